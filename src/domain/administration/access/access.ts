@@ -1,6 +1,6 @@
 /**
- * Who may do what in administration. Every route has an entry in the table of admin-app.ts that says which scope it
- * asks for; what a caller holds is decided here, and nowhere else.
+ * Decides who may do what in administration. Every route has an entry in the table of admin-app.ts that says which
+ * scope it asks for; what a caller holds is decided here, and nowhere else.
  */
 import { AppError } from '../../../errors.ts'
 
@@ -25,16 +25,17 @@ export const roles = ['viewer', 'support', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 /**
- * What a route asks for. `owner`: an administrator with that role, or the operator, and never a token; `page`: an
- * administrator who is signed in on the page; `operator`: whoever may open the socket; `open`: nothing.
+ * What a route asks for. `owner` is an administrator with that role, or the operator, and never a token. `page` is an
+ * administrator who is signed in on the page, `operator` is anybody who may open the socket, and `open` asks for
+ * nothing.
  */
 export type Access = Scope | 'owner' | 'page' | 'operator' | 'open'
 
 export interface AdminRoute {
   method: string
-  /** As it is mounted: `/admin/v1/accounts/:uuid`. */
+  /** The path as it is mounted: `/admin/v1/accounts/:uuid`. */
   path: string
-  /** As in the OpenAPI document. */
+  /** The name in the OpenAPI document. */
   operation: string
   access: Access
   /** On the page it asks for password and second factor, if they are older than five minutes. */
@@ -42,7 +43,7 @@ export interface AdminRoute {
   file: string
 }
 
-/** Whoever may open the socket; `name`: the login name that the command line gives. */
+/** Somebody who may open the socket; `name` is the login name that the command line gives. */
 export interface Operator {
   type: 'operator'
   id: string | null
@@ -70,7 +71,7 @@ export interface AdministratorCaller {
   sessionId: string
 }
 
-/** Whoever calls a route that is open. */
+/** The caller of a route that is open. */
 export interface Nobody {
   type: 'nobody'
   id: null

@@ -44,7 +44,7 @@ export function createDoor(
   }
 }
 
-/** The Unix socket: whoever may open it may do everything. */
+/** The Unix socket: anybody who may open it may do everything. */
 export const createSocketDoor = (rules: DoorRules): Door =>
   createDoor(rules, async ({ headers }) => {
     const name = headers['x-operator']?.slice(0, 64) ?? null

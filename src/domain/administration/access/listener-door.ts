@@ -16,9 +16,9 @@ export interface SignedInAdministrator {
 }
 
 export interface ListenerDoorOptions extends DoorRules {
-  /** As `Host` names the listener: `127.0.0.1:8081`. */
+  /** `Host` names the listener so: `127.0.0.1:8081`. */
   hosts: () => string[]
-  /** Of its pages, as `Origin` names them. */
+  /** `Origin` names its pages so. */
   origins: () => string[]
   authenticateToken: (authorization: string, client: Knock['client']) => Promise<AdminCaller>
   /** It is null where the request brings no cookie of a living session. */

@@ -70,7 +70,7 @@ export function createPageFactors(needs: Needs): PageFactors {
     const methods: PageMethod[] = []
     if (passkeys.some(({ rpId }) => rpId === relyingParty?.id)) methods.push('passkey')
     if (held.app === 'usable') methods.push('totp')
-    // Whoever has another second factor proves that one first, in their account: a password alone adds none.
+    // Somebody who has another second factor proves that one first, in their account: a password alone adds none.
     return { methods, mayEnrol: methods.length === 0 && !account.twoFactorEnabled }
   }
 

@@ -18,7 +18,7 @@ export interface PendingSignIn {
 }
 
 export interface PendingSignIns {
-  /** In place of what this cookie named before. */
+  /** It replaces what this cookie named before. */
   put(cookie: string, account: Account, app: Uint8Array | null): Promise<void>
   find(cookie: string): Promise<PendingSignIn | null>
 }

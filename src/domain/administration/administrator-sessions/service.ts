@@ -51,7 +51,7 @@ interface Client {
 }
 
 interface SigningInClient extends Client {
-  /** As the browser was named at a sign-in before. */
+  /** The name that the browser had at a sign-in before. */
   device: string | undefined
 }
 
@@ -59,8 +59,8 @@ type Cookie = string | undefined
 
 export interface AdministratorSessions {
   /**
-   * `methods` empty: an app has to be set up first. Throws `invalid_credentials`, also for whoever is no administrator,
-   * `account_locked`, `too_many_requests`, `server_busy`.
+   * `methods` empty: an app has to be set up first. An account that is no administrator is answered like a wrong
+   * password.
    */
   begin(
     body: { identifier: string; password: string },
@@ -68,15 +68,15 @@ export interface AdministratorSessions {
   ): Promise<{ cookie: string; methods: PageMethod[] }>
   /** An app to set up, in place of one that was asked for before. */
   requestApp(cookie: Cookie): Promise<NewPageApp>
-  /** For a passkey as the second factor: of the sign-in that the cookie names, or of the session. */
+  /** The second factor may be a passkey: of the sign-in that the cookie names, or of the session. */
   passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>
-  /** Throws `invalid_token` where the sign-in is too long ago, and what PageFactors.take does. */
+  /** A sign-in that is too long ago is refused. */
   verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedPageSession>
   /** It returns null where the cookie names no living session of an administrator. */
   find(cookie: Cookie): Promise<AdministratorSession | null>
   /** What writes of this session carry. */
   csrfTokenOf(cookie: string): string
-  /** Password and second factor again. Throws `validation_failed` for a wrong password, and what `verify` does. */
+  /** Password and second factor again. A wrong password is reported on its field. */
   reauthenticate(
     caller: AdministratorCaller,
     proof: PageProof & { password: string },
@@ -106,7 +106,7 @@ export const LIFETIME_MS = 8 * 3_600_000
 /** How long password and second factor count as just proved. */
 export const PROVED_MS = 5 * 60_000
 
-/** As long as a device is known. */
+/** A device is known for so long. */
 export const DEVICE_MS = 90 * 86_400_000
 const DEVICE = /^[\w-]{43}$/
 
@@ -149,7 +149,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
   const csrfTokenOf = (cookie: string) =>
     secret.tag('administration csrf', hashOfCookie(cookie)).toString('base64url')
 
-  /** Opens the session. Throws `invalid_credentials` where the account is not what was judged any more. */
+  /** Opens the session. Refuses if the account is not what was judged any more. */
   async function open(account: Account, amr: string[], { address, device: known }: SigningInClient) {
     const device = known !== undefined && DEVICE.test(known) ? known : newCookie()
     const now = clock.now()
@@ -294,7 +294,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
       })
       if (!right) {
         events.add('administrator.sign_in_failed', account)
-        // Whoever guesses inside a stolen session must not go on for as long as it lives.
+        // A thief who guesses inside a stolen session must not go on for as long as it lives.
         if (await attempts.failInSession(sessionId)) await stores.sessions.end(sessionId, id, clock.now())
         throw wrongPassword('password')
       }

@@ -32,7 +32,7 @@ export interface AdministratorSession {
   email: string | null
   phone: string | null
   role: Role
-  /** When password and second factor were last proved. */
+  /** Password and second factor were last proved then. */
   provedAt: Date
   /** The end that no use moves. */
   endsAt: Date
@@ -40,8 +40,8 @@ export interface AdministratorSession {
 
 export interface AdministratorSessionStore {
   /**
-   * As SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was judged any
-   * more, or no administrator.
+   * Works like SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was
+   * judged any more, or no administrator.
    */
   open(account: Account, session: NewSession, cookieHash: Uint8Array, now: Date): Promise<Account | null>
   /**

@@ -1,6 +1,6 @@
 /**
- * Which calls reach an administrator: by the uuid, by an identifier, or by a message. Neither support staff nor a token
- * may make them.
+ * Decides which calls reach an administrator: by the uuid, by an identifier, or by a message. Neither support staff nor
+ * a token may make them.
  */
 
 import type { Config } from '../../../platform/config/types.ts'

@@ -1,4 +1,7 @@
-/** Who may sign in on the page of administration, and with which role. Owners and the operator decide it, no token. */
+/**
+ * Decides who may sign in on the page of administration, and with which role. Owners and the operator decide it, no
+ * token.
+ */
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'

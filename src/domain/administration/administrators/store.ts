@@ -24,7 +24,7 @@ import { allowedFor, type Role } from '../access/access.ts'
 import { deleteAdministrators, putAdministrator } from './administrator-sql.ts'
 
 export interface Administrator {
-  /** Of the account. */
+  /** The id of the account. */
   id: number
   uuid: string
   email: string | null
@@ -40,10 +40,10 @@ export interface AdministratorStore {
   find(uuid: string): Promise<Administrator | null>
   /**
    * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
-   * loses its open recovery and invitation codes, and a removal of two factors that waits; with another role the tokens
-   * that they made and that may do more are revoked, and recovery codes that they saw and removals of two factors that they
-   * asked for end where the role does not allow them. Null where the account is not confirmed, is locked, or has no password
-   * or no verified contact.
+   * loses its open temporary access and invitation codes, and a removal of two factors that waits. With another role,
+   * tokens that they made and that may do more are revoked. Codes that they saw and removals that they asked for end if
+   * the role does not allow them. Null where the account is not confirmed, is locked, or has no password or no verified
+   * contact.
    */
   put(
     account: { id: number; uuid: string },

@@ -31,25 +31,19 @@ export interface TokenWish {
 }
 
 export interface TokenService {
-  /**
-   * Of an Authorization header. Throws `invalid_token`, `token_expired`, and `too_many_requests` after too many that
-   * were refused.
-   */
+  /** Reads an Authorization header. Too many refused tokens are refused without a look. */
   authenticate(
     authorization: string,
     client: { address: string; addressBucket: string },
   ): Promise<TokenCaller>
   /**
-   * The only time that the token is shown. `id`: the uuid that it is to have. Throws `validation_failed`, and
-   * `insufficient_scope` where it would be more than the token that makes it.
+   * The only time that the token is shown. `id`: the uuid that it is to have. A token makes none that is more than
+   * itself.
    */
   create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; stored: StoredToken }>
   get(id: string): Promise<StoredToken>
   list(query: PageQuery): Promise<Page<StoredToken>>
-  /**
-   * What was made with it is revoked too. Throws `token_not_found`, and `insufficient_scope` where a token would revoke one
-   * that may more than itself.
-   */
+  /** What was made with it is revoked too. A token revokes none that may more than itself. */
   revoke(id: string, caller?: AdminCaller): Promise<void>
 }
 

@@ -48,7 +48,9 @@ export interface TokenStore {
   findByHash(hash: Uint8Array): Promise<StoredToken | null>
   find(uuid: string): Promise<StoredToken | null>
   noteUse(uuid: string, now: Date): Promise<void>
-  /** Those that were not revoked, newest first, before the one with this number (null: from the newest one). */
+  /**
+   * Lists the tokens that were not revoked, newest first, before the one with this number (null: from the newest one).
+   */
   list(before: number | null, limit: number): Promise<StoredToken[]>
   /** Revokes also what was made with it. False where there is no such token, or it was revoked or expired before. */
   revoke(uuid: string, now: Date): Promise<boolean>
@@ -142,7 +144,7 @@ const list = defineStatement({
    order by id desc limit ${p.limit}`,
 })
 
-/** So long after its end a token is still known to whoever asks what became of it. */
+/** A token stays in lists for so long after its end. */
 const KEPT_DAYS = 30
 
 export function createTokenStore(database: Database): TokenStore {

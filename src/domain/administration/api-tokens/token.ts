@@ -1,6 +1,6 @@
 /**
- * The form of a token: `pot_adm_`, 22 random characters (131 bits) and a checksum of six, by which scanners for leaked
- * secrets know one, and by which a mistyped one is refused without a question to the database.
+ * The form of a token: `pot_adm_`, 22 random characters (131 bits) and a checksum of six. By the checksum, scanners for
+ * leaked secrets know a token, and a mistyped one is refused without a question to the database.
  */
 import { createHash, randomBytes } from 'node:crypto'
 

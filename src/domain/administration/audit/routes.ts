@@ -32,7 +32,7 @@ export function createAuditTrailRoutes(
       '/events',
       async ({ query, request: { signal }, readmit }) => {
         const found = await auditTrail.list(query, { signal })
-        // Whoever waited may have been shut out meanwhile.
+        // The caller who waited may have been shut out meanwhile.
         if (query.wait !== undefined && found.items.length > 0) await readmit()
         return { status: 200 as const, ...found }
       },

@@ -24,7 +24,7 @@ export interface EventQuery extends PageQuery {
 }
 
 export interface AuditTrail {
-  /** Newest first. Throws `validation_failed`, and `too_many_requests` where too many calls of the caller wait. */
+  /** Newest first. A caller of whom too many calls wait is refused. */
   list(query: EventQuery, options?: { signal?: AbortSignal }): Promise<Page<EventRecord>>
 }
 
@@ -41,7 +41,7 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs): Audit
   const { auditTrail: store, events } = stores
   const followers = new Map<string, number>()
 
-  /** Throws `too_many_requests` where the caller waits in too many places already. */
+  /** A caller who waits in too many places already is refused. */
   async function asFollower<T>(wait: () => Promise<T>): Promise<T> {
     const actor = currentRequest()?.actor
     const key = `${actor?.type} ${actor?.id}`

@@ -1,4 +1,4 @@
-/** Who the administrators are that events name: PostgreSQL, in every storage shape. */
+/** Finds the names of the administrators that events name, in PostgreSQL, in every storage shape. */
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'

@@ -5,7 +5,7 @@ import { roleBounds } from '../../accounts/accounts/roles.ts'
 
 const METADATA_BYTES = 4096
 
-/** In bodies, by number or by name. Elysia's own integer also takes texts, such as `0x10`. */
+/** Bodies name a role by number or by name. Elysia's own integer also takes texts, such as `0x10`. */
 export const roleField = () =>
   Type.Union([integer(roleBounds), Type.String({ pattern: '^[A-Za-z]', maxLength: 64 })], {
     description: 'The number of a role, or its name in `[roles]`',

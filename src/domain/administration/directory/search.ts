@@ -10,8 +10,8 @@ import type { AccountFilter, AccountSearch } from './store.ts'
 
 export interface AccountQuery extends PageQuery {
   /**
-   * An e-mail address, a phone number in any spelling, a uuid or an id; or at least three characters of a contact, a name
-   * or a username, or the first ones of a uuid.
+   * An e-mail address, a phone number in any spelling, a uuid or an id. At least three characters of a contact, a name
+   * or a username, or the first ones of a uuid, serve as well.
    */
   query?: string | undefined
   locked?: string | undefined

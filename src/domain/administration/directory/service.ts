@@ -1,4 +1,4 @@
-/** What an operator does with accounts. Whoever calls has been let in; who it was is in the event of each change. */
+/** What an operator does with accounts. The caller has been let in; the event of each change names them. */
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -47,7 +47,7 @@ import type {
   DirectoryStore,
 } from './store.ts'
 
-/** As the body of PATCH has it. */
+/** The body of PATCH has this form. */
 export interface AccountPatch {
   role_id?: number | string | undefined
   accountable_type?: string | undefined
@@ -65,9 +65,9 @@ export interface AccountPatch {
 
 export interface Directory {
   list(query: AccountQuery): Promise<Page<ListedAccount>>
-  /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. Throws `validation_failed`. */
+  /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. */
   uuidsOf(query: string): Promise<string[]>
-  /** Throws `account_not_found`, as all that follow. */
+  /** The account must exist, as for all that follow. */
   find(uuid: string): Promise<AdministeredAccount>
   /** The same for a look at the person, which is recorded once an hour for each who looks. */
   view(uuid: string): Promise<AdministeredAccount>
@@ -78,15 +78,15 @@ export interface Directory {
   get(uuid: string): Promise<AccountDetails>
   /**
    * Locking ends every session; unlocking tells the owner. Confirming verifies the contact that the account waits for,
-   * as its code would: throws `no_verified_contact`, `identifier_taken`. A username that is, or was, somebody else's:
-   * `username_taken`. Claims of tokens that would not fit: `claims_too_large`.
+   * as its code would. A username that is, or was, somebody else's: `username_taken`. Claims of tokens that would not
+   * fit: `claims_too_large`.
    */
   change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
   /** Everything that is stored about the person. */
   export(uuid: string): Promise<AccountExport>
-  /** For good. */
+  /** It cannot be undone. */
   erase(uuid: string): Promise<void>
-  /** Those used last first. */
+  /** Lists first the sessions used last. */
   listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>>
   endSessions(uuid: string): Promise<void>
   endSession(uuid: string, sessionId: string): Promise<void>
@@ -119,7 +119,7 @@ const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
   search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
 
 const MAXIMUM_SESSIONS = 1000
-/** Whose messages or events are read at once. */
+/** So many people's messages or events are read at once. */
 const MAXIMUM_PEOPLE = 20
 
 export function createDirectory(needs: Needs): Directory {

@@ -33,7 +33,7 @@ export interface AdministeredAccount extends Account {
   metadata: Record<string, unknown>
 }
 
-/** Which accounts an operator searches for. */
+/** The accounts that an operator searches for. */
 export type AccountSearch =
   | { by: 'email' | 'phone'; key: string }
   | { by: 'uuid'; uuid: string }
@@ -192,8 +192,8 @@ const byPart = defineStatement({
 })
 
 /**
- * Those of a span of time, which ids need not follow where accounts were imported: the newest first, from the account
- * with the id `before` on, or where that one was erased from the next one by id.
+ * The accounts of a span of time, newest first. Ids need not follow time where accounts were imported, so it goes on
+ * from the account with the id `before`, or from the next one by id if that one was erased.
  */
 const byCreation = defineStatement({
   name: 'administration_accounts.list_by_creation',

@@ -12,7 +12,7 @@ import type { Directory } from '../directory/service.ts'
 import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
 export interface AccountFactors {
-  /** `delayed`: the owner can stop it for 24 hours. Throws `account_not_found`, and what TwoFactorRemovals.remove does. */
+  /** `delayed`: the owner can stop it for 24 hours. */
   removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
   /** Keeps them on: a removal that waits is not done. */
   cancelRemoval(uuid: string): Promise<void>

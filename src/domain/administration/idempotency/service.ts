@@ -14,7 +14,7 @@ export interface RepeatableCall {
   /** The header; undefined: the call is made, and nothing is kept. */
   key: string | undefined
   caller: { type: string; id: string | null }
-  /** With its query. */
+  /** The path with its query. */
   path: string
   body: unknown
 }
@@ -30,7 +30,7 @@ export interface Repeatable<Answer> {
 }
 
 export interface Idempotency {
-  /** Throws `validation_failed`, `idempotency_key_reused`, and `unavailable` where another call takes too long. */
+  /** Refuses a key that another request has used, and a call behind one that takes too long. */
   run<Answer extends { status: number }>(call: RepeatableCall, operation: Repeatable<Answer>): Promise<Answer>
 }
 
@@ -42,7 +42,7 @@ export interface RepeatableRequest {
   body?: unknown
 }
 
-/** As a route calls it: `once({ headers, caller, path, body }, { make, repeat })`. */
+/** A route calls it so: `once({ headers, caller, path, body }, { make, repeat })`. */
 export type Once = <Answer extends { status: number }>(
   request: RepeatableRequest,
   operation: Repeatable<Answer>,
@@ -94,8 +94,8 @@ export function createIdempotency({ secret, clock, stores }: Needs): Idempotency
       await keep(id, answer)
       return answer
     } catch (error) {
-      // After anything else it is not known what was made: whoever repeats it later looks first, and at once, unless
-      // the database is away, which may still be at work.
+      // It is not known after anything else what was made. A later call with the same key looks first, and at once,
+      // unless the database is away, which may still be at work.
       if (error instanceof AppError) await store.release(hash, holder)
       else if (!isUnavailable(error) && !isUnavailable((error as Error | null)?.cause))
         await store.abandon(hash, holder, clock.now())

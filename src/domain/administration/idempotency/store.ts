@@ -11,9 +11,9 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 export interface IdempotentCall {
-  /** Of caller and key. */
+  /** The hash of caller and key. */
   hash: Uint8Array
-  /** Of path and body. */
+  /** The hash of path and body. */
   requestHash: Uint8Array
 }
 

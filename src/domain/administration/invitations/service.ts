@@ -30,8 +30,8 @@ export type ShownInvitation = Invitation & { role: string | null }
 
 export interface InvitationService {
   /**
-   * The only time that the code is shown; `link` is null where no page takes it. Throws `validation_failed`, and
-   * `insufficient_scope` for a role or groups where the caller may not change accounts.
+   * The only time that the code is shown; `link` is null where no page takes it. A caller who may not change accounts
+   * may not name a role or groups either.
    */
   create(
     caller: AdminCaller,

@@ -23,13 +23,13 @@ export interface ListedMessage {
   destination: string
   account: string | null
   gateway: string | null
-  /** Which server took it, or the cause code of the last failure. */
+  /** The server that took it, or the cause code of the last failure. */
   detail: string | null
   /** What servers and gateways said to the last attempt. */
   reply: string | null
   attempts: number
   createdAt: Date
-  /** When it is tried again at the latest; null where it is finished. */
+  /** It is tried again then at the latest; null where it is finished. */
   nextAttemptAt: Date | null
   finishedAt: Date | null
   isReplaced: boolean

@@ -36,7 +36,7 @@ export interface OverviewStore {
   countAccounts(): Promise<AccountTotals>
   /** By the hour in which they happened; gathered failures count as often as they happened. */
   countEvents(types: readonly EventType[], since: Date): Promise<EventsOfHour[]>
-  /** By the hour in which they were queued. */
+  /** Counts messages by the hour in which they were queued. */
   countMessages(since: Date): Promise<MessagesOfHour[]>
 }
 

@@ -42,7 +42,7 @@ export interface WantedAccount {
 }
 
 export interface PeopleService {
-  /** An account that was made before. Throws `account_not_found`, `insufficient_scope` where it is out of the caller's reach. */
+  /** An account that was made before. An account out of the caller's reach is refused. */
   show(uuid: string, caller: AdminCaller): Promise<AccountDetails>
   /** With `invite` the invitation is sent too, or nothing is made. */
   create(body: WantedAccount): Promise<AccountDetails>
@@ -52,18 +52,17 @@ export interface PeopleService {
     kind: Identifier['kind'],
     body: { value: string; verified?: boolean | undefined },
   ): Promise<AccountDetails>
-  /** Throws `account_not_found`, `contact_not_found`, `last_sign_in_method` for the only verified one. */
+  /** The only verified contact stays. */
   removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails>
   /**
-   * Sends a code with which the person chooses a password; an older one is dead. Throws `account_not_found`,
-   * `password_already_set` where it is confirmed and has one, `no_verified_contact`, `channel_not_available`,
-   * `too_many_requests`, `validation_failed`.
+   * Sends a code with which the person chooses a password; an older one is dead. An account that is confirmed and has a
+   * password needs none.
    */
   invite(uuid: string, options?: { lifetime?: string | undefined }): Promise<{ expiresAt: Date }>
   /**
-   * A code with which the person chooses a new password: shown, or sent to a verified contact. With `removeFactors` its use
-   * removes every passkey and identity, otherwise none. It never turns two factors off. Throws what `invite` does but
-   * `password_already_set`; an account that nobody confirmed has no way in to recover (`no_verified_contact`).
+   * A code with which the person chooses a new password: shown, or sent to a verified contact. With `removeFactors` its
+   * use removes every passkey and identity, otherwise none. It never turns two factors off. An account that nobody
+   * confirmed has no way in to recover.
    */
   recover(
     uuid: string,
@@ -127,7 +126,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     return { ...contacts, primary, metadata }
   }
 
-  /** What tokens say of the account. Throws `claims_too_large` where it would not fit. */
+  /** What tokens say of the account. Values that would not fit are refused. */
   function readFields(body: WantedAccount, metadata: Record<string, unknown> = {}) {
     const { roleId: role, language = config.server.language } = body
     const fields = {
@@ -145,7 +144,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     lifetimeSeconds: number = lifetimes.invitation.byDefault,
   ): CodeWish => ({ kind: 'invitation', lifetimeSeconds, sendTo })
 
-  /** Before the account is made, so that a refusal leaves none. */
+  /** It is checked before the account is made, so that a refusal leaves none. */
   function firstInvitation(
     {
       uuid,

@@ -1,8 +1,8 @@
 /**
  * Every stand-in for something that does not exist (docs/decisions/parity-and-decoys.md). An operation that anybody may
- * call replaces what it does not find by a decoy, and then does the same work with it as with the real thing, so that
- * neither the answer nor its time reveals whether an account exists. A decoy never proves anything: no code, password or
- * message of one is ever right or sent.
+ * call replaces what it does not find by a decoy, and then does the same work with it as with the real thing. So
+ * neither the answer nor its time reveals whether an account exists. A decoy never proves anything: no code, password
+ * or message of one is ever right or sent.
  */
 import { randomBytes } from 'node:crypto'
 import type { ServerSecret } from '../../../platform/secret.ts'

@@ -58,7 +58,7 @@ export const eventsAnswer = component(
   ),
 )
 
-/** As clients and operators see it. */
+/** Clients and operators see an event in this form. */
 export function eventRecord({ createdAt, sessionId, requestId, ...event }: StoredEvent) {
   const { id, type, outcome, account, actor, address, device, data } = event
   return {

@@ -64,7 +64,7 @@ export function eventParams(
   { device }: { device?: string | null } = {},
 ): EventParams {
   const request = currentRequest()
-  // After an erasure nothing about the person remains, the address of their last call included.
+  // Nothing about the person remains after an erasure, the address of their last call included.
   const isErasure = recorded.some(({ type }) => type === 'account.erased')
   return {
     events: JSON.stringify(

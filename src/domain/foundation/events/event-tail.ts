@@ -17,15 +17,15 @@ export interface EventTail {
     limit: number,
     waiting?: { seconds: number; signal: AbortSignal | undefined },
   ): Promise<StoredEvent[]>
-  /** Whoever waits is answered. */
+  /** Answers everybody who waits. */
   close(): void
 }
 
-/** Between two looks for whoever waits. */
+/** The time between two looks for callers who wait. */
 const LOOK_MS = 500
 /** Between two looks where transactions are open that may have written an event: they take a few milliseconds. */
 const OPEN_MS = [5, 10, 20, 40]
-/** With more news at once everybody who waits looks. */
+/** Everybody who waits looks if there is more news at once. */
 const MAXIMUM_NEWS = 200
 
 interface Waiter {
@@ -37,7 +37,7 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
   const settle = createSettling(events)
   const waiters = new Set<Waiter>()
   let settled = 0
-  /** Whoever waits knows of the events up to this one. */
+  /** The callers who wait know of the events up to this one. */
   let announced = 0
   let timer: Timer | undefined
   let isClosed = false
@@ -116,9 +116,10 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
 }
 
 /**
- * Returns a function that finds out up to which id every event is committed or will never be. An id is drawn by a
- * transaction that is already a writer, so those which were drawn before the writers were read belong to them or are
- * settled; once these writers have ended, they all are. Callers share a look, but not one that began before their call.
+ * Returns a function that finds out up to which id every event is committed or will never be. A transaction that draws
+ * an id is already a writer, so ids that were drawn before the writers were read belong to these writers or are
+ * settled. Once these writers have ended, all of them are settled. Callers share a look, but not one that began before
+ * their call.
  */
 function createSettling(events: EventStore): () => Promise<number> {
   let settled = 0

@@ -76,7 +76,7 @@ export const failureTypes = [
   'token.claim_omitted',
 ] as const satisfies EventType[]
 
-/** Who did it. `operator`: somebody at the command line; `system`: the service itself. */
+/** The one who did it. `operator`: somebody at the command line; `system`: the service itself. */
 export interface Actor {
   type: 'account' | 'administrator' | 'token' | 'operator' | 'system'
   id: string | null
@@ -89,7 +89,7 @@ export interface NewEvent {
   account: string | null
   /** Default: the session of the request. */
   sessionId?: string | null
-  /** Default: whoever the request works for. */
+  /** Default: the caller that the request works for. */
   actor?: Actor
   data?: Record<string, unknown>
 }

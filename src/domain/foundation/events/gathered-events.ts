@@ -1,7 +1,7 @@
 /**
- * Events that strangers can cause in any number (failed logins, wrong codes, requested resets) are gathered in memory
- * and written once a second: one event for each account, type, hour and address, with a count. A known account takes
- * the same work as an unknown one, and a flood does not fill the table.
+ * Gathers in memory the events that strangers can cause in any number (failed logins, wrong codes, requested resets),
+ * and writes them once a second. There is one event for each account, type, hour and address, with a count. A known
+ * account takes the same work as an unknown one, and a flood does not fill the table.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { Logger } from '../../../platform/http/logging.ts'

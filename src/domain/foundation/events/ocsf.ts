@@ -8,7 +8,7 @@ import type { EventRecord } from './event-schema.ts'
 interface Meaning {
   class: 3001 | 3002 | 3004
   activity: number
-  /** Of activities that the class has no number for (99). */
+  /** The name of an activity that the class has no number for (99). */
   name?: string
 }
 

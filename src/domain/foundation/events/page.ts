@@ -2,7 +2,7 @@
 import { invalid, parseWholeNumber } from '../../../platform/http/read-values.ts'
 
 export interface PageQuery {
-  /** As text, from the query of a request. */
+  /** It is text, from the query of a request. */
   limit?: string | undefined
   cursor?: string | undefined
 }

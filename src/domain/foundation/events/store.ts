@@ -34,7 +34,7 @@ export type NewsOfEvent = Pick<StoredEvent, 'id' | 'type' | 'account' | 'created
 export interface GatheredFailures {
   type: EventType
   account: string | null
-  /** Null: the account. */
+  /** It is null if the account itself acted. */
   actor: Actor | null
   address: string | null
   count: number
@@ -53,9 +53,9 @@ export interface EventStore {
   /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
   lastId(): Promise<number>
   /**
-   * The transactions that are open now and may have drawn an id. One that is not among them and draws an id later draws
-   * a greater one than `lastId` returned before; one that has drawn an id and is not among them has ended, and what it
-   * committed is seen by every later statement.
+   * The transactions that are open now and may have drawn an id. A transaction that is not among them and draws an id
+   * later draws a greater one than `lastId` returned before. One that has drawn an id and is not among them has ended,
+   * and every later statement sees what it committed.
    */
   openWriters(): Promise<string[]>
   /** Adds to the count of this hour, or writes its event; lists of people are counted in the same way. */

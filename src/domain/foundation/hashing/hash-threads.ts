@@ -61,7 +61,7 @@ export interface HashThreadsOptions {
   onBegin?: (waitedMs: number, verifier: Verifier) => void
   /** Called when a thread has started. */
   onStart?: (verifier: Verifier) => void
-  /** For tests: another addon than that of the executable. */
+  /** Tests give another addon than that of the executable. */
   addon?: Addon | undefined
 }
 
@@ -87,9 +87,9 @@ export function createHashThreads(
   }
 
   /**
-   * Gives a job to an idle thread. If all are busy and enough jobs wait, queues one job ahead for each thread: without a
-   * pause between two hashes the second one mostly reuses the memory of the first. The longer the pause, the more often
-   * the allocator has put something else there, so that the freed block stays resident beside a new one.
+   * Gives a job to an idle thread. If all are busy and enough jobs wait, it queues one job ahead for each thread.
+   * Without a pause between two hashes the second one mostly reuses the memory of the first. The longer the pause, the
+   * more often the allocator has put something else there, so that the freed block stays resident beside a new one.
    */
   function handOut(): void {
     for (;;) {

@@ -123,8 +123,8 @@ function isStaircase(folded: string): boolean {
 }
 
 /**
- * Whether the password is this identifier in any spelling, or the main part of it: the local part of an e-mail address,
- * or the digits of a phone number (NIST: the user name and derivatives of it).
+ * True if the password is this identifier in any spelling, or the main part of it. That is the local part of an e-mail
+ * address, or the digits of a phone number (NIST: the user name and derivatives of it).
  */
 function spells(folded: string, identifier: Identifier): boolean {
   const text = folded.trim()

@@ -19,10 +19,10 @@ export interface PasswordVerdict {
   newDigest: string | null
 }
 
-/** For whom a password is hashed. */
+/** The caller for whom a password is hashed. */
 export interface HashCaller {
   /**
-   * True for a session and for a known device: they may also take the reserved places of the queue, and are served
+   * True for a session and for a known device. They may also take the reserved places of the queue, and are served
    * before all others, so that strangers who fill the queue keep no owner out.
    */
   owner?: boolean
@@ -38,8 +38,8 @@ export interface HashService {
   /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
   hash(password: string, options?: HashCaller & { admitted?: boolean }): Promise<string>
   /**
-   * Throws AppError('server_busy') when the queue is full now for this caller. For work that spends something on its
-   * way to the hash and must not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
+   * Refuses if the queue is full now for this caller. For work that spends something on its way to the hash and must
+   * not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
    */
   requireRoom(caller?: HashCaller): void
   /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireRoom`. */
@@ -47,8 +47,8 @@ export interface HashService {
   /**
    * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
    * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
-   * identifiers and accounts without password answer in the same time; a digest that is none or asks for too much work
-   * counts as none. Throws AppError('server_busy') when the queue is full for this caller.
+   * identifiers and accounts without password answer in the same time. A digest that is none or asks for too much work
+   * counts as none. A full queue refuses the caller.
    */
   check(
     password: string,
@@ -66,7 +66,7 @@ export interface HashService {
 export interface HashOptions {
   memoryKib: number
   iterations: number
-  /** At once; 0: as many as processors. */
+  /** So many run at once; 0 means as many as processors. */
   concurrency: number
   /** Waiting, beyond those at work. */
   queue: number

@@ -1,12 +1,12 @@
 /**
- * How much work the stored passwords require. As long as all of them have today's parameters, a wrong password takes the
- * same time for every account and for an identifier without one. After a change of the parameters, or an import of hashes
- * from another system, it would not: the time would distinguish old accounts, new accounts and no account.
+ * How much work the stored passwords require. As long as all of them have today's parameters, a wrong password takes
+ * the same time for every account and for an identifier without one. A change of the parameters, or an import of hashes
+ * from another system, would end that: the time would distinguish old accounts, new accounts and no account.
  *
- * So every check of a password costs one hash for each set of parameters in use: the account's digest with its own, and
- * decoys with the others; without an account, decoys with all of them. The sum is the same for everybody. This needs
- * neither a calibrated pause, which would show on a busy machine, nor a guess at how many accounts have which parameters.
- * It costs more as long as there are old digests; each is renewed when its owner logs in.
+ * So every check of a password costs one hash for each set of parameters in use. The account's digest has its own, and
+ * decoys have the others; without an account, decoys have all of them. The sum is the same for everybody. This needs
+ * neither a calibrated pause, which would show on a busy machine, nor a guess at how many accounts have which
+ * parameters. It costs more as long as there are old digests; each is renewed when its owner logs in.
  *
  * The table is read in small pieces, again and again. Parameters that were not found yet are learned from the first digest
  * that is checked.

@@ -1,6 +1,6 @@
 /**
- * The code of a hashing thread, as a text, so that the executable needs no second file. Bun.password makes every digest.
- * Where it loads and agrees with Bun.password, a native addon verifies them in a third of the time.
+ * The code of a hashing thread, as a text, so that the executable needs no second file. Bun.password makes every
+ * digest. A native addon verifies them in a third of the time, if it loads and agrees with Bun.password.
  */
 import type { Addon } from '../../../platform/bundled/argon2-addon.ts'
 

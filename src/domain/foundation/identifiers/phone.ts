@@ -1,6 +1,6 @@
 /**
- * Reads one phone number: every spelling becomes the same E.164 form. libphonenumber gets plain digits only, so that it
- * does not guess a number from an extension, vanity letters or a second number.
+ * Reads one phone number: every spelling becomes the same E.164 form. Only plain digits go to libphonenumber, so that
+ * it does not guess a number from an extension, vanity letters or a second number.
  */
 import {
   type CountryCode,

@@ -1,7 +1,7 @@
 /**
- * THE table of what is measured: name, meaning, labels. A metric is exposed as `poterne_<name>`. No label grows with the
- * number of people: routes are templates, gateways are configured, and countries are those to which SMS may go. Where
- * somebody could still make very many series, by every error of every route or SMS to the whole world, they are bounded.
+ * THE table of what is measured: name, meaning, labels. A metric is exposed as `poterne_<name>`. No label grows with
+ * the number of people: routes are templates, gateways are configured, and countries are those to which SMS may go.
+ * Series that somebody could make in great number are bounded, by every error of every route or SMS to the whole world.
  * docs/monitoring.md describes the same metrics; a test compares both.
  */
 

@@ -1,4 +1,4 @@
-/** Where services count what happens. Without `metrics.listen` nothing is kept, and every call returns at once. */
+/** Services count here what happens. Without `metrics.listen` nothing is kept, and every call returns at once. */
 import type {
   CounterName,
   counters,
@@ -8,11 +8,11 @@ import type {
   LabelArguments,
 } from './definitions.ts'
 
-/** Null: not known now, so that nothing is exposed. */
+/** It is null if it is not known now, so that nothing is exposed. */
 export type Reading = number | null | { labels: Record<string, string>; value: number }[]
 
 export interface Metrics {
-  /** False: whoever would have to do something for a measurement leaves it. */
+  /** If it is false, work that serves only a measurement is left out. */
   readonly isOn: boolean
   count<Name extends CounterName>(name: Name, ...labels: LabelArguments<(typeof counters)[Name]>): void
   observe<Name extends HistogramName>(

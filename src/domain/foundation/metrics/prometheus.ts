@@ -109,7 +109,7 @@ export function createPrometheusMetrics(): Metrics {
   }
 }
 
-/** Prometheus names both formats, each with its weight. Where they weigh the same, OpenMetrics. */
+/** Prometheus names both formats, each with its weight. OpenMetrics wins if they weigh the same. */
 function prefersOpenMetrics(accept: string): boolean {
   const weightOf = (type: string) =>
     Math.max(

@@ -1,13 +1,13 @@
 /**
- * Attempts that are counted and not decided yet, in this process. An attempt counts as a failure until it proves
- * right; so one that is refused beside others of the same counter may owe that to attempts which are refunded a moment
- * later. It waits for them and asks again if one was refunded: any number of parallel calls with what is right pass
- * the counter, and of parallel guesses no more are compared than it admits.
+ * Attempts that are counted and not decided yet, in this process. An attempt counts as a failure until it proves right.
+ * So one that is refused beside others of the same counter may owe that to attempts which are refunded a moment later.
+ * It waits for them and asks again if one was refunded. Any number of parallel calls with what is right pass the
+ * counter, and of parallel guesses no more are compared than it admits.
  */
 export interface PendingAttempts {
   /**
    * `admit` counts the attempt: null where it is refused. `decide` decides it, and says whether the counting was taken
-   * back. Null: refused for good. Throws what either throws; then nothing was taken back.
+   * back. It is null if the attempt is refused for good. Throws what either throws; then nothing was taken back.
    */
   run<Admitted, Decision extends { refunded: boolean }>(
     key: string,

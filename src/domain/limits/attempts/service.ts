@@ -1,8 +1,8 @@
 /**
- * Attempts at a code. Each is counted before anything is compared, on the counters of whoever tries: by the day and
- * purpose (20), and in a row until the right one (100, then one a day; NIST SP 800-63B-4, 3.2.2).
+ * Attempts at a code. Each is counted before anything is compared, on the counters of the caller. They count by the day
+ * and purpose (20), and in a row until the right one (100, then one a day; NIST SP 800-63B-4, 3.2.2).
  *
- * Strangers may type any name, and must not see by the answer whose it is: their attempts count on the name as well,
+ * Strangers may type any name, and must not see by the answer whose it is. Their attempts count on the name as well,
  * and the answer follows from the name alone. The attempts of the others count on the account, the owner's on each
  * device or session apart.
  *
@@ -13,13 +13,14 @@
  * | open                   | closed     | the account's code | too_many_attempts    |
  * | closed                 | closed     | nothing            | too_many_attempts    |
  *
- * Where nothing is compared the same work is done on a decoy. Only the first and the third row can turn out right.
+ * If nothing is compared, the same work is done on a decoy. Only the first and the third row can turn out right.
  *
  * Confirmations count in the same way, but for each address apart: nobody who waits for one is known, so what strangers
- * fill elsewhere must not refuse it. Over all addresses the code itself bounds them, and how many are sent.
+ * fill elsewhere must not refuse it. The code itself bounds them over all addresses, and so does the number that is
+ * sent.
  *
  * A second step that only the client address connects with its login counts by account and address and, where that is
- * open, by account over all addresses. Whoever shares the owner's address can fill the first of these alone.
+ * open, by account over all addresses. Somebody who shares the owner's address can fill the first of these alone.
  */
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -55,7 +56,7 @@ export interface Tried {
    * over all addresses, apart from all others.
    */
   byAddress?: boolean
-  /** Of a stranger: counted for each client address apart. */
+  /** A stranger's attempts are counted for each client address apart. */
   eachAddress?: boolean
   /** Of a stranger: compared only where the name's counter is open too. */
   boundByName?: boolean

@@ -1,7 +1,7 @@
 /**
- * Where wrong codes are counted: PostgreSQL (logged) in every shape, so that neither a flush of Redis nor a restart
- * reopens what they closed. By the day, in UTC, and in a row. The tables are `code_budgets` (one row for each subject,
- * purpose with group, and day) and `code_failures` (one for each subject, group and factor).
+ * Counts wrong codes in PostgreSQL (logged) in every shape, so that neither a flush of Redis nor a restart reopens what
+ * they closed. The counts are by the day, in UTC, and in a row. The tables are `code_budgets` (one row for each
+ * subject, purpose with group, and day) and `code_failures` (one for each subject, group and factor).
  */
 
 import { sql } from 'drizzle-orm'
@@ -19,8 +19,8 @@ export interface AttemptKey {
   /** The account's uuid, or what is counted like one. */
   subject: string
   /**
-   * The purpose; of callers who pay apart, then a slash and their group, their device or their address, so that all
-   * that was counted for a purpose of an account can be found and cleared.
+   * The purpose. For callers who pay apart, a slash and their group, their device or their address follow, so that
+   * everything counted for a purpose of an account can be found and cleared.
    */
   budget: string
   group: CallerGroup
@@ -35,7 +35,7 @@ export interface AttemptBounds {
 }
 
 export interface CountedKey {
-  /** Within the budget of the day, and within the bound in a row. */
+  /** The attempt is within the budget of the day, and within the bound in a row. */
   isOpen: boolean
 }
 
@@ -51,18 +51,18 @@ export interface AttemptStore {
   clearDay(subject: string, purposes: string[], now: Date): Promise<void>
   /** Forgets everything that was counted on these subjects. */
   forget(subjects: string[]): Promise<void>
-  /** Another wrong one in a row, of what no day bounds: gives how many there are. */
+  /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
   addInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>, now: Date): Promise<number>
   clearInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void>
   /**
    * Removes up to `limit` budgets older than yesterday's (the clock may be set back), and counts in a row that nobody
-   * added to in 90 days; how many it removed. Those that strangers began on what is no account, or from one address, go as
-   * soon as the budgets, unless there are as many as refuse: anybody can begin any number of them.
+   * added to in 90 days; how many it removed. Rows that strangers began without an account, or from one address, go as
+   * soon as the budgets, unless they hold enough to refuse. Anybody can begin any number of such rows.
    */
   sweep(now: Date, limit: number): Promise<number>
 }
 
-/** In the order of the subjects, so that two callers never wait for each other in a circle. */
+/** The keys are in the order of the subjects, so that two callers never wait for each other in a circle. */
 const keysOf = (keys: ReturnType<typeof sql>) => sql`
   keys as materialized (
     select * from jsonb_to_recordset(${keys}::jsonb)
@@ -98,9 +98,9 @@ const reserve = defineStatement({
 })
 
 /**
- * For PostgreSQL, which takes a table of counters for empty where it has no statistics yet: it would read all of it, or
- * all of a day, to find the rows of a few keys, and those that were deleted since the last vacuum with them. So the
- * subjects are named as well, and the day (`day + 0`) is no condition of an index.
+ * PostgreSQL takes a table of counters for empty if it has no statistics yet. It would read all of it, or all of a day,
+ * to find the rows of a few keys, and the deleted rows with them. So the subjects are named as well, and the day (`day
+ * + 0`) is no condition of an index.
  */
 const subjects = sql`array(select subject from keys)`
 

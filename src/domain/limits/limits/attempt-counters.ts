@@ -40,7 +40,7 @@ export function createAttemptCounters(
       ),
       ...byAddress('register-in-hour', addressBucket, window(limits.registrationsPerHour, HOUR_MS)),
     ],
-    /** By address, or by the device that is known where the address is refused. */
+    /** Counts by address, or by the device that is known where the address is refused. */
     visits(kind: 'login' | 'verification', by: { address: string } | { knownDevice: string }): Charge[] {
       const rule =
         kind === 'login'

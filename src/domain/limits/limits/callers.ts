@@ -1,6 +1,6 @@
 /**
- * Who calls. A counter belongs to the group that fills it: strangers never fill a counter that refuses an owner. Which
- * counters each group pays is in counters.ts.
+ * The groups of callers. A counter belongs to the group that fills it: strangers never fill a counter that refuses an
+ * owner. The file counters.ts says which counters each group pays.
  *
  * | group    | how a call shows it                                                                          |
  * |----------|----------------------------------------------------------------------------------------------|

@@ -1,12 +1,16 @@
 /**
  * Charges in the form in which both stores send them to where they are evaluated: the Lua script of store-redis.ts and
- * the SQL function limits_charge. The state of a counter is the same JSON in both; `ends` is when it no longer matters:
- * bucket {full, at, ends}: when it will be full again, as of when; window {n, ends}: how many, and until when;
- * failures {n, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the last.
+ * the SQL function limits_charge. The state of a counter is the same JSON in both; `ends` is when it no longer matters.
+ * A bucket is {full, at, ends}: when it will be full again, as of when. A window is {n, ends}: how many, and until
+ * when. Failures are {n, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the
+ * last.
  */
 import type { Charge, Rule } from './store.ts'
 
-/** In the order of the keys. Throws a RangeError if a key occurs twice, because its two rules would not see each other. */
+/**
+ * Puts the charges in the order of the keys. Throws a RangeError if a key occurs twice, because its two rules would not
+ * see each other.
+ */
 export function normalizeCharges(charges: Charge[]): Charge[] {
   const sorted = charges
     .map(({ key, rule }) => ({ key, rule: wholeNumbers(rule) }))

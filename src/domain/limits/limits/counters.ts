@@ -29,7 +29,7 @@ export function createCounters(options: SendingOptions) {
         beginnings: [`wrong-passwords:${to}:`],
       }
     },
-    /** Those of an account, on these of its devices. */
+    /** The counters of an account, on these of its devices. */
     namesOfAccount(uuid: string, devices: readonly string[], purposes: readonly string[]): string[] {
       const account = tag('account', uuid)
       const names = [

@@ -13,7 +13,7 @@ interface Options {
 }
 
 const SAID_AGAIN_MS = 60_000
-/** Whoever is refused again and again costs one more question to the store in this time. */
+/** A caller who is refused again and again costs one more question to the store in this time. */
 const LOOKED_AGAIN_MS = 1000
 
 export function createDryPools({ store, clock, logger, metrics, onDry }: Options) {

@@ -10,7 +10,7 @@ interface Options {
 }
 
 export function withPumpingGuard(store: LimitStore, { closedUntil }: Options): LimitStore {
-  /** In a closed range its counters admit less, and what has passed since is counted over all networks. */
+  /** The counters admit less in a closed range, and what has passed since is counted over all networks. */
   const guarded = (charges: Charge[]): Charge[] =>
     charges.flatMap((charge) => {
       const { range, rule } = charge

@@ -18,7 +18,7 @@ const OWN_CODES_PER_HOUR = 3
 const OWN_CODES_PER_DAY = 10
 const NEW_DEVICES_PER_DAY = 5
 const OPERATOR_NOTICES_PER_HOUR = 3
-/** For this long after its confirmation an account counts as a stranger when SMS are charged. */
+/** An account counts as a stranger for this long after its confirmation when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
 export interface SendingOptions {
@@ -64,7 +64,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     return [...pools.share(addressBucket, 'sms', recipients, by), ...pools.range(addressBucket, key, by)]
   }
 
-  /** By destination, for every caller if the account has not verified it. */
+  /** Charges by destination, for every caller if the account has not verified it. */
   function toStrangers(destination: Identifier, purpose: string): Charge[] {
     const to = tag(destination.key)
     return [
@@ -74,7 +74,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     ]
   }
 
-  /** To a contact of the account itself. */
+  /** Charges a message to a contact of the account itself. */
   function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): Charge[] {
     const account = tag('account', caller.account.uuid)
     if (caller.group === 'password') {

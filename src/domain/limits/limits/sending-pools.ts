@@ -1,6 +1,6 @@
 /**
- * How the messages that strangers cause are shared out. Whoever verified a contact has a pool of their own, so that
- * newcomers never use it up; a network gets a small share of each pool; and what was used comes back over the day (of
+ * How the messages that strangers cause are shared out. People who verified a contact have a pool of their own, so that
+ * newcomers never use it up. A network gets a small share of each pool. What was used comes back over the day (of
  * e-mails: over the hour).
  */
 import type { Config } from '../../../platform/config/types.ts'
@@ -25,7 +25,7 @@ const CLOSED_IN_HOUR = 10
 /** Without a mail server, as with `--dev`, every message stays in the mailbox: as many as the default of the key. */
 const MAILBOX_PER_HOUR = 5000
 
-/** Of the SMS of the day, in hundredths: a group is refused once so many went out, whoever caused them. */
+/** Hundredths of the SMS of the day: a group is refused once so many went out, no matter who caused them. */
 const LINES = { newcomers: 75, verified: 85, owners: 95 }
 
 /** The numbers that differ in their last four digits: the block in which countries hand out numbers. */
@@ -80,7 +80,7 @@ export function createSendingPools({
   }
 
   /**
-   * What the network of a caller may have sent, whoever they write to. `ofAccounts`: to contacts that the callers' own
+   * Bounds what the network of a caller may have sent to anybody. `ofAccounts`: to contacts that the callers' own
    * accounts verified, which strangers of that network do not use up.
    */
   function share(

@@ -19,8 +19,8 @@ export interface LimitService {
   /** Counts all of them or, throwing `too_many_requests`, none. */
   charge(charges: Charge[]): Promise<void>
   /**
-   * Counts a login or a try of a code on the client's address, together with `others`; where the address is refused
-   * and the caller's device is known, on the device instead.
+   * Counts a login or a try of a code on the client's address, together with `others`. If the address is refused and
+   * the caller's device is known, it counts on the device instead.
    */
   chargeVisit(kind: 'login' | 'verification', caller: Caller, others?: Charge[]): Promise<void>
   /** Like `charge`: false where it would throw. */
@@ -29,8 +29,8 @@ export interface LimitService {
   admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
   clear(charges: Charge[]): Promise<void>
   /**
-   * Lifts what refuses an identifier, whoever filled it, and what refuses the account that has it on its own devices.
-   * What counts on a client's address stays.
+   * Lifts what refuses an identifier, no matter who filled it, and what refuses the account that has it on its own
+   * devices. What counts on a client's address stays.
    */
   lift(
     identifier: Identifier,
@@ -48,7 +48,7 @@ export interface LimitService {
    * when it may go.
    */
   strangersTurn(message: { channel: 'email' | 'sms'; codePurpose: string | null }): Promise<number>
-  /** SMS of the running day that may still be sent, whoever asks. */
+  /** The SMS of the running day that may still be sent, for any caller. */
   smsLeft(): Promise<number>
   /**
    * Counts a wrong code of any caller: if there are too many over the whole service, the log reports it. Never
@@ -100,7 +100,7 @@ export function createLimitService(options: Options): LimitService {
   async function refuse(ms: number, charges: Charge[]): Promise<void> {
     if (ms === 0) return
     const retryAfterSeconds = Math.ceil(ms / 1000)
-    // Whoever is refused again and again should cost little: only metrics are worth another question to the store.
+    // A caller who is refused again and again should cost little: only metrics are worth another question to the store.
     const cause = metrics.isOn ? limitOf(await findRefusing(charges)) : undefined
     throw new AppError('too_many_requests', { retryAfterSeconds, cause })
   }

@@ -1,10 +1,10 @@
 /**
  * The counters, in Redis or in an unlogged table. The promise: a charge on several counters is evaluated and counted in
- * one atomic step, all or none; a refused charge is not counted anywhere; after waiting the returned time it is admitted;
- * every counter has an expiry; a store that does not answer throws (the caller answers 503, never "unlimited").
+ * one atomic step, all or none, and a refused charge is not counted anywhere. It is admitted after waiting the returned
+ * time. Every counter has an expiry. A store that does not answer throws (the caller answers 503, never "unlimited").
  *
- * Time is the caller's `now`. After the clock was set back, a rule never refuses for longer than it says and a counter is
- * never refilled: what was counted in what is now the future counts as counted just now.
+ * Time is the caller's `now`. After the clock was set back, a rule never refuses for longer than it says and a counter
+ * is never refilled. What was counted in what is now the future counts as counted just now.
  */
 export type Rule =
   /** A bucket of `burst`, refilled one each `intervalMs` (GCRA). */
@@ -15,10 +15,10 @@ export type Rule =
    */
   | { kind: 'window'; count: number; windowMs: number }
   /**
-   * Failures. An attempt is counted when it is admitted, before it is checked; `clear` it on success. `count` attempts are
-   * admitted in a window of `windowMs` that begins with the first; the last of them starts a refusal of `refusalMs`. After
-   * a refusal one attempt is admitted, which starts the next refusal, twice as long, up to `maximumMs`. After a `windowMs`
-   * without an attempt since the end of a refusal, everything starts anew.
+   * Failures. An attempt is counted when it is admitted, before it is checked; `clear` it on success. `count` attempts
+   * are admitted in a window of `windowMs` that begins with the first; the last of them starts a refusal of
+   * `refusalMs`. One attempt is admitted after a refusal; it starts the next refusal, twice as long, up to `maximumMs`.
+   * After a `windowMs` without an attempt since the end of a refusal, everything starts anew.
    */
   | { kind: 'failures'; count: number; windowMs: number; refusalMs: number; maximumMs: number }
 

@@ -30,7 +30,7 @@ export function lettersOf(typed: string): string {
 /** `XXXX-XXXX-XXXX-XXXX` */
 export const groupLetters = (letters: string) => letters.match(/.{4}/g)!.join('-')
 
-/** 256 is a multiple of 32, so that all letters are equally likely. At least 16 bytes. */
+/** 256 is a multiple of 32, so that all letters are equally likely. It takes at least 16 bytes. */
 export const lettersFrom = (bytes: Uint8Array) =>
   Array.from(bytes.subarray(0, LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join('')
 

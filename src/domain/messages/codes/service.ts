@@ -1,8 +1,7 @@
 /**
  * One-time codes of six digits. A code is derived from a random seed and from what it is bound to (account, purpose,
- * destination), so that it is stored nowhere: the outbox stores the seed, the code store a keyed hash. Every attempt
- * is counted before it is compared, on the code and on the counters of the caller, also for subjects without an
- * account.
+ * destination), so that it is stored nowhere. The outbox stores the seed, the code store a keyed hash. Every attempt is
+ * counted before it is compared, on the code and on the counters of the caller, also for subjects without an account.
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
@@ -25,9 +24,9 @@ export interface CodeService {
   /** A new seed; its code is not valid before `put`. */
   createSeed(): Uint8Array
   /**
-   * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. If the
-   * code of a later message is stored already, that one stays. `messageId` is null for a code without a message, or
-   * with one that nothing competes with.
+   * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. A code of
+   * a later message that is stored already stays. `messageId` is null for a code without a message, or with one that
+   * nothing competes with.
    */
   put(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
   /**
@@ -39,8 +38,8 @@ export interface CodeService {
   reveal(binding: CodeBinding, seed: Uint8Array): string
   /**
    * Uses up the code, or the one of another group. The attempt is counted on the caller (see the room `attempts`), on
-   * `countsOn` if that is not the subject of the binding. `keepsRight`: a right code stays valid. Throws `invalid_code`
-   * whatever the reason, and `too_many_attempts`.
+   * `countsOn` if that is not the subject of the binding. `keepsRight`: a right code stays valid. A refusal does not
+   * say why, except after too many attempts.
    */
   take(
     binding: CodeBinding,

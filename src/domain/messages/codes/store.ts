@@ -1,10 +1,9 @@
 /**
- * The one-time codes, in Redis or in an unlogged table. The promise, to which the contract suite holds both: there is
- * at most one code for each subject, purpose and group, and `put` replaces only the one of its own group. `take`
- * compares with the codes of all groups and counts a wrong attempt only on the code of its own group, in one step, so
- * that nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets
- * `right`. A code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an
- * expiry.
+ * The one-time codes, in Redis or in an unlogged table. There is at most one code for each subject, purpose and group,
+ * and `put` replaces only the one of its own group. The contract suite holds both stores to this promise. `take`
+ * compares with the codes of all groups and counts a wrong attempt only on the code of its own group, in one step. So
+ * nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets `right`. A
+ * code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an expiry.
  */
 import type { Verdict } from '../../limits/attempts/service.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
@@ -35,7 +34,7 @@ export interface CodeKey {
   /** The account's uuid, or a decoy of the same form for an identifier without account. */
   subject: string
   purpose: CodePurpose
-  /** Who asked for the code. */
+  /** The group that asked for the code. */
   group: CallerGroup
 }
 
@@ -44,9 +43,8 @@ export type TriedKey = Omit<CodeKey, 'group'> & { group: CallerGroup | null }
 
 export interface CodeStore {
   /**
-   * `messageId`: the message that carries the code. Of two such codes the one of the later message stays, whichever
-   * call comes last, so that the code which arrives last is the valid one; a code without a message replaces any
-   * other.
+   * `messageId`: the message that carries the code. The code of the later of two messages stays, whichever call comes
+   * last, so that the code which arrives last is the valid one. A code without a message replaces any other.
    */
   put(
     key: CodeKey,

@@ -63,7 +63,7 @@ const JITTER = 0.2
 const CODES_RETRY_MS = 1000
 /** However long the code lives. */
 const LONGEST_TRIES_MS = 86_400_000
-/** Those that wait for their turn are spread over this time. */
+/** The messages that wait for their turn are spread over this time. */
 const STRANGERS_RETRY_MS = 10_000
 /**
  * A message is committed slightly before its code is stored. While the message is this young, "another code is stored" may
@@ -176,7 +176,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
   }
 
-  /** Without an answer of a gateway that is counted already. */
+  /** It ends without an answer of a gateway that is counted already. */
   function end(message: QueuedMessage, outcome: FinalOutcome, detail: string | null, result?: SendOutcome) {
     log.countEnd(message, outcome, result !== undefined)
     return finish(message, outcome, detail, result)

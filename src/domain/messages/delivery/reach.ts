@@ -1,4 +1,4 @@
-/** Which identifiers a message could reach at all, decided by the configuration and by their kind and number alone. */
+/** Decides which identifiers a message could reach at all, by the configuration and by their kind and number alone. */
 import type { Config } from '../../../platform/config/types.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
@@ -17,8 +17,9 @@ export function createReach({ smtp, sms }: Pick<Config, 'smtp' | 'sms'>, intoMai
 }
 
 /**
- * Reads a phone number that somebody wants to be reached at. Null also for a number whose type takes no SMS (a landline,
- * a premium number), unless a voice gateway covers it. With --dev as well, so that the rule shows before production.
+ * Reads a phone number that somebody wants to be reached at. It is null also for a number whose type takes no SMS (a
+ * landline, a premium number), unless a voice gateway covers it. The same holds with --dev, so that the rule shows
+ * before production.
  */
 export function parseReachablePhone(
   input: string,

@@ -11,7 +11,7 @@ import { createSweep, daysBefore, type Sweep } from '../../../platform/postgres/
 
 export interface RefusedAddressStore {
   put(tag: Uint8Array, now: Date): Promise<void>
-  /** When it was refused last; null: not since that time. */
+  /** The address was refused last at this time; null if that was not since `since`. */
   find(tag: Uint8Array, since: Date): Promise<Date | null>
   sweep: Sweep
 }

@@ -9,7 +9,7 @@ import type { RefusedAddressStore } from './refused-address-store.ts'
 export interface RefusedAddresses {
   note(destination: string): Promise<void>
   isRefused(destination: string): Promise<boolean>
-  /** When it was refused last; null: not within the last day. */
+  /** The address was refused last at this time; null if that was not within the last day. */
   findRefusal(destination: string): Promise<Date | null>
 }
 

@@ -1,4 +1,4 @@
-/** Which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
+/** Decides which way a message leaves: by SMTP, by an SMS gateway, or with --dev into the built-in mailbox. */
 import { systemClock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { MessageSender } from '../senders/sender.ts'

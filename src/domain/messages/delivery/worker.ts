@@ -1,9 +1,9 @@
 /**
  * Sends the messages of the outbox, at once when it is woken and otherwise every second. E-mail and SMS are sent
- * independently of each other, and so are messages that strangers caused and all others, so that neither a slow mail
- * server nor a flood of anonymous requests delays a message to an owner. Decoy messages are deleted in batches. Any
- * number of workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice
- * unless a process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
+ * independently of each other, and so are messages that strangers caused and all others. So neither a slow mail server
+ * nor a flood of anonymous requests delays a message to an owner. Decoy messages are deleted in batches. Any number of
+ * workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice unless a
+ * process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
  */
 
 import type { Channel } from '../outbox/message.ts'

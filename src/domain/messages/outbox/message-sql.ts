@@ -5,7 +5,7 @@ import type { Placeholders } from '../../../platform/postgres/statement.ts'
 
 export const deleteMessages = (where: SQL): SQL => sql`delete from ${messages} where ${where}`
 
-/** As if it had never been tried. */
+/** The message is queued as if it had never been tried. */
 export const queueAgain = (p: Placeholders<'now'>, where: SQL): SQL => sql`
   update ${messages}
      set outcome = null, finished_at = null, attempts = 0, detail = null, reply = null, first_attempt_at = null,

@@ -5,7 +5,7 @@ import type { SentCodePurpose } from '../codes/store.ts'
 
 export type Channel = 'email' | 'sms'
 
-/** To the operator, and about no account. */
+/** These go to the operator, and are about no account. */
 export const operatorPurposes = [
   'operator_prefix_closed',
   'operator_wrong_codes',

@@ -1,4 +1,4 @@
-/** E-mails to whoever operates the service (`admin.notify`), beside the line in the log that says the same. */
+/** E-mails to the operator (`admin.notify`), beside the line in the log that says the same. */
 import type { Config } from '../../../platform/config/types.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { OperatorPurpose } from './message.ts'

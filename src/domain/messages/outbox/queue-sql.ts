@@ -56,7 +56,7 @@ type MessageColumns = Placeholders<keyof typeof messageParamTypes | 'now'> & { a
 
 /**
  * The insert of one message for each row of `source` (a CTE or table in FROM, with its WHERE if need be), or of one
- * message without it: `with account as (…), queued as (${queueMessage(p, sql`account`)}) select …`.
+ * message without it. An example is `with account as (…), queued as (${queueMessage(p, sql`account`)}) select …`.
  */
 export function queueMessage(columns: MessageColumns, source?: SQL): SQL {
   return sql`
@@ -73,7 +73,7 @@ export function queueMessage(columns: MessageColumns, source?: SQL): SQL {
 /** What the columns of a notice are that the statement itself addresses, to the owner of an account it finds. */
 interface OwnersNotice {
   now: SQL
-  /** With the columns that the other fields name. */
+  /** It has the columns that the other fields name. */
   source: SQL
   channel: SQL
   destination: SQL
@@ -94,7 +94,7 @@ const laneOfNotice = ({ causedBy, isForNobody }: OwnersNotice): SQL => {
     : lane
 }
 
-/** As `queueMessage`, for a notice to the owner of an account that the statement finds. */
+/** Works like `queueMessage`, for a notice to the owner of an account that the statement finds. */
 export const queueOwnersNotice = (notice: OwnersNotice): SQL =>
   queueMessage(
     {
@@ -167,12 +167,12 @@ interface Superseded {
 }
 
 /**
- * The update that finishes, as replaced, every waiting message of one code, to stand in the caller's statement beside
- * `queueMessage`: all parts of a statement see the rows as they were before it, so the new message is not touched.
- * A code replaces the waiting one of its own group alone. Rows are locked in the order of their ids, so that two callers
+ * The update that finishes, as replaced, every waiting message of one code. It stands in the caller's statement beside
+ * `queueMessage`: all parts of a statement see the rows as they were before it, so the new message is not touched. A
+ * code replaces the waiting one of its own group alone. Rows are locked in the order of their ids, so that two callers
  * cannot deadlock. Prepared plans are cached, so one that was made on an empty table must still be good with thousands
- * of rows: the array of ids, the condition on `outcome` instead of `finished_at`, and the sum prevent the planner from
- * choosing any index but messages_code and the primary key.
+ * of rows. The array of ids, the condition on `outcome` instead of `finished_at`, and the sum keep the planner to
+ * messages_code and the primary key.
  */
 export const supersedePending = ({ now, codeSubject, codePurpose, codeGroup }: Superseded): SQL =>
   supersede(

@@ -22,7 +22,10 @@ export interface Outbox {
   putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
   /** Messages without code that go with no change of the account. */
   sendNotices(notices: NewMessage[]): Promise<void>
-  /** For a statement that may queue a code and queued a notice instead; every other notice wakes the worker itself. */
+  /**
+   * A statement that may queue a code calls this if it queued a notice instead; every other notice wakes the worker
+   * itself.
+   */
   wake(): void
 }
 

@@ -63,7 +63,7 @@ export interface QueuedMessage {
   createdAt: Date
   /** This attempt included. */
   attempts: number
-  /** When the first attempt that counts began. */
+  /** The first attempt that counts began then. */
   firstAttemptAt: Date
   /** How the last attempt failed; null while none was recorded. */
   detail: string | null
@@ -309,7 +309,7 @@ const sweep = defineStatement({
   returning id`,
 })
 
-/** Beyond the longest delay (4 min and its jitter) and the lease. */
+/** It is beyond the longest delay (4 min and its jitter) and the lease. */
 const HORIZON_MS = 600_000
 const horizonOf = (now: Date) => new Date(now.getTime() + HORIZON_MS)
 

@@ -20,7 +20,7 @@ export interface EmailLook {
   logoUrl: string | null
   /** `#rrggbb` */
   colour: string
-  /** Null: the built-in layout. */
+  /** It is null for the built-in layout. */
   layoutHtml: string | null
 }
 
@@ -60,7 +60,7 @@ export function html(parts: EmailParts, { service, logoUrl, colour, layoutHtml }
   })
 }
 
-/** As much space before the figures as the last of them has behind it. */
+/** The space before the figures is as wide as the space behind the last of them. */
 function codeBlock(code: string | null, colour: string): string[] {
   if (code === null) return []
   // The codes of an administrator have 19 characters, which a telephone shows in one line only if they are small.

@@ -114,7 +114,7 @@ function factsOf({ values }: QueuedMessage): Partial<MessageFacts> {
 }
 
 /**
- * Whoever holds a session chose them, so they are cleaned and in quotation marks: they must not read as words of the
+ * The holder of a session chose them, so they are cleaned and in quotation marks: they must not read as words of the
  * service. SMS have none.
  */
 function namesOf(

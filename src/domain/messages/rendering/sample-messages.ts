@@ -50,7 +50,7 @@ export function createSamples(
   }
 }
 
-/** As long as the links of notices are. */
+/** The links of notices are as long. */
 const linkOf = ({ server }: Pick<Config, 'server'>) => `${server.baseUrl}/undo?t=${'A'.repeat(22)}`
 
 type Row = Pick<QueuedMessage, 'language' | 'purpose' | 'channel' | 'destination'>

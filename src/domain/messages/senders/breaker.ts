@@ -1,6 +1,6 @@
 /**
- * Puts gateways in trouble behind the others. After five failures in a row, or with a conversion below the configured
- * one, a gateway is asked last for a minute. Then one message probes it at its own place, which decides about the next
+ * Puts gateways in trouble behind the others. A gateway is asked last for a minute after five failures in a row, or
+ * with a conversion below the configured one. Then one message probes it at its own place, which decides about the next
  * minute.
  */
 import type { Clock } from '../../../platform/clock.ts'
@@ -11,7 +11,7 @@ export interface Breaker {
   note(name: string, isWell: boolean): void
   /** Too few of its codes are verified. */
   suspend(name: string): void
-  /** Those that are asked last now. */
+  /** The gateways that are asked last now. */
   suspended(): string[]
 }
 

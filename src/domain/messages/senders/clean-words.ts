@@ -24,7 +24,7 @@ export function cleanWords(text: string, { to, code }: Personal, redact: Redact)
   return cleaned.slice(0, MAXIMUM_LENGTH)
 }
 
-/** For the one who typed the recipient: without the secrets, and with nothing that a terminal obeys. */
+/** Cleans the words for the one who typed the recipient: the secrets go, and everything that a terminal obeys. */
 export const plainWords = (text: string, redact: Redact): string =>
   oneLine(text, redact).slice(0, MAXIMUM_LENGTH)
 
@@ -36,10 +36,10 @@ const oneLine = (text: string, redact: Redact): string =>
 
 /** E-mail addresses are found word by word: one pattern for both would read a long word again from each of its letters. */
 const eachWord = /[^\s<>"'(),;:=]+/g
-/** Also percent-encoded. */
+/** An address may also be percent-encoded. */
 const isAddress = /.(?:@|%40)./i
 
-/** As long as a code. */
+/** A code is as long. */
 const digitRuns = /\d{6,}/g
 
 function personalPatterns(to: string, code: string | null): RegExp[] {

@@ -25,7 +25,7 @@ export interface RenderedMessage {
 export interface SendOutcome {
   outcome: 'sent' | 'refused' | 'failed'
   detail: string
-  /** What the server said, or why TLS failed, without personal data. For the log. */
+  /** What the server said, or why TLS failed, without personal data. It goes to the log. */
   reason?: string
   /** The servers and gateways that did not take the message, also where another one took it afterwards. */
   refusals?: Refusal[]

@@ -11,7 +11,7 @@ import type { PrefixCount, SmsFunnelStore } from './store.ts'
 export interface Prefixes {
   /** `codes`: a gateway took one; `verified`: one was right. */
   count(to: string, what: 'codes' | 'verified'): void
-  /** Until when this range is closed to networks that asked there; null if it is open. */
+  /** The range is closed until then to networks that asked there; null if it is open. */
   closedUntil(range: string): Date | null
   /** Adds what was counted since the last time, and closes prefixes. What could not be added is added the next time. */
   flush(now: Date): Promise<void>

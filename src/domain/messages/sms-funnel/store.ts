@@ -54,7 +54,7 @@ export type Receipt = 'delivered' | 'failed'
 
 export interface SmsFunnelStore {
   addCounts(counts: StageCount[], now: Date): Promise<void>
-  /** By gateway and country, from that day (UTC) on. */
+  /** Reports by gateway and country, from that day (UTC) on. */
   report(since: Date): Promise<StageCount[]>
   /** Adds to the counters of today. */
   addPrefixes(counts: PrefixCount[], now: Date): Promise<void>

@@ -59,7 +59,7 @@ const ACCOUNT_WORDS =
   /credential|authenti|authori[sz]|api.?key|api.?secret|password|token|forbidden|denied|balance|credit|quota|suspended/i
 const NUMBER_WORDS = /number|recipient|destination|msisdn|phone|subscriber/i
 
-/** The gateway refuses whoever sends, by its words, and not this number: the next message would fare no better. */
+/** The words of the gateway refuse the account, and not this number: the next message would fare no better. */
 const namesAccount = (words = ''): boolean => ACCOUNT_WORDS.test(words) && !NUMBER_WORDS.test(words)
 
 type Answer = Verdict & { reason?: string }

@@ -66,7 +66,7 @@ export function at(parsed: unknown, path: string): unknown {
   return found
 }
 
-/** Of a text: `text`, `words.0`, `lines.0`. */
+/** Reads a text as `text`, `words.0`, `lines.0`. */
 function parseReply({ body, contentType }: Reply): unknown {
   try {
     const parsed: unknown = JSON.parse(body)

@@ -1,6 +1,6 @@
 /**
- * Asks a mail server whether it takes mail from a sender, and takes the question back: no message is sent. nodemailer asks
- * that of a message only, so the question is put where it lets a way of authentication speak for itself.
+ * Asks a mail server whether it takes mail from a sender, and takes the question back: no message is sent. The question
+ * is put where nodemailer lets a way of authentication speak for itself, since otherwise it asks only for a message.
  */
 import type { SMTPPoolOptions } from 'nodemailer'
 

@@ -23,7 +23,7 @@ type Personal = Pick<RenderedMessage, 'to' | 'code'>
 export const verdictOf = (error: unknown, message: Personal, redact: Redact): SendOutcome =>
   withReason(outcomeOf(error), error, (words) => cleanWords(words, message, redact))
 
-/** In the server's own words, or the name of what is wrong with its certificate. */
+/** The reason is in the server's own words, or the name of what is wrong with its certificate. */
 function withReason(outcome: SendOutcome, error: unknown, clean: (words: string) => string): SendOutcome {
   const { response, code, originalCode, message: words } = (error ?? {}) as SmtpFailure & { message?: string }
   if (response) return { ...outcome, reason: clean(response) }

@@ -256,8 +256,8 @@ export const endSessionsAgain = defineStatement({
 })
 
 /**
- * What waited was sent since, or is too late; a code or a ticket that was used since must not work again, nor must a
- * removal go on that its owner stopped. `open`: what is known to be as open as it was.
+ * A message that waited was sent since, or is too late. A code or a ticket that was used since must not work again, nor
+ * must a removal go on that its owner stopped. `open`: what is known to be as open as it was.
  */
 export const forgetUnderWay = defineStatement({
   name: 'restore.forget_under_way',

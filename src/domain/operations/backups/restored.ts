@@ -32,7 +32,7 @@ interface Present {
   usernameKey: string | null
 }
 
-/** Without a role: an administrator no longer. */
+/** An administrator without a role is none any longer. */
 export interface AdministratorChange {
   uuid: string
   role: string | null
@@ -148,7 +148,7 @@ async function takeAway(restored: Executor, { present, now }: { present: Present
 export type LastingKeysFrom = 'backup' | 'replaced' | 'fresh'
 
 /**
- * The secret that sealed the backup may have leaked since: then whoever has it knows its keys. Those of the replaced
+ * The secret that sealed the backup may have leaked since: then the thief knows its keys. Those of the replaced
  * database stay, or fresh ones are made, and no signing key of the backup stays where the secret is not accepted.
  */
 export async function chooseKeys(
@@ -185,7 +185,7 @@ export async function chooseKeys(
 }
 
 export interface SealedCount {
-  /** As `poterne secret status` calls them. */
+  /** The name that `poterne secret status` uses. */
   name: Vault['name']
   opened: number
   sealedAnew: number

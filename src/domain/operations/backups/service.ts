@@ -1,6 +1,6 @@
 /**
- * Backups as the running service takes part in them: it copies the files of its embedded database for the command line,
- * takes the scheduled ones, by one replica at a time, and remembers how the last ones went.
+ * The running service's part in backups: it copies the files of its embedded database for the command line, and takes
+ * the scheduled ones, by one replica at a time. It remembers how the last ones went.
  */
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'

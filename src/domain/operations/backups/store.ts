@@ -1,6 +1,6 @@
 /**
- * Whose turn a scheduled backup is, and how the last ones went: one row in PostgreSQL, in every shape. The table is
- * `backups`.
+ * Decides whose turn a scheduled backup is, and keeps how the last ones went: one row in PostgreSQL, in every shape.
+ * The table is `backups`.
  */
 
 import { sql } from 'drizzle-orm'
@@ -15,7 +15,7 @@ export interface BackupState {
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
   lastFailure: string | null
-  /** Of the last one that succeeded. */
+  /** The warning of the last one that succeeded. */
   lastWarning: string | null
 }
 
@@ -32,11 +32,11 @@ export interface BackupStore {
   getState(): Promise<BackupState>
   /** It returns true for one caller among all replicas. */
   claimTurn(dueAt: Date): Promise<boolean>
-  /** For the one who claimed it and could not finish. */
+  /** The process that claimed it and could not finish gives it back. */
   giveBackTurn(dueAt: Date): Promise<void>
-  /** With the event `backup.created`. */
+  /** It writes the event `backup.created`. */
   noteSuccess(backup: FinishedBackup, at: Date): Promise<void>
-  /** With the event `backup.failed`. */
+  /** It writes the event `backup.failed`. */
   noteFailure(cause: string, at: Date): Promise<void>
 }
 

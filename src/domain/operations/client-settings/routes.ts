@@ -112,7 +112,7 @@ export interface Offered {
   /** The names of the providers, in the order of the configuration. */
   providers: readonly string[]
   loginTokenSeconds: number
-  /** With --dev every message lands in the mailbox. */
+  /** Every message lands in the mailbox with --dev. */
   intoMailbox: boolean
 }
 

@@ -1,15 +1,15 @@
 /**
- * The key of the pages of --dev. A reverse proxy on this machine may name this machine and forward no word of itself, so the
- * pages ask for more than that: the key is in the addresses that the start prints, and afterwards in a cookie.
+ * The key of the pages of --dev. A reverse proxy on this machine may name this machine and forward no word of itself,
+ * so the pages ask for more than that. The key is in the addresses that the start prints, and afterwards in a cookie.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 export interface DevKey {
   readonly value: string
-  /** In the query, or in the cookie. */
+  /** The key may be in the query or in the cookie. */
   isIn(request: Request): boolean
-  /** For a browser that brought the key in the query; null for others. */
+  /** Returns the cookie for a browser that brought the key in the query, and null for others. */
   cookieFor(request: Request): string | null
 }
 

@@ -105,7 +105,7 @@ export const mailboxPolicy = pagePolicy({
   directives: [`frame-src 'self'`, `form-action 'self'`],
 })
 
-/** Of an HTML part in its frame: a document without origin, scripts, forms or anything from elsewhere. */
+/** The policy of an HTML part in its frame: a document without origin, scripts, forms or anything from elsewhere. */
 export const htmlPartPolicy = [
   'sandbox',
   `default-src 'none'`,

@@ -1,7 +1,6 @@
 /**
- * Three people to try things with (`poterne serve --dev --seed`), made through the public interface: one with an
- * authenticator app, one whom an operator locked, one who has not confirmed yet. People who exist already stay as
- * they are.
+ * Three people to try things with (`poterne serve --dev --seed`), made through the public interface. One has an
+ * authenticator app, an operator locked one, and one has not confirmed yet. People who exist already stay as they are.
  */
 import { Secret, TOTP } from 'otpauth'
 import type { Mailbox } from './mailbox.ts'

@@ -38,7 +38,7 @@ export function worstOf(findings: Finding[], none: Finding): Finding {
   return { level, message: worst.map(({ message }) => message).join('; ') }
 }
 
-/** What a look into the stores needs. With the embedded database only the service that runs has it. */
+/** What a look into the stores needs. Only the service that runs has it if the database is embedded. */
 export interface StoreContext {
   config: Config
   clock: Clock

@@ -9,7 +9,7 @@ import { explainFailure } from './explain.ts'
 import { createDoctorStore } from './store.ts'
 
 const OLDEST_VERSION = 15
-/** As at the start of the service (compose/store-watch.ts). */
+/** The start of the service uses the same bound (compose/store-watch.ts). */
 const MOST_SKEW_MS = 3000
 const MEGABYTE = 1024 * 1024
 const LITTLE_SPACE_BYTES = 1024 * MEGABYTE

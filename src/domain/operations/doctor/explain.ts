@@ -1,4 +1,4 @@
-/** Why something outside could not be reached, and what to do about it. */
+/** Says why something outside could not be reached, and what to do about it. */
 
 /** `key`: what names it in the configuration. */
 const remedies: [RegExp, string][] = [

@@ -45,7 +45,7 @@ export function checkDataDirectory({ config }: OutsideContext): Finding {
   if ((mode & 0o077) !== 0)
     findings.push(failure(`${path} is open to other users of this machine: chmod go= ${path}`))
   const me = process.geteuid?.()
-  // Root acts as the owner of the directory; whoever else runs this must be that owner.
+  // Root acts as the owner of the directory; any other user must be that owner.
   if (me !== 0 && me !== uid)
     findings.push(warning(`${path} belongs to another user: run the command as the user of the service`))
   const foreign = me === uid ? findForeignFile(path) : null
@@ -80,7 +80,7 @@ const cgroupLimits = (): number[] =>
     }
   })
 
-/** In time of the processor, so that what else runs on this machine does not count. */
+/** It counts the time of the processor, so that other programs on this machine do not matter. */
 export function checkHashTime({ config }: OutsideContext): Finding {
   const { memoryKib, iterations } = config.password
   const before = process.cpuUsage()

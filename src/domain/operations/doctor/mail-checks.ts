@@ -91,7 +91,7 @@ export const checkSpf = (context: OutsideContext): Promise<Finding> =>
     return ok(`${domain}: ${record}`)
   })
 
-/** Of the domain, or of one above it, which its owner may have set for all below. */
+/** The policy may be that of the domain, or of one above it, which its owner may have set for all below. */
 export const checkDmarc = (context: OutsideContext): Promise<Finding> =>
   ofDomain(context, async (domain) => {
     const labels = domain.split('.')

@@ -30,7 +30,7 @@ const findForeignTables = defineStatement({
    order by relname`,
 })
 
-/** Of the server, of this database and of this user, whichever is the fewest. -1 is no limit. */
+/** The bound is that of the server, of this database or of this user, whichever is the fewest. -1 is no limit. */
 const countConnections = defineStatement({
   name: 'doctor.connections',
   params: {},

@@ -8,7 +8,7 @@ const alive = component(
   t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'Everything works.' }),
 )
 
-/** `ping` throws `unavailable`, with the reason, if a store cannot be relied on. */
+/** `ping` throws, with the reason, if a store cannot be relied on. */
 export function createHealthRoutes(ping: () => Promise<void>) {
   return new Elysia({ name: 'health' })
     .get('/healthz', () => ({ status: 200 as const, state: 'ok' as const }), {

@@ -1,6 +1,6 @@
 /**
- * Which process runs the next round of housekeeping: one row in PostgreSQL, in every shape. The row of `housekeeping`
- * says when the next round is due.
+ * Decides which process runs the next round of housekeeping, by one row in PostgreSQL, in every shape. The row of
+ * `housekeeping` says when the next round is due.
  */
 
 import { sql } from 'drizzle-orm'

@@ -48,7 +48,7 @@ export const row = (label: Html | string, detail: Html | string | null, action: 
 export const linkButton = (label: string, href: string): Html =>
   html`<a class="button quiet" href="${href}">${label}</a>`
 
-/** In the reader's language, with the exact time for programs. */
+/** Writes a time in the reader's language, with the exact time for programs. */
 export function time({ client }: OwnVisit, at: Date | string): Html {
   const date = new Date(at)
   const text = new Intl.DateTimeFormat(client.language, {

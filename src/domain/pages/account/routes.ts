@@ -200,7 +200,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     ['/account/delete', '/account/delete', account.eraseAccount],
   ]
 
-  /** For scripts: the options of a passkey. */
+  /** Scripts ask here for the options of a passkey. */
   const options: [path: string, back: string, ask: (visit: OwnVisit, typed: Typed) => Promise<object>][] = [
     ['/account/step-up', '/account', account.stepUpOptions],
     ['/account/passkeys/options', '/account/passkeys/add', account.newPasskeyOptions],

@@ -1,4 +1,4 @@
-/** From where browsers may ask `/oauth2/token`. */
+/** Browsers may ask `/oauth2/token` from these origins. */
 import type { ApplicationConfig } from '../../../platform/config/types.ts'
 
 /** The web applications may ask for their tokens from a browser. */

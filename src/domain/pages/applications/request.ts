@@ -120,5 +120,5 @@ export function isSameRedirect(allowed: string, asked: string): boolean {
   return other.href === one.href && !/[#\\@]/.test(asked)
 }
 
-/** https comes to one place only; whoever listens on loopback or owns a scheme may be somebody else (RFC 8252, 8.6). */
+/** An https address leads to one place only. Somebody else may listen on loopback or own a scheme (RFC 8252, 8.6). */
 export const needsConsent = (redirectUri: string): boolean => !redirectUri.startsWith('https:')

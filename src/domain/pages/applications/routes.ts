@@ -82,7 +82,7 @@ export function createApplicationRoutes(httpBase: HttpBase, { visits, applicatio
     return away(await applications.handOver(visit.session!, handOver))
   }
 
-  /** Where the browser goes after signing out: an address of the application, or nowhere. */
+  /** The browser goes there after signing out: an address of the application, or nowhere. */
   function afterSignOut(query: URLSearchParams): string | undefined {
     const application = applications.list.find(({ id }) => id === query.get('client_id'))
     const asked = query.get('post_logout_redirect_uri') ?? ''

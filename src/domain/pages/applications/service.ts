@@ -132,7 +132,7 @@ export function createApplicationService(needs: Needs): ApplicationService {
     }
   }
 
-  /** As `POST refresh`, for the session's own application. */
+  /** Works like `POST refresh`, for the session's own application. */
   async function refresh(form: TokenForm, { address }: TokenClient): Promise<TokenAnswer> {
     const application = applicationOf(form)
     if (!form.refresh_token) throw new AppError('invalid_request')

@@ -11,7 +11,7 @@ import { endSessions, endSurplusBelow, lives, openSessionBelow } from '../../ses
 
 export interface NewAuthorizationCode {
   codeHash: Uint8Array
-  /** Of the browser. */
+  /** The session of the browser. */
   sessionId: string
   application: string
   redirectUri: string

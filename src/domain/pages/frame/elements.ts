@@ -14,7 +14,7 @@ export interface FieldOptions {
   required?: boolean
   autofocus?: boolean
   maxlength?: number
-  /** Beside the label. */
+  /** It stands beside the label. */
   aside?: Html | null | false
   kind?: 'code'
 }

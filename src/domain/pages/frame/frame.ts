@@ -30,7 +30,7 @@ export interface PageOfPeople {
   bare?: boolean
   /** Leads on by itself, at once. */
   refreshTo?: string
-  /** Beside the brand: the way to sign out. */
+  /** It stands beside the brand: the way to sign out. */
   aside?: Html
 }
 
@@ -50,7 +50,7 @@ interface FrameOptions extends Pick<PagesConfig, 'help' | 'terms' | 'privacy'> {
   logo: LogoFile | null
 }
 
-/** In the team's colours, as the configuration says. */
+/** The frame has the team's colours, as the configuration says. */
 export const frameOf = (config: Config): Frame =>
   createFrame({
     ...config.pages,
@@ -128,7 +128,7 @@ ${content}
   }
 }
 
-/** In the language itself: "français". */
+/** Returns the name in the language itself: "français". */
 function nameOf(tag: Language): string {
   return new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
 }

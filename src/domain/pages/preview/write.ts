@@ -42,7 +42,7 @@ export function writePreview(config: Config, catalog: Catalog, directory: string
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
-/** As a browser shows it whose reader has chosen this theme. */
+/** Shows the page as a browser does whose reader has chosen this theme. */
 const inTheme = (style: string, theme: Theme) =>
   style
     .replaceAll('(prefers-color-scheme: dark)', theme === 'dark' ? 'all' : 'not all')

@@ -8,7 +8,7 @@ import {
   attestationField,
 } from '../../../platform/http/passkey-schemas.ts'
 
-/** Throws `invalid_passkey` for what no browser writes. */
+/** Refuses a value that no browser writes. */
 export function readAssertion(text: string | undefined): AssertionBody {
   const credential = parse(text)
   if (!Value.Check(assertionField, credential))
@@ -16,7 +16,7 @@ export function readAssertion(text: string | undefined): AssertionBody {
   return credential
 }
 
-/** Of a new passkey. Throws `invalid_passkey`. */
+/** Reads the answer of a new passkey. */
 export function readAttestation(text: string | undefined): Attestation {
   const credential = parse(text)
   if (!Value.Check(attestationField, credential))

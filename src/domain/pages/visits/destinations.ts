@@ -1,10 +1,10 @@
-/** Where the pages may lead: `pages.home`, `pages.return_to` and their own paths, nothing else. */
+/** The pages may lead to `pages.home`, `pages.return_to` and their own paths, and nowhere else. */
 import type { PagesConfig } from '../../../platform/config/types.ts'
 
 export interface Destinations {
   /** The address, if it is one of those that are allowed; null otherwise. */
   read(asked: string): string | null
-  /** Where people go when nothing else was asked for. */
+  /** People go there when nothing else was asked for. */
   home: string
 }
 

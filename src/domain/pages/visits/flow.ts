@@ -12,7 +12,7 @@ import type { Language } from '../../../texts/languages.ts'
 export interface Problem {
   code: ErrorCode | 'start_again' | 'cookies_blocked' | 'provider_denied' | 'provider_failed'
   fields?: FieldError[] | undefined
-  /** When it is worth another try, in seconds since 1970. */
+  /** It is worth another try then, in seconds since 1970. */
   until?: number | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Flow {
 }
 
 export interface FlowSeal {
-  /** For the query. */
+  /** Seals the flow for the query. */
   seal(flow: Flow, browser: string): string
   /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
   open(text: string | undefined, browser: string): { flow: Flow; isFresh: boolean } | null

@@ -21,7 +21,7 @@ interface Needs {
   baseUrl: string
 }
 
-/** As long as the service waits for the provider's answer. */
+/** The service waits as long for the provider's answer. */
 const SECONDS = 600
 
 export const createLeaveToProvider =

@@ -1,7 +1,7 @@
 /** Whether a form comes from a page of ours: by what the browser says where it says something, else by its flow. */
 
 export interface FormOrigin {
-  /** Of the request. */
+  /** The headers of the request. */
   headers: { get(name: string): string | null }
   /** The origin of the pages. */
   own: string

@@ -1,6 +1,6 @@
 /**
- * What every page does before and after its own work: host, browser, flow and session of the request; headers, cookies and
- * flow of the answer; and the errors of the services, as pages.
+ * Does what every page does before and after its own work. It reads host, browser, flow and session of the request, and
+ * writes headers, cookies and flow of the answer. Errors of the services become pages.
  */
 import { randomBytes } from 'node:crypto'
 import { AppError, errorStatus } from '../../../errors.ts'
@@ -48,7 +48,7 @@ export interface Visit {
   ticket: Record<string, string> | null
   session: BrowserSession | null
   device(stays: boolean): Device
-  /** For services that take the caller. */
+  /** Services that take the caller get this. */
   caller: { address: string; addressBucket: string; fingerprint: string; language: string }
 }
 
@@ -84,7 +84,7 @@ export interface Visits {
   go(visit: Visit, path: string, flow?: Flow): Response
   /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
   keep(what: Record<string, string>, seconds: number, name?: string): Promise<string>
-  /** For a ticket that is kept later. */
+  /** Names a ticket that is kept later. */
   newTicketName(): string
   /** Signs the browser in: its cookies go with the next answer. */
   signIn(visit: Visit, answer: LogInAnswer & { device_token?: string }): Promise<void>
@@ -93,7 +93,7 @@ export interface Visits {
   /** The address of a page with a flow. */
   address(visit: Visit, path: string, flow?: Flow): string
   now(): number
-  /** Where people go when nothing else sent them. */
+  /** People go there when nothing else sent them. */
   home: string
   /** 303, by way of a page of ours where the address is not ours. */
   leave(visit: Visit, to: string): Response
@@ -359,7 +359,7 @@ function typedOf(body: unknown): Typed {
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
 }
 
-/** What the form can show; null for what is no answer to it, as a store that is away. */
+/** Returns what the form can show. It is null if the form cannot, as for a store that is away. */
 function problemOf(error: unknown, clock: Clock): Problem | null {
   if (!(error instanceof AppError) || error.page) return null
   const { errorCode: code, fields, retryAfterSeconds } = error

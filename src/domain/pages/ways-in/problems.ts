@@ -7,7 +7,7 @@ import { waitSentence } from '../visits/refusals.ts'
 import type { View } from '../visits/service.ts'
 
 export interface ShownProblem {
-  /** For the field of this name; null where nothing is wrong with it. */
+  /** The problem of the field of this name; null where nothing is wrong with it. */
   of(...names: string[]): string | null
   /** Above the form. */
   above: Html | null

@@ -26,7 +26,7 @@ interface Needs {
   waysIn: WaysIn
   offered: Offered
   clock: Clock
-  /** Where people go who are signed in already. */
+  /** People who are signed in already go there. */
   home: string
   /** The page that leads on to an application. */
   handOverScreen(visit: Visit, handOver: NonNullable<Flow['handOver']>): Screen

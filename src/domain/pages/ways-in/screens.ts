@@ -260,7 +260,7 @@ function identifierField(visit: View, { offered }: Drawing, wrong: string | null
 const sendAgain = ({ texts: { pages } }: View, { offered, to }: Drawing, path: string, wait: number): Html =>
   html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, to(path), 'link', html` data-wait="${Math.max(wait, offered.resendAfter)}"`)}</p>`
 
-/** Where the code went, for the person who typed the identifier. */
+/** Says where the code went, to the person who typed the identifier. */
 function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pages.code_sent_if): string {
   const typed = flow.typed?.identifier
   if (flow.sentTo) return pages.code_sent_to.replace('{contact}', flow.sentTo)

@@ -36,7 +36,7 @@ export type WaysIn = ReturnType<typeof createWaysIn>
 
 /** A registration waits that long for its confirmation in the browser that made it. */
 const REGISTRATION_SECONDS = 86_400
-/** As long as a login waits for its second factor. */
+/** A login waits as long for its second factor. */
 const SECOND_FACTOR_SECONDS = 600
 
 export function createWaysIn(needs: Needs) {
@@ -71,7 +71,7 @@ export function createWaysIn(needs: Needs) {
     return turn(visit, '/code', { ticket, methods, ...(sent_to !== null && { sentTo: sent_to }) })
   }
 
-  /** Whoever had an account before they followed the link of an invitation is asked to join. */
+  /** Somebody who had an account before they followed the link of an invitation is asked to join. */
   const goOn = (visit: Visit): Response =>
     visit.flow.invitation === undefined
       ? visits.leave(visit, visit.flow.to ?? visits.home)

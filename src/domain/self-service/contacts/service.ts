@@ -35,10 +35,7 @@ interface Client {
 }
 
 export interface ContactsService {
-  /**
-   * A later call for the same kind cancels this one. Throws `identifier_taken` with `accounts.reveal_existing` alone, `validation_failed`, `country_not_allowed`,
-   * `too_many_requests`, and what Reauthentication throws.
-   */
+  /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
   change(
     signedIn: Authenticated,
     kind: Kind,
@@ -47,8 +44,8 @@ export interface ContactsService {
   ): Promise<void>
   confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
   /**
-   * Returns the account without this contact. Every verified contact gets a notice, the removed one too. Throws
-   * `contact_not_found`, `last_sign_in_method` for the last verified one and for the last of all ways in, and what Reauthentication throws.
+   * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
+   * verified contact and the last of all ways in stay.
    */
   remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client): Promise<AccountRecord>
 }

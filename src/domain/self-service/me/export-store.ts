@@ -1,6 +1,6 @@
 /**
  * Everything that is stored about a person: PostgreSQL, in every storage shape. It reads every table that knows an
- * account. Whoever adds one adds it here.
+ * account. A new one is added here.
  */
 
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
@@ -62,7 +62,7 @@ export interface ExportStore {
   read(account: Account, notices: NewMessage[], now: Date): Promise<ExportedDocument | null>
 }
 
-/** Of a fingerprint it says only that there is one: whoever has the value is taken for that device. */
+/** It says only that there is a fingerprint, because anybody who has the value is taken for that device. */
 const exportedOf = (name: string) => (name === 'device_fingerprint' ? `"${name}" is not null` : `"${name}"`)
 
 const object = (columns: string[]) =>

@@ -46,7 +46,7 @@ export interface ErasureStore {
 /**
  * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The
  * messages of the person are found by their codes and by their destinations, the contacts of the last seven days
- * included; a message to a contact that the account merely claims belongs to somebody else. The notice of the erasure
+ * included. A message to a contact that the account merely claims belongs to somebody else. The notice of the erasure
  * is added by this statement and stays; the worker removes its destination when it is sent.
  */
 const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQL) => sql`
@@ -105,7 +105,7 @@ const count = defineStatement({
              and expires_at > ${p.now}) as sessions`,
 })
 
-/** Of an administrator who is erased. */
+/** An administrator who is erased has these rights. */
 const NOTHING = { scopes: [], seesCodes: false, removesTwoFactors: false }
 
 export function createErasureStore(database: Database): ErasureStore {

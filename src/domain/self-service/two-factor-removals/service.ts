@@ -20,18 +20,17 @@ import type { DueRemoval, TwoFactorRemovalStore } from './store.ts'
 
 export interface TwoFactorRemovals {
   /**
-   * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. Throws
-   * `two_factor_not_enabled`; of a delayed one `too_many_requests` where a contact that could stop it cannot be told today,
-   * and `channel_not_available` where none can be told at all.
+   * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. A delayed
+   * one is refused if a contact that could stop it cannot be told today, or if none can be told at all.
    */
   remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
   /** Whether the token of a link is one that was made here. */
   isLink(token: string): boolean
-  /** By the token of a link. It returns false where there is nothing to stop (any more). */
+  /** Stops it by the token of a link. It returns false where there is nothing to stop (any more). */
   stop(token: string): Promise<boolean>
   /** The removal that waits for the account, by an administrator. It returns false where none waits (any more). */
   cancel(account: Account): Promise<boolean>
-  /** Does what is due; gives how many. For housekeeping. */
+  /** Does what is due; gives how many. Housekeeping calls it. */
   removeDue(now: Date, limit: number): Promise<number>
 }
 
@@ -69,7 +68,7 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
     return store.remove(account, id, messages, clock.now())
   }
 
-  /** In the name of whoever asked for it. */
+  /** It acts in the name of the administrator who asked for it. */
   const removeOne = ({ id, account, actor }: DueRemoval) =>
     runAsRequest({ requestId: randomUUID(), actor }, () => removeNow(account, id))
 

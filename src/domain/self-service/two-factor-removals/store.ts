@@ -25,7 +25,7 @@ export interface WaitingRemoval {
 
 export interface DueRemoval extends WaitingRemoval {
   account: Account
-  /** Who asked for it. */
+  /** The administrator who asked for it. */
   actor: Actor
 }
 
@@ -51,7 +51,7 @@ export interface TwoFactorRemovalStore {
   listDue(now: Date, limit: number): Promise<DueRemoval[]>
 }
 
-/** Whoever deletes the row that waits has it: the owner who stops it, or this. */
+/** The one who deletes the row that waits has it: the owner who stops it, or this. */
 const remove = defineStatement({
   name: 'two_factor_removals.remove',
   params: { accountId: 'bigint', id: 'uuid?', now: 'timestamptz', ...noticeParamTypes },

@@ -8,7 +8,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Who is signed in: `{administrator, scopes, csrf_token}`; null before the sign-in. */
+/** The administrator who is signed in: `{administrator, scopes, csrf_token}`; null before the sign-in. */
 export let session = null
 let signedOut = () => {}
 

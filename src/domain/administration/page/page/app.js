@@ -11,7 +11,7 @@ import { overviewScreen } from './screen-overview.js'
 import { signInScreen } from './screen-sign-in.js'
 import { tokensScreen } from './screen-tokens.js'
 
-/** By the first part of the address behind `#/`. `isOpen`: whether the role reaches it. */
+/** The first part of the address behind `#/` chooses the screen. `isOpen`: whether the role reaches it. */
 const screens = {
   '': { title: 'overview', show: overviewScreen, isOpen: () => may('accounts:read') },
   accounts: { title: 'accounts', show: accountsScreen, isOpen: () => may('accounts:read') },

@@ -46,7 +46,7 @@ function near(date) {
   return spans.format(Math.trunc(ms / size), unit)
 }
 
-/** As people say it, with the exact time in the reader's time zone for whoever hovers. */
+/** Writes a time as people say it, and shows the exact time in the reader's time zone on hover. */
 export const time = (iso) =>
   iso === null || iso === undefined
     ? ''

@@ -1,7 +1,7 @@
-/** A plot of hours as stacked bars, with the same numbers as a table for whoever cannot see it. */
+/** A plot of hours as stacked bars, with the same numbers as a table for readers who cannot see it. */
 import { element, number, say } from './elements.js'
 
-/** As wide as it is shown, so that its letters have the size of the text. */
+/** The plot is as wide as it is shown, so that its letters have the size of the text. */
 const WIDTH = Math.max(Math.min(innerWidth, 1240) - (innerWidth > 760 ? 98 : 66), 250)
 const HEIGHT = 200
 const LEFT = 44

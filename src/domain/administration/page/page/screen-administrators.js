@@ -1,4 +1,4 @@
-/** Who may sign in here, and with which role. */
+/** Shows who may sign in here, and with which role. */
 import { call } from './api.js'
 import { announce, button, dialog, element, field, say, time } from './elements.js'
 import { pagedTable } from './pages.js'
