@@ -1,8 +1,10 @@
 /** `poterne config check | show | example`: reports errors, prints the effective values, and lists all keys. */
 import { Command } from 'commander'
+import { whyUnwritable } from '../platform/backup/files.ts'
 import { configExample } from '../platform/config/example.ts'
-import { describeProblem, mask, toToml } from '../platform/config/report.ts'
+import { type ConfigProblem, describeProblem, mask, toToml } from '../platform/config/report.ts'
 import type { Setting } from '../platform/config/settings.ts'
+import type { Config } from '../platform/config/types.ts'
 import type { CommonOptions } from './common-options.ts'
 import {
   type CommandOptions,
@@ -47,7 +49,8 @@ type CheckOptions = OutputOptions & { connect?: boolean }
 
 async function check({ json, connect, ...options }: CheckOptions): Promise<void> {
   if (json) return checkForPrograms({ connect: connect === true, ...options })
-  const { config, file, warnings } = requireConfig(options)
+  const { config, file, warnings: found } = requireConfig(options)
+  const warnings = [...found, ...backupWarnings(config)]
   print(`The configuration is valid (${describeFile(file)}).\n`)
   for (const warning of warnings) print(`warning: ${describeProblem(warning)}\n`)
   const tried = connect ? await tryConnections(config, options.dev === true) : []
@@ -63,8 +66,15 @@ async function checkForPrograms({ connect, ...options }: CheckOptions): Promise<
     throw new CommandFailure(2, '')
   }
   const tried = connect ? await tryConnections(loaded.config, options.dev === true) : []
-  printJson({ valid, file, errors: [], warnings: loaded.warnings, ...(connect && { connections: tried }) })
+  const warnings = [...loaded.warnings, ...backupWarnings(loaded.config)]
+  printJson({ valid, file, errors: [], warnings, ...(connect && { connections: tried }) })
   requireConnected(tried)
+}
+
+/** Otherwise the first night would tell. */
+function backupWarnings({ backup, storage }: Config): ConfigProblem[] {
+  const why = backup.at === null ? null : whyUnwritable(backup.directory, storage.dataDir)
+  return why === null ? [] : [{ key: 'backup.directory', value: toToml(backup.directory), message: why }]
 }
 
 function requireConnected(tried: Tried[]): void {

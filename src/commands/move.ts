@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { embeddedName, type Moved, move } from '../compose/move.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { readMigration } from '../platform/backup/write.ts'
-import { isDatabaseUrl } from '../platform/config/formats.ts'
+import { explainDatabaseUrl, isDatabaseUrl } from '../platform/config/database-url.ts'
 import type { Config } from '../platform/config/types.ts'
 import { startGuard } from '../platform/own-process.ts'
 import { type CopySession, openServerCopy } from '../platform/postgres/copy.ts'
@@ -56,7 +56,10 @@ async function run(options: Options): Promise<void> {
 async function moveTo(to: string, config: Config, options: Options): Promise<void> {
   const isServer = to !== EMBEDDED
   if (isServer && !isDatabaseUrl(to))
-    throw new CommandFailure(2, `--to: expected "${EMBEDDED}" or a URL that begins with postgres://`)
+    throw new CommandFailure(
+      2,
+      `--to: ${explainDatabaseUrl(to, '') ?? `expected "${EMBEDDED}" or a URL that begins with postgres://`}`,
+    )
   if (isServer !== (config.database.url === null))
     throw new CommandFailure(
       2,

@@ -4,6 +4,7 @@ import { compose, type Service } from '../compose.ts'
 import { seedPeople } from '../domain/operations/dev/seed.ts'
 import { lockSeededAccount } from '../domain/operations/dev/seed-store.ts'
 import { openSocket, ownSocketPath } from '../platform/admin-socket.ts'
+import { whyUnwritable } from '../platform/backup/files.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { keepHeapTidy } from '../platform/heap.ts'
@@ -46,6 +47,9 @@ async function serve(options: ServeOptions): Promise<void> {
     !options.json && (format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true))
   const logger = createLogger({ clock: systemClock, level, pretty })
   for (const { key, message } of warnings) logger.warn({ key }, `${key}: ${message}`)
+  const unwritable = config.backup.at && whyUnwritable(config.backup.directory, config.storage.dataDir)
+  if (unwritable)
+    logger.warn({ key: 'backup.directory' }, `backup.directory: no backup will be made: ${unwritable}`)
   const ended = signalled()
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })

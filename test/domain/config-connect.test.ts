@@ -1,6 +1,6 @@
 /** `poterne config check --connect`, against real servers: what answers, and what to do about what does not. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { createCertificate } from '../helpers/certificates.ts'
@@ -57,6 +57,23 @@ test.each(shapes)('everything answers, and nothing is sent (%s)', async (shape) 
   })
   expect([smtp.messages, gateway.requests]).toEqual([[], []])
   await Promise.all([gateway.stop(), smtp.stop(), storage.drop()])
+})
+
+test('a backup directory that cannot be written is a warning, in the check and at the start', async () => {
+  const [gateway, smtp] = [await startGateway(), await startSmtp({ security: 'none', auth: null })]
+  const place = newDirectory('connect')
+  writeFileSync(join(place, 'file'), '')
+  const backup = (directory: string) => ({ at: '03:00', directory, passphrase_file: join(place, 'file') })
+  const delivery = mergeSettings(deliverySettings(smtp, gateway), {
+    storage: { data_dir: join(place, 'data') },
+  })
+  const wrong = await check(mergeSettings(delivery, { backup: backup(join(place, 'file', 'backups')) }))
+  expect(wrong.out).toContain(`warning: backup.directory = "${join(place, 'file', 'backups')}": `)
+  expect(wrong.out).toContain(`${join(place, 'file')} is no directory`)
+  const right = await check(mergeSettings(delivery, { backup: backup(join(place, 'new', 'backups')) }))
+  expect(right.out).not.toContain('backup.directory')
+  expect(readdirSync(place)).toEqual(['file'])
+  await Promise.all([gateway.stop(), smtp.stop()])
 })
 
 test('an embedded database is not made by trying, and one in use is no failure', async () => {

@@ -35,7 +35,7 @@ test.each(differingShapes)('the log line of an internal error names the statemen
   await service.close()
 })
 
-test('with log.level = "debug" each statement has a line, joined to its request, without a value', async () => {
+test('with log.level = "debug" each statement has a line, joined to its request, without a value, and each probe', async () => {
   const service = await startService({ shape: 'postgres', settings: { log: { level: 'debug' } } })
   const email = newEmail()
   const { headers } = await service.post('register', registration(email))
@@ -50,6 +50,9 @@ test('with log.level = "debug" each statement has a line, joined to its request,
     ])
   }
   expect(service.log.join('')).not.toContain(email)
+  await service.call('GET', '/healthz')
+  const probed = service.log.map((each) => JSON.parse(each)).filter(({ route }) => route === '/healthz')
+  expect(probed.map(({ level }) => level)).toEqual(['debug'])
   await service.close()
 })
 

@@ -180,7 +180,7 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
   const configFile = join(newDirectory('config'), 'poterne.toml')
   const settings = mergeSettings(
     quickSettings,
-    { server: { port } },
+    { server: { port, docs: true } },
     stores.settings,
     deliverySettings(smtp, gateway),
     options.settings,

@@ -192,7 +192,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const gateway = await startGateway()
   const merged = mergeSettings(
     quickSettings,
-    { server: { port: 0, base_url: 'http://auth.internal' } },
+    { server: { port: 0, base_url: 'http://auth.internal', docs: true } },
     stores.settings,
     deliverySettings(smtp, gateway),
     settings,

@@ -38,6 +38,68 @@ secret = "${'ab'.repeat(32)}"
 url = "postgres://u:p@localhost/db"
 `
 
+describe('the user and the password of the database', () => {
+  const server = `[server]\nsecret = "${'ab'.repeat(32)}"\n[database]\n`
+  const password = "/?#[]@:% é'"
+
+  test('may hold any sign beside the URL, or where a variable holds the password', () => {
+    directory.write('config.toml', `${server}url = "postgres://h:5432/db?sslmode=require"\nuser = "a b"`)
+    const { url } = directory.configOf({ env: { POTERNE_DATABASE_PASSWORD: password } }).database
+    const { username, password: written, host, pathname, search } = new URL(url!)
+    expect([username, written].map(decodeURIComponent)).toEqual(['a b', password])
+    expect([host, pathname, search]).toEqual(['h:5432', '/db', '?sslmode=require'])
+    const socket = configOf(`${server}url = "postgres:///db?host=/run/p"\nuser = "u"\npassword = "p@"`)
+    expect(socket.database.url).toBe('postgres://u:p%40@/db?host=/run/p')
+    const half = configOf(`${server}url = "postgres://u%20v@h/db"\npassword = "p"`)
+    expect(half.database.url).toBe('postgres://u%20v:p@h/db')
+  })
+
+  test('are refused twice, and without a URL', () => {
+    const twice = 'expected only together with a database.url that names no'
+    expect(problemsOf(`${database}user = "u"\npassword = "hunter2"`)).toEqual([
+      `database.user = "u": ${twice} user`,
+      `database.password = "********": ${twice} password`,
+    ])
+    expect(problemsOf('[database]\nuser = "u"')).toEqual([`database.user = "u": ${twice} user`])
+  })
+
+  const cannot =
+    'which a URL cannot hold as it is: set database.user and database.password beside database.url'
+  test.each([
+    ['u:hunter/2@h/db', 'the sign /', '%2F'],
+    ['u:12/34@h/db', 'the sign /', '%2F'],
+    ['u:hunter?2@h/db', 'the sign ?', '%3F'],
+    ['u:12?34@h/db', 'the sign ?', '%3F'],
+    ['u:hunter#2@h/db', 'the sign #', '%23'],
+    ['u:hunter%2@h/db', 'the sign %', '%25'],
+    ['u:hunter%ff@h/db', 'the sign %', '%25'],
+    ['u:hunter@2@h/db', 'the sign @', '%40'],
+    ['u:hunter 2@h/db', 'a blank', '%20'],
+  ])('name the sign that does not fit into postgres://%s', (rest, sign, encoded) => {
+    expect(problemsOf(`${server}url = "postgres://${rest}"`)).toEqual([
+      `database.url: it holds ${sign}, ${cannot}, or write ${encoded} instead of it`,
+    ])
+  })
+
+  test.each(['h:port/db', 'u:p@/x:1@/db'])('never show the rest of postgres://%s', (rest) => {
+    const [problem] = problemsOf(`${server}url = "postgres://${rest}"`)
+    expect(problem).toStartWith('database.url: it')
+    expect(problem).not.toContain(rest)
+  })
+
+  test.each([
+    'u:p@a:1,b:2/db',
+    'u:p%2F%40@h/db',
+    'h/db?options=a@b',
+    '/db?host=/run/postgresql',
+    'u@%2Frun%2Fpostgresql/db',
+    'u:p@[::1]:5432/db',
+    'u@/db?host=/run/p',
+  ])('leave postgres://%s alone', (rest) => {
+    expect(configOf(`${server}url = "postgres://${rest}"`).database.url).toBe(`postgres://${rest}`)
+  })
+})
+
 describe('the stores', () => {
   test('Redis without PostgreSQL is refused, by url and by urls', () => {
     const message =

@@ -9,9 +9,11 @@ import { createConfigDirectory, gateway, smtp } from '../helpers/config.ts'
 const directory = createConfigDirectory()
 afterAll(directory.remove)
 
-function load(toml: string, dev = false) {
+const named = { POTERNE_SERVER_BASE_URL: 'https://auth.example.com' }
+
+function load(toml: string, dev = false, env: Record<string, string> = dev ? {} : named) {
   directory.write('config.toml', toml)
-  const loaded = loadConfig({ env: {}, directory: directory.path, dev })
+  const loaded = loadConfig({ env, directory: directory.path, dev })
   return {
     problems: loaded.ok ? [] : loaded.problems.map(describeProblem),
     warnings: loaded.ok ? loaded.warnings.map(({ key }) => key) : null,
@@ -63,7 +65,7 @@ test('a passphrase of backups that other users can read is warned of', () => {
 
 describe('http to a public host is refused', () => {
   test('as the address of the service', () => {
-    const { problems } = load(`[server]\nbase_url = "http://auth.example.com"\n${delivery}`)
+    const { problems } = load(`[server]\nbase_url = "http://auth.example.com"\n${delivery}`, false, {})
     expect(problems).toEqual([
       'server.base_url = "http://auth.example.com": expected https: over http everybody on the way reads passwords and tokens',
     ])
@@ -76,14 +78,14 @@ describe('http to a public host is refused', () => {
       ['203.0.113.7', 'http://203.0.113.7:8080'],
       ['2001:db8::1', 'http://[2001:db8::1]:8080'],
     ] as const) {
-      expect(load(host(address)).problems).toEqual([
+      expect(load(host(address), false, {}).problems).toEqual([
         expect.stringMatching(/^server\.base_url: must be set with this server\.host: it would be /),
       ])
-      expect(load(host(address)).problems[0]).toContain(derived)
+      expect(load(host(address), false, {}).problems[0]).toContain(derived)
       expect(load(host(address), true).problems).toEqual([])
     }
     for (const address of ['0.0.0.0', '::', '127.0.0.1', '10.0.0.9'])
-      expect(load(host(address)).problems).toEqual([])
+      expect(load(host(address), false, {}).problems).toEqual([])
     const set = `[server]\nbase_url = "https://a.example"\nhost = "203.0.113.7"\n${delivery}`
     expect(load(set).problems).toEqual([])
   })
@@ -139,6 +141,11 @@ describe('a configuration is warned of', () => {
     const stores = `[database]\nurl = "postgres://u@localhost/x"\n[redis]\nurl = "${url}"`
     const toml = `[server]\nsecret = "${'ab'.repeat(32)}"\n${stores}\n${delivery}`
     expect(load(toml).warnings).toEqual(expected ? ['redis.url'] : [])
+  })
+
+  test('an address of the service that names this machine, except with --dev', () => {
+    expect(load(delivery, false, {}).warnings).toEqual(['server.base_url'])
+    expect(load(delivery, true).warnings).toEqual([])
   })
 
   test('a kind of identifier that nothing reaches, except with --dev', () => {

@@ -29,7 +29,7 @@ describe('without anything set', () => {
         secret: null,
         previousSecrets: [],
         language: 'fr',
-        docs: true,
+        docs: false,
         corsOrigins: [],
       },
       storage: { dataDir: './data' },

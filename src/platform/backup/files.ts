@@ -1,6 +1,6 @@
 /** The files of a directory of backups: how they are named, and which of them stay. */
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 const SCHEDULED = /^poterne-\d{8}-\d{6}\.backup$/
 
@@ -8,6 +8,34 @@ const SCHEDULED = /^poterne-\d{8}-\d{6}\.backup$/
 export function backupName(now: Date, { isScheduled = true } = {}): string {
   const [date, time] = now.toISOString().slice(0, 19).replace(/[-:]/g, '').split('T')
   return `poterne-${date}-${time}${isScheduled ? '' : '-manual'}.backup`
+}
+
+/**
+ * Why backups cannot be written there, or null. Tries it and leaves nothing behind. Root may write everywhere: what counts
+ * is the user of the service, the owner of `dataDir`.
+ */
+export function whyUnwritable(directory: string, dataDir: string): string | null {
+  let nearest = resolve(directory)
+  while (!existsSync(nearest)) nearest = dirname(nearest)
+  const found = statSync(nearest)
+  if (!found.isDirectory()) return `${nearest} is no directory`
+  const owner = statSync(dataDir, { throwIfNoEntry: false })
+  if (process.geteuid?.() === 0 && owner !== undefined && owner.uid !== 0) {
+    const right = found.uid === owner.uid ? 0o200 : found.gid === owner.gid ? 0o020 : 0o002
+    const mend = `let that user own it, or name another directory`
+    return found.mode & right
+      ? null
+      : `the user of the service (${owner.uid}) may not write in ${nearest}: ${mend}`
+  }
+  const trial = join(nearest, `.poterne-${crypto.randomUUID()}`)
+  try {
+    writeFileSync(trial, '', { flag: 'wx', mode: 0o600 })
+    unlinkSync(trial)
+    return null
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? 'unknown cause'
+    return `${nearest} cannot be written (${code}): let the user of the service own it, or name another directory`
+  }
 }
 
 /** Keeps the newest scheduled ones. Null, or why not all of the others could be removed. */

@@ -1,4 +1,5 @@
 /** Rules about several keys together. A rule is skipped if one of its keys is already wrong by itself. */
+import { credentialsIn } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { placeholdersIn } from './placeholders.ts'
 import { type Report, showValue } from './report.ts'
@@ -78,6 +79,13 @@ function checkStores({ server, database, redis }: SchemaValues, check: Check): v
     () => database.url === null || server.secret !== null,
     'must be set with database.url, the same for every process; `poterne secret` prints one',
   )
+  for (const part of ['user', 'password'] as const) {
+    check(
+      [`database.${part}`, 'database.url'],
+      () => database[part] === null || (database.url !== null && credentialsIn(database.url)[part] === null),
+      `expected only together with a database.url that names no ${part}`,
+    )
+  }
   check(
     ['database.url', 'redis.url', 'redis.urls'],
     () => !hasRedis || database.url !== null,

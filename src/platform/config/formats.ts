@@ -151,10 +151,6 @@ export function isRedirectUri(text: string): boolean {
 /** Languages are compared in their usual spelling. */
 export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text
 
-export function isDatabaseUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\/[^\s\p{Cc}]+$/u.test(text)
-}
-
 export function isRedisUrl(text: string): boolean {
   const url = parseUrl(text)
   return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''

@@ -3,11 +3,12 @@
  * the files that it is told to, never throws, and never shows a secret.
  */
 import { checkDelivery, checkDevelopment, checkPages, checkTogether } from './checks.ts'
+import { withCredentials } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { readLogo } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
-import { readSettings, type Setting } from './settings.ts'
+import { readSettings, type Setting, type Settings } from './settings.ts'
 import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
 import type { Config, LogoFile } from './types.ts'
 import type { SchemaValues } from './values.ts'
@@ -62,27 +63,42 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   if (dev) checkDevelopment(values.server, report)
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems, settings }
 
-  if (dev && !isLoopbackHost(values.server.host)) {
+  if (dev) adaptToDevelopment(read)
+  const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
+  return { ok: true, file: path, config: toConfig(values, textFiles, logoFile), settings, warnings }
+}
+
+/** On loopback only, with everything that shows what the service can do. */
+function adaptToDevelopment({ values, settings }: Settings): void {
+  const setting = (name: string, of: string) =>
+    settings.find(({ section, key }) => section === name && key === of)
+  if (!isLoopbackHost(values.server.host)) {
     values.server.host = devHost
-    const host = settings.find(({ section, key }) => section === 'server' && key === 'host')
-    if (host) Object.assign(host, { raw: devHost, origin: 'option', variable: null })
+    Object.assign(setting('server', 'host') ?? {}, { raw: devHost, origin: 'option', variable: null })
   }
-  if (dev && values.passkeys.rpId === null) {
+  if (values.passkeys.rpId === null) {
     values.passkeys.rpId = 'localhost'
     values.passkeys.origins = [`http://localhost:${values.server.port}`]
   }
-  const pages = settings.find(({ section, key }) => section === 'pages' && key === 'enabled')
-  if (dev && pages?.origin === 'default') values.pages.enabled = true
+  for (const [section, key] of [
+    ['pages', 'enabled'],
+    ['server', 'docs'],
+  ] as const) {
+    const found = setting(section, key)
+    if (found?.origin !== 'default') continue
+    if (section === 'pages') values.pages.enabled = true
+    else values.server.docs = true
+    Object.assign(found, { raw: true, origin: 'option' })
+  }
   // Pages under development run on ports of their own, and may call the service already.
-  if (dev) values.passkeys.origins = withPages(values)
-  const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
-  return { ok: true, file: path, config: toConfig(values, textFiles, logoFile), settings, warnings }
+  values.passkeys.origins = withPages(values)
 }
 
 function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile | null): Config {
   const {
     server,
     tokens,
+    database,
     redis,
     passkeys,
     admin,
@@ -94,6 +110,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile
   } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
+  const { user, password, ...restOfDatabase } = database
   return {
     ...others,
     accounts: {
@@ -104,6 +121,10 @@ function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile
     twoFactor,
     texts: { ...others.texts, ...textFiles },
     server: { ...server, baseUrl },
+    database: {
+      ...restOfDatabase,
+      url: database.url === null ? null : withCredentials(database.url, { user, password }),
+    },
     redis: { ...restOfRedis, urls: url === null ? redis.urls : [url] },
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
     admin: { ...admin, listen: parseListenAddress(admin.listen) },

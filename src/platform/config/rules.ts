@@ -36,6 +36,8 @@ interface Options {
 interface TextOptions extends Options {
   check?: (text: string) => boolean
   expected?: string
+  /** What is wrong with a text that `check` refuses, instead of the text and what is expected. */
+  reason?: (text: string) => string | null
   emptyAllowed?: boolean
 }
 
@@ -67,10 +69,12 @@ export function text(
   options: TextOptions = {},
 ): Rule<string> {
   const { check = () => true, emptyAllowed = false, expected = 'a text that is not empty' } = options
-  const read = (raw: unknown): Reading<string> =>
-    typeof raw === 'string' && (emptyAllowed || raw !== '') && !raw.includes('\0') && check(raw)
-      ? { value: raw }
-      : { wrong: raw }
+  const read = (raw: unknown): Reading<string> => {
+    if (typeof raw !== 'string') return { wrong: raw }
+    if ((emptyAllowed || raw !== '') && !raw.includes('\0') && check(raw)) return { value: raw }
+    const reason = options.reason?.(raw)
+    return reason ? { wrong: raw, reason } : { wrong: raw }
+  }
   return createRule({ kind: 'text', doc, initial, expected, suffix: '', read }, options)
 }
 

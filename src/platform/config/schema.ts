@@ -4,6 +4,7 @@
  * all derived from it. Rules about several keys are in checks.ts.
  */
 import { claims } from './claims-rule.ts'
+import { explainDatabaseUrl, isDatabaseUrl } from './database-url.ts'
 import * as formats from './formats.ts'
 import {
   boolean,
@@ -104,7 +105,10 @@ export const schema = {
       'The language of the answer if Accept-Language asks for none that the service has: "fr", "en", "es", "pt", "ar", and those of `texts.directory`.',
       { check: formats.isLanguageTag, expected: languageExpected },
     ),
-    docs: boolean(true, 'Serve the documentation of the interface at /swagger and /swagger/json.'),
+    docs: boolean(
+      false,
+      'Serve the documentation of the interface at /swagger and /swagger/json, for everybody who reaches the service. With `--dev` it is served unless this is set.',
+    ),
     cors_origins: list('The web origins that may call the service from a browser. Empty: none.', {
       check: formats.isOrigin,
       item: 'an exact origin such as "https://app.example.com"',
@@ -118,7 +122,7 @@ export const schema = {
     level: choice(
       'info',
       ['debug', 'info', 'warn', 'error'],
-      'The least important lines that are written. Each request is a line of level "info", each statement that the database runs one of level "debug".',
+      'The least important lines that are written. Each request is a line of level "info"; answered probes (/healthz, /readyz) and each statement that the database runs are lines of level "debug".',
     ),
     format: choice(
       'auto',
@@ -131,10 +135,20 @@ export const schema = {
       null,
       'The server, with user and database. A socket: `postgres://user@/database?host=/run/postgresql`. TLS that is verified: `?sslmode=verify-full`.',
       {
-        check: formats.isDatabaseUrl,
+        check: isDatabaseUrl,
+        reason: explainDatabaseUrl,
         expected: 'a URL that begins with postgres://',
         secret: 'address',
-        example: `postgres://poterne:${variable('DATABASE_PASSWORD')}@localhost:5432/poterne`,
+        example: 'postgres://localhost:5432/poterne',
+      },
+    ),
+    user: text(null, 'The user of the server, where `url` names none. Any signs.', { example: 'poterne' }),
+    password: text(
+      null,
+      'The password of that user. Any signs, as they are: in `url` they would have to be encoded.',
+      {
+        secret: 'all',
+        example: variable('DATABASE_PASSWORD'),
       },
     ),
     pool_size: integer(10, [1, 1000], 'The most connections of one process.'),

@@ -13,6 +13,8 @@ type Replaced<Values, Derived> = Omit<Values, keyof Derived> & Derived
 interface Derived {
   /** It has no slash at its end. Defaults to http://host:port, with port 0 as it is configured. */
   server: Replaced<Section<'server'>, { baseUrl: string }>
+  /** With user and password, however they were given. */
+  database: Omit<Section<'database'>, 'user' | 'password'>
   /** Without `urls`, codes and counters are kept in the database. Mode `single` has exactly one. */
   redis: Omit<Section<'redis'>, 'url'>
   /** The base URL if it is not set. */

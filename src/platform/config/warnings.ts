@@ -41,6 +41,13 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
   }
   warnings.push(...pageWarnings(values, warn))
   if (!delivers) return warnings
+  if (values.server.baseUrl === null)
+    warnings.push(
+      warn(
+        'server.base_url',
+        'is not set: links in messages and the issuer of tokens name this machine; set it to the https address of the reverse proxy, before people register',
+      ),
+    )
   if (values.smtp === null)
     warnings.push(warn('smtp', 'is not set: no code reaches an e-mail address, only phones'))
   if (values.sms.gateways.length === 0)

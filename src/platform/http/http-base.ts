@@ -234,7 +234,7 @@ export function createHttpBase({
     const errorCode = failure?.errorCode ?? null
     const cause = failure?.cause ?? null
     onAnswer?.({ route, method, status, durationMs, errorCode, cause, work: exchange.work })
-    logger[status === 503 ? 'warn' : status >= 500 ? 'error' : 'info']({
+    logger[levelOf(route, status)]({
       request_id: client.requestId,
       method,
       route,
@@ -281,6 +281,14 @@ export function createHttpBase({
       exchange.refusal = fail(request, error)
       return ''
     })
+}
+
+/** Load balancers ask every second or so: what they were told matters only where it was a refusal. */
+const PROBES = new Set<string | null>(['/healthz', '/readyz'])
+
+function levelOf(route: string | null, status: number): 'debug' | 'info' | 'warn' | 'error' {
+  if (status >= 500) return status === 503 ? 'warn' : 'error'
+  return PROBES.has(route) ? 'debug' : 'info'
 }
 
 /** Names the caller of administration. An account's own requests name nobody. */

@@ -1,4 +1,5 @@
 /** What is stored: whether it can be opened with the server secret, and whether it is cared for. */
+import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
 import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
 
@@ -70,6 +71,8 @@ export async function checkBackup({ config, stores, clock }: StoreContext): Prom
     return failure(
       'none can be made: the server secret is the file that poterne made, which is lost together with the machine; set backup.passphrase_file (or server.secret) and backup.at',
     )
+  const unwritable = at === null ? null : whyUnwritable(config.backup.directory, config.storage.dataDir)
+  if (unwritable !== null) return failure(`backup.directory: ${unwritable}`)
   const { lastSuccessAt, lastFailureAt, lastFailure, lastWarning } = await stores.backups.getState()
   if (lastFailureAt !== null && (lastSuccessAt === null || lastFailureAt > lastSuccessAt))
     return failure(`the last one failed (${lastFailure}): run \`poterne backup\` and mend what it says`)
