@@ -28,7 +28,7 @@ export function describedRooms(page: string): string[] {
   )
 }
 
-/** Which folders each folder needs. */
+/** Finds the folders that each folder needs. */
 function folderImports(imports: Map<string, Set<string>>): Map<string, Set<string>> {
   const needed = new Map(Object.keys(domainFolders).map((folder) => [folder, new Set<string>()]))
   for (const [room, targets] of imports) {

@@ -1,8 +1,8 @@
 /**
- * Builds dist/poterne, an executable that needs no other file: `bun scripts/build.ts [--target linux-arm64] [--out FILE]`.
- * POTERNE_PREPARED_DATABASE names the archive of the embedded database to put inside instead of a new one, which makes
- * two builds of one commit the same bytes; POTERNE_RELEASE_KEYS holds the public keys (minisign) that `poterne upgrade`
- * believes, with a comma between them. Identifiers keep their names (no `--minify`), because the
+ * Builds dist/poterne, an executable that needs no other file: `bun scripts/build.ts [--target linux-arm64] [--out
+ * FILE]`. POTERNE_PREPARED_DATABASE names the archive of the embedded database to put inside instead of a new one,
+ * which makes two builds of one commit the same bytes. POTERNE_RELEASE_KEYS holds the public keys (minisign) that
+ * `poterne upgrade` believes, with a comma between them. Identifiers keep their names (no `--minify`), because the
  * router reads the parameters of handlers from their source.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'

@@ -7,7 +7,7 @@
 import { dirname, join } from 'node:path'
 
 export interface SourceFile {
-  /** From the root of the checkout: `src/domain/messages/codes/store.ts`. */
+  /** The path from the root of the checkout: `src/domain/messages/codes/store.ts`. */
   path: string
   text: string
 }

@@ -9,6 +9,7 @@ import { checkLinks } from './checks/links.ts'
 import { checkLint } from './checks/lint.ts'
 import { checkMigrations } from './checks/migrations.ts'
 import { checkOpenapi } from './checks/openapi.ts'
+import { checkProse } from './checks/prose.ts'
 import { checkRoutes } from './checks/routes.ts'
 import type { Check } from './checks/source-files.ts'
 import { checkTables } from './checks/tables.ts'
@@ -28,6 +29,7 @@ const checks: Record<string, Check> = {
   'error table': checkErrorTable,
   'interface description': checkOpenapi,
   links: checkLinks,
+  prose: checkProse,
 }
 
 async function runCheck(name: string, check: Check): Promise<boolean> {

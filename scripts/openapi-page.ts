@@ -8,7 +8,7 @@ import { createCatalog } from '../src/texts/catalog.ts'
 
 const BASE_URL = 'https://auth.example.com'
 
-/** On, and without any of the files that name apps and pages. */
+/** Passkeys are on, without any of the files that name apps and pages. */
 const passkeys = {
   rpId: 'auth.example.com',
   rpName: null,

@@ -1,6 +1,6 @@
 /**
- * Who writes which table. One room owns each table, and only its files insert, update or delete rows; other rooms use the
- * SQL fragments that it offers in its `*-sql.ts`. Whoever reads a table needs nobody's leave.
+ * Names the room that writes each table. One room owns each table, and only its files insert, update or delete rows;
+ * other rooms use the SQL fragments that it offers in its `*-sql.ts`. Any room may read a table.
  */
 import type { SourceFile } from './check-layers.ts'
 

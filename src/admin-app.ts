@@ -186,7 +186,9 @@ const routesBehind = (
     .use(createSecretRoutes(httpBase, services.secrets))
 }
 
-/** Behind the Unix socket, and for commands that find no service: whoever reaches it may do everything. */
+/**
+ * Answers behind the Unix socket, and for commands that find no service: everybody who reaches it may do everything.
+ */
 export function createAdminApp(
   services: AdminServices & { doctor: DoctorService },
   options: AdminAppOptions,
@@ -209,7 +211,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
   baseUrl: string | null
   trustedProxies: string[]
   clock: Clock
-  /** Of the service, for its description. */
+  /** The version of the service, for its description. */
   version: string
   /** What the page calls the service. */
   serviceName: string

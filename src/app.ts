@@ -79,7 +79,7 @@ export interface AppServices {
 export interface AppRoute {
   method: string
   path: string
-  /** As in the OpenAPI document. */
+  /** The name in the OpenAPI document. */
   operation: string
   /** `optional`: an access token is one of several ways to authenticate. */
   authentication: 'none' | 'bearer' | 'optional'
@@ -169,7 +169,7 @@ export const readRoutes = (): AppRoute[] =>
 export type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
 
 export interface AppOptions extends HttpBaseOptions {
-  /** Where clients reach the service; the issuer of its tokens. */
+  /** Clients reach the service there; it is also the issuer of its tokens. */
   baseUrl: string
   passkeys: Config['passkeys']
   /** Cookies only over TLS. */
@@ -178,9 +178,9 @@ export interface AppOptions extends HttpBaseOptions {
   pages: FormRoutes
   /** Whether applications are handed who signed in. */
   handsOver?: boolean
-  /** Null: without --dev. */
+  /** It is null without --dev. */
   devRoutes: ReturnType<typeof createDevRoutes> | null
-  /** Null: no documentation. */
+  /** It is null if there is no documentation. */
   documentation: Pick<DocumentationOptions, 'baseUrl' | 'version'> | null
 }
 

@@ -48,9 +48,9 @@ export interface ComposeOptions {
   dev: boolean
   clock: Clock
   logger: Logger
-  /** In place of SMTP, the gateways and the mailbox. */
+  /** It replaces SMTP, the gateways and the mailbox. */
   sender?: MessageSender
-  /** In place of the world in which sign-in providers are. */
+  /** It replaces the network in which sign-in providers are. */
   network?: Network
   /** Default: nothing is measured. */
   metrics?: Metrics
@@ -68,7 +68,7 @@ export interface Service {
   /** Only with --dev. */
   mailbox: Mailbox | null
   devKey: DevKey | null
-  /** For the commands and tests that look beneath the services. */
+  /** Commands and tests look beneath the services with it. */
   database: Database
   housekeeping: Pick<Housekeeping, 'run'>
   /** Asks the stores for what the first request needs, as the signing keys. Rejects when the service could not answer. */
@@ -269,7 +269,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
 }
 
 /**
- * For people who develop against --dev. The log itself never contains messages of errors, because they may quote
+ * It serves people who develop against --dev. The log itself never contains messages of errors, because they may quote
  * values.
  */
 /** The stack of a driver's error ends in the driver; the name of the statement shows where to look. */
@@ -279,12 +279,12 @@ function printStack(error: unknown): void {
   process.stderr.write(`${stack}\n${statement ? `    in the statement ${statement}\n` : ''}`)
 }
 
-/** Beside the embedded database; without that directory what --dev keeps lives in memory only. */
+/** The file lies beside the embedded database; without that directory what --dev keeps lives in memory only. */
 function devFile({ storage }: Config, name: string): string | null {
   return existsSync(storage.dataDir) ? join(storage.dataDir, name) : null
 }
 
-/** Where the page of administration is; null where nothing listens. */
+/** The address of the page of administration; null where nothing listens. */
 function adminUrlOf({ admin }: Config): string | null {
   if (admin.listen === null) return null
   const { host, port } = admin.listen

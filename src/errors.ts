@@ -1,6 +1,6 @@
 /**
- * THE table of error codes: what a client may rely on. A service throws `new AppError('invalid_code')` and nobody
- * else names a status. The sentences stand in texts/. Imports nothing.
+ * THE table of error codes: what a client may rely on. A service throws `new AppError(code)` and nobody else names a
+ * status. The sentences stand in texts/. Imports nothing.
  */
 export const errorStatus = {
   malformed_json: 400,
@@ -93,7 +93,7 @@ export const fieldErrorCodes = [
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** Why a `weak_password` is weak: picks the sentence, and is not part of the answer's shape. */
+/** The reason why a `weak_password` is weak picks the sentence, and is not part of the answer's shape. */
 export const weakPasswordReasons = ['too_short', 'common', 'is_identifier', 'is_service_name'] as const
 
 export type WeakPasswordReason = (typeof weakPasswordReasons)[number]
@@ -112,7 +112,7 @@ export interface FieldError {
   nearest?: string
 }
 
-/** For `PublicKeyCredential.signalUnknownCredential`. */
+/** The fields that `PublicKeyCredential.signalUnknownCredential` needs. */
 export interface UnknownPasskey {
   rp_id: string
   credential_id: string
@@ -141,7 +141,7 @@ export interface ErrorDetails {
   reason?: string
   /** What a person sees in place of the error body; only where a browser opens the address itself. */
   page?: PageContent
-  /** For the log only: why, in one word. Never holds what a person typed. */
+  /** The log alone says why, in one word. Never holds what a person typed. */
   cause?: unknown
 }
 

@@ -1,4 +1,4 @@
-/** argv to one command. No logic here. */
+/** Turns argv into one command. No logic here. */
 import { commands } from './commands/commands.ts'
 import { run } from './commands/run.ts'
 

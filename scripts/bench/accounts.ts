@@ -63,7 +63,7 @@ async function insertAccounts({ first = 1, count, hash = hashSettings }: HashedA
   return { text, params: [await Bun.password.hash(PASSWORD, hash), first, first + count - 1] }
 }
 
-/** As the poterne that made this database has it. */
+/** The poterne that made this database has this secret. */
 async function secretOf(databaseUrl: string): Promise<ServerSecret> {
   const secret = createServerSecret(Buffer.from(SERVER_SECRET, 'hex'))
   const rows = await onDatabase(

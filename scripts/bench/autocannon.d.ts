@@ -10,7 +10,7 @@ declare module 'autocannon' {
   }
 
   export interface RequestRule extends BuiltRequest {
-    /** Before each request. */
+    /** It is called before each request. */
     setupRequest?(request: BuiltRequest): BuiltRequest
     onResponse?(status: number, body: string): void
   }
@@ -24,7 +24,7 @@ declare module 'autocannon' {
     connections: number
     /** Seconds. */
     duration?: number
-    /** In place of a duration: so many requests in all. */
+    /** It replaces the duration: so many requests are sent in all. */
     amount?: number
     /** Seconds until a request counts as lost. */
     timeout?: number

@@ -1,6 +1,6 @@
 /**
- * Processes that the bench starts: each in a directory under the run's, so that the run's guard (test/helpers) ends
- * them too if the bench is killed; `endChildren` ends, by their ids, all that still run.
+ * Processes that the bench starts. Each is in a directory under the run's, so that the run's guard (test/helpers) ends
+ * them too if the bench is killed. `endChildren` ends, by their ids, all that still run.
  */
 import { openSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Load from another process: what to send (`Load`), what came of it (`LoadResult`), and the call that starts wrk, or
- * load-process.ts with autocannon in it where a rate or a number of requests is asked for, which wrk cannot do.
+ * Load from another process: what to send (`Load`), what came of it (`LoadResult`), and the call that starts it. It is
+ * wrk, or load-process.ts with autocannon where a rate or a number of requests is asked for, which wrk cannot do.
  */
 import { join } from 'node:path'
 import { startChild } from './children.ts'
@@ -26,20 +26,20 @@ export interface Load {
   /** Or `amount` requests, however long they take: the rate is then that of all, from the first to the last answer. */
   seconds: number
   amount?: number
-  /** At the beginning, not counted. */
+  /** The time at the beginning that is not counted. */
   warmupSeconds?: number
   /** Requests a second whatever the answers take; absent: each connection sends when it was answered. */
   rate?: number
   /**
-   * Sent when the load has ended, until it is not refused as too busy: what stood in the queue before it is done
-   * then, and nothing of this load is left to disturb the next one.
+   * It is sent when the load has ended, until it is not refused as too busy. Everything that stood in the queue before
+   * it is done then, and nothing of this load is left to disturb the next one.
    */
   lastly?: PlainRequest
 }
 
 export interface Latencies {
   count: number
-  /** From wrk: of all answers together, as all others too. */
+  /** It counts all answers of wrk together. */
   p50Ms: number
   p99Ms: number
   maxMs: number

@@ -13,7 +13,7 @@ export type Settings = Record<string, Record<string, unknown>>
 export interface Poterne {
   url: string
   pid: number
-  /** When the process was started, as performance.now() counts. */
+  /** The process was started then, as performance.now() counts. */
   startedAt: number
   settings: Settings
   stop(): Promise<void>

@@ -54,7 +54,7 @@ async function listen(command: string[], env: Record<string, string>): Promise<R
   return { url, pid: server.pid, end: server.end }
 }
 
-/** Better Auth with so many accounts, all with `PASSWORD`. */
+/** Starts Better Auth with so many accounts, all with `PASSWORD`. */
 export async function startBetterAuth(
   bench: Bench,
   { hash, accounts }: { hash: 'default' | 'argon2id'; accounts: number },

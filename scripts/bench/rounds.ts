@@ -3,7 +3,7 @@
 export interface Series {
   ours: number[]
   theirs: number[]
-  /** ours / theirs, of each round. */
+  /** Ours divided by theirs, for each round. */
   ratios: number[]
 }
 

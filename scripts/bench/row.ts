@@ -3,7 +3,7 @@ import type { Bench } from './bench.ts'
 import { median, type Series } from './rounds.ts'
 
 export interface Row {
-  /** For `--only`. */
+  /** The name for `--only`. */
   name: string
   measure(bench: Bench): Promise<Line[]>
 }
@@ -14,13 +14,13 @@ export interface Line {
   /** What is measured, and against what. */
   what: string
   rival: string
-  /** With unit. */
+  /** The value with its unit. */
   ours: string
   theirs: string
   /** Of the rounds; a single number has all three alike. */
   ratio: { minimum: number; median: number; maximum: number } | null
   goal: string
-  /** By the median. Null: reported, without a goal. */
+  /** The median decides. It is null if the value is reported without a goal. */
   met: boolean | null
   trips?: string
   notes?: string[]

@@ -1,6 +1,7 @@
 /**
- * `bun run bench [--quick] [--only row,row] [--executable FILE] [--results DIRECTORY]`: measures every row of the table against its limit
- * or rival on this machine, now; prints the table, and writes it with the machine to scripts/bench/results/.
+ * `bun run bench [--quick] [--only row,row] [--executable FILE] [--results DIRECTORY]` measures every row of the table
+ * against its limit or rival on this machine, now. It prints the table, and writes it with the machine to
+ * scripts/bench/results/.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -29,7 +29,7 @@ export const logins = (accounts: number): Traffic =>
 /** A login that fails, with all the work: see `Load.lastly`. */
 export const strangersLogin = post('login', { identifier: 'nobody@bench.example', password: PASSWORD })
 
-/** Better Auth's form of the same. */
+/** Better Auth's form of the same requests. */
 export const betterAuthLogins = (accounts: number): Traffic =>
   requests(
     series(accounts, (n) => ({

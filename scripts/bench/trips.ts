@@ -13,7 +13,7 @@ export interface Trips {
 }
 
 export interface TripCounter {
-  /** Since the last call, or since the counter was made, less what goes on without any operation. */
+  /** Counts since the last call, or since the counter was made, less what goes on without any operation. */
   take(operations: number): Promise<Trips>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The load of clients that each send when they were answered: wrk, which takes a tenth of what autocannon takes of the
- * processors that poterne, PostgreSQL and Redis share with it.
+ * The load of clients that each send when they were answered. It comes from wrk, which takes a tenth of what autocannon
+ * takes of the processors that poterne, PostgreSQL and Redis share with it.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import type { Load, LoadResult, PlainRequest } from './load.ts'
 /** What wrk.lua prints. Times in milliseconds, `lastAtMs` since the end of the warm-up. */
 interface Printed {
   answered: number
-  /** After the warm-up, by status. */
+  /** The answers after the warm-up, by status. */
   counted: Record<string, number>
   lastAtMs: number
   /** The list of requests was used up. */

@@ -14,7 +14,7 @@ interface Pinned {
   sha256: string
 }
 
-/** By Debian's name of the processor. */
+/** The keys are Debian's name of the processor. */
 type PinnedPackages = Record<string, Pinned[]>
 
 const listFile = join(root, 'scripts/lib/image-packages.json')

@@ -17,7 +17,7 @@ interface PackageOptions {
   out: string
 }
 
-/** Where each file goes, with its mode. */
+/** Each file goes there, with its mode. */
 function contents({
   executable,
   manuals,

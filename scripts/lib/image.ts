@@ -11,7 +11,7 @@ import { makeTar, type TarEntry } from './tar.ts'
 const USER = 10_001
 
 interface ImageOptions {
-  /** By Debian's name of the processor, which is also that of images. */
+  /** The keys are Debian's name of the processor, which is also that of images. */
   executables: Record<string, string>
   commit: string
   /** Seconds since 1970. */

@@ -5,12 +5,15 @@ import { join } from 'node:path'
 const root = join(import.meta.dir, '../..')
 
 interface Target {
-  /** As npm and Bun name the system and the processor. */
+  /** The name that npm and Bun give the system and the processor. */
   os: string
   cpu: string
   /** The npm package that holds Bun for it. */
   runtime: string
-  /** As Debian and the registries of images name the processor; null: neither a package nor an image is made. */
+  /**
+   * The name that Debian and the registries of images give the processor; null if neither a package nor an image is
+   * made.
+   */
   debian: string | null
 }
 
@@ -24,7 +27,9 @@ export type TargetName = keyof typeof targets
 
 export const isTarget = (name: string): name is TargetName => Object.hasOwn(targets, name)
 
-/** The folder in which the dependencies of a target are installed. Null: this machine's own, in node_modules. */
+/**
+ * The folder in which the dependencies of a target are installed. It is null for this machine's own, in node_modules.
+ */
 export function modulesOf(target: TargetName | null): string {
   return target === null ? join(root, 'node_modules') : join(root, 'dist/targets', target, 'node_modules')
 }

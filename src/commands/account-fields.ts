@@ -39,7 +39,7 @@ export const addFieldOptions = (command: Command, metadata: string): Command =>
     .option('--language <language>', 'the language of its messages')
     .option('--metadata <json>', metadata)
 
-/** Those that were given, as bodies have them. */
+/** Returns the fields that were given, as bodies have them. */
 export const fieldsOf = ({ role, accountableType, accountableId, language, metadata }: FieldOptions) => ({
   ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
   ...(accountableType !== undefined && { accountable_type: accountableType }),

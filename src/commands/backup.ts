@@ -110,7 +110,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   report(file, made, options)
 }
 
-/** Whoever reads it closed it early, for example because its own disk is full: then there is no backup. */
+/** The reader closed it early, for example because its own disk is full: then there is no backup. */
 async function printFile(file: string): Promise<void> {
   try {
     await pipeline(createReadStream(file), process.stdout, { end: false })
@@ -146,7 +146,7 @@ async function copyStopped({ storage }: Config): Promise<string> {
   return (await runInWorker<{ directory: string }>(job)).directory
 }
 
-/** Where the embedded database lies is known from its copy, also where only the service's own configuration says so. */
+/** The copy shows where the embedded database lies, even if only the service's own configuration says so. */
 function secretsFor(config: Config, copy: string | null): Pick<BackupJob, 'secrets' | 'secretsIn'> {
   const inHex = (secrets: Uint8Array[]) => secrets.map((secret) => Buffer.from(secret).toString('hex'))
   if (copy === null || config.server.secret !== null)

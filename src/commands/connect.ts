@@ -21,7 +21,10 @@ export interface Tried {
 
 const REDIS_MS = 4000
 
-/** In the order of the configuration, all at the same time. With `dev` no message leaves, so nobody is asked to take one. */
+/**
+ * The findings are in the order of the configuration; all connections are tried at the same time. With `dev` no message
+ * leaves, so nobody is asked to take one.
+ */
 export function tryConnections(config: Config, dev: boolean): Promise<Tried[]> {
   const redisKey = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
   const tries = [

@@ -171,7 +171,7 @@ interface Arrival {
   is_trusted: boolean
 }
 
-/** `9.9.9.9`, `127.0.0.1:5353`, `[::1]:53`. Without one, those of this machine. */
+/** `9.9.9.9`, `127.0.0.1:5353`, `[::1]:53`. This machine's own servers answer if none is given. */
 function createResolver(server: string | undefined): Resolver {
   const resolver = new Resolver({ timeout: 1500, tries: 2 })
   if (server === undefined) return resolver

@@ -147,7 +147,7 @@ export async function listAll<Item>(
   return items
 }
 
-/** As `--limit` has it. */
+/** Reads the number of `--limit`. */
 export function readLimit(text: string | undefined): number {
   const limit = text === undefined ? 1000 : parseWholeNumber(text, { minimum: 1 })
   if (limit !== null) return limit

@@ -55,7 +55,7 @@ const printOcsf = (event: EventRecord) => printLine(toOcsf(event, version.versio
 
 const WAIT_SECONDS = 20
 
-/** Until somebody ends it. The service keeps back what an open transaction may still come before. */
+/** It goes on until somebody ends it. The service keeps back what an open transaction may still come before. */
 async function follow({ account, type, actor, after, ...options }: EventOptions & { after?: string }) {
   const asOcsf = readFormat(options)
   const print = (event: EventRecord) => {

@@ -1,4 +1,7 @@
-/** How commands print: tables for people, JSON for programs. Without colours, so that a pipe and a terminal look alike. */
+/**
+ * How commands print: tables for people, JSON for programs. They have no colours, so that a pipe and a terminal look
+ * alike.
+ */
 
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)

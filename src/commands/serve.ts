@@ -19,7 +19,7 @@ const DRAIN_MS = 8000
 const END_MS = 9500
 /** How long the last lines of the log may take. */
 const LAST_LINES_MS = 1000
-/** Whoever starts a service asks first whether it is ready: what runs beside requests comes after that. */
+/** The one who starts a service asks first whether it is ready: what runs beside requests comes after that. */
 const BEGIN_AFTER_MS = 100
 
 export function serveCommand(): Command {

@@ -5,9 +5,9 @@ import type { DoctorService } from '../domain/operations/doctor/service.ts'
 import type { AddressProbes } from '../platform/http/address-probes.ts'
 
 export interface Administration {
-  /** Answers what comes through the socket: it lets in whoever reaches it. */
+  /** Answers what comes through the socket: everybody who reaches it is let in. */
   handle(request: Request): Promise<Response>
-  /** On TCP, with tokens and a page. It returns null where `admin.listen` is not set. */
+  /** It listens on TCP, with tokens and a page. It returns null where `admin.listen` is not set. */
   listener: (() => Promise<AdminListener>) | null
   doctor(): Promise<DoctorService>
 }

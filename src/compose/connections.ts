@@ -20,7 +20,7 @@ import {
 export interface OpenOptions {
   /** Whether an embedded database that is not there is made. Only a service makes one. */
   makesDatabase?: boolean
-  /** For what the embedded database does by itself. */
+  /** It logs what the embedded database does by itself. */
   logger?: Logger
 }
 
@@ -43,7 +43,9 @@ export async function openDatabase(
   })
 }
 
-/** Whoever moved or lost the database's directory would otherwise see a service that works, without accounts. */
+/**
+ * An operator who moved or lost the database's directory would otherwise see a service that works, without accounts.
+ */
 function sayEmptied(dataDir: string, logger: Logger | undefined): void {
   const line = `storage.data_dir: ${resolve(dataDir)} holds a server secret, but no database any more: an empty one is made`
   if (logger) logger.warn(line)

@@ -71,7 +71,7 @@ export function addGauges(metrics: Metrics, { services, stores, database, clock 
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
   metrics.gauge('backup_last_success_timestamp_seconds', async () => {
     const { lastSuccessAt, lastFailureAt } = await backups.getState()
-    // Where all have failed, so that the alert of old backups sees it.
+    // If all have failed, the alert of old backups sees it.
     if (lastSuccessAt === null && lastFailureAt !== null) return 0
     return lastSuccessAt && lastSuccessAt.getTime() / 1000
   })
@@ -103,7 +103,7 @@ function together<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Gives what is to be called when it succeeded: the gauge then says when that was. Until then it says nothing. */
+/** Gives what is to be called when it succeeded: the gauge then says when that was. It says nothing until then. */
 export function gaugeOfTime(metrics: Metrics, name: GaugeName): (at?: Date) => void {
   let seconds: number | null = null
   metrics.gauge(name, () => seconds)

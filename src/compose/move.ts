@@ -33,7 +33,7 @@ import {
 
 export interface MoveOptions {
   target: CopySession
-  /** Where to, for people: without the password. */
+  /** The new place, for people: without the password. */
   movedTo: string
   /** Makes the old database refuse to write, and opens it. */
   takeSource: () => Promise<CopySession>
@@ -150,7 +150,7 @@ const EMBEDDED = 'embedded in '
 
 export const embeddedName = (dataDir: string): string => `${EMBEDDED}${dataDir}`
 
-/** On one line, as a mark says it. */
+/** The mark says it on one line. */
 function newLines(movedTo: string): string {
   return movedTo.startsWith(EMBEDDED)
     ? `storage.data_dir = "${movedTo.slice(EMBEDDED.length)}" and without database.url`

@@ -57,7 +57,7 @@ export interface Restored extends Cleansed {
   knewLater: boolean
   /** False: erasures since the backup may have been forgotten since. */
   knewErasures: boolean
-  /** Where the keys are from that name rows and hash codes. */
+  /** The source of the keys that name rows and hash codes. */
   lastingKeys: LastingKeysFrom
   /** Rows that were sealed anew, under the secret of this configuration. */
   sealedAnew: number

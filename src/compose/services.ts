@@ -112,7 +112,7 @@ export interface Ground {
 
 /** Each function below builds one folder of the domain on top of those before it, and gives all of them. */
 function createFoundation(ground: Ground) {
-  // Who notices something for the operator is built before what sends it.
+  // A room that notices something for the operator is built before the one that sends it.
   let send: TellOperator | null = null
   const tellOperator: TellOperator = (purpose, about) => send?.(purpose, about)
   return {

@@ -13,7 +13,7 @@ import { RedisEvicts } from '../platform/redis/eviction.ts'
 import { RedisUnavailable } from '../platform/redis/failure.ts'
 
 const INTERVAL_MS = 60_000
-/** More than this and an honest retry may look like reuse of a refresh token. */
+/** With a greater difference, an honest retry may look like reuse of a refresh token. */
 const MOST_SKEW_MS = 3000
 /** Anybody may ask whether the service is ready: the stores are written to at most this often. */
 const WRITE_INTERVAL_MS = 1000
@@ -25,7 +25,7 @@ export interface StoreWatchOptions {
   redis: RedisConnection | null
   clock: Clock
   logger: Logger
-  /** Of this executable. */
+  /** The version of this executable. */
   version: string
   intervalMs?: number
 }
@@ -80,7 +80,7 @@ export interface ReadinessOptions {
 }
 
 const READ_ONLY = 'the database refuses writes: it is read-only'
-/** By SQLSTATE and the codes of the system. */
+/** The keys are SQLSTATE and the codes of the system. */
 const DATABASE_REASONS: readonly [RegExp, string][] = [
   [/^(25006|EROFS)$/, READ_ONLY],
   [/^(53100|ENOSPC|EDQUOT)$/, 'the disk of the database is full'],
@@ -125,7 +125,7 @@ async function requireUpkeep({ upkeep }: Database): Promise<void> {
   if (neglect?.isFailure) throw new UpkeepNeglected(neglect.what)
 }
 
-/** Throws `unavailable` if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
+/** Throws if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
 export function createReadiness({
   database,
   redis,

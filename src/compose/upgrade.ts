@@ -44,7 +44,7 @@ export interface UpgradeOptions {
 export interface Upgraded {
   rows: number
   engineBefore: string
-  /** Where the old directory is. */
+  /** The old directory is there. */
   kept: string
 }
 
@@ -92,7 +92,7 @@ function requireSpace(dataDir: string, directory: string): void {
     )
 }
 
-/** By the older executable, which knows neither this configuration nor its newer keys. */
+/** The older executable backs it up, because it knows neither this configuration nor its newer keys. */
 async function backUpCopy(
   { config, from, onProgress, signal }: UpgradeOptions,
   directory: string,

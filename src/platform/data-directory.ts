@@ -77,7 +77,7 @@ export function describeForeignFile(directory: string): string | null {
   )
 }
 
-/** For messages: the name and the number, as `id` prints them. */
+/** Messages name the user so: the name and the number, as `id` prints them. */
 export const currentUser = (): string => nameOf(process.geteuid?.() ?? 0)
 
 /** Root never stays root where another user may put a link in the place of the database: it could lead anywhere. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { preparedDatabasePath } from './bundled/paths.ts'
 
-/** On Linux this names the file that runs now, even if an upgrade has put another one in its place. */
+/** The file that runs now on Linux, even if an upgrade has put another one in its place. */
 const SELF = '/proc/self/exe'
 
 function ownCommand(): string[] {

@@ -45,7 +45,7 @@ export interface ServerSecret {
   readonly accepted: readonly AcceptedSecret[]
   /** Works like `AcceptedSecret.tag`, with the lasting key of the label. */
   tag(label: LastingLabel, ...parts: (string | Uint8Array)[]): Buffer
-  /** The lasting keys from now on. Until the first call they are derived from the current secret. */
+  /** The lasting keys from now on. They are derived from the current secret until the first call. */
   useLastingKeys(keys: ReadonlyMap<LastingLabel, Uint8Array>): void
   /** AES-256-GCM under the current secret; opens only under the same label. */
   seal(label: string, plaintext: string | Uint8Array): Buffer

@@ -1,6 +1,6 @@
 /**
- * Modern Standard Arabic. SMS with Arabic letters have 70 characters instead of 160: they are short, and begin with an
- * Arabic word, by which a telephone lays out the whole line from right to left.
+ * Modern Standard Arabic. SMS with Arabic letters have 70 characters instead of 160, so they are short. They begin with
+ * an Arabic word, by which a telephone lays out the whole line from right to left.
  */
 
 import { pages } from './pages/ar.ts'

@@ -17,7 +17,7 @@ type PartialTexts<Value> = Value extends string | readonly string[]
   : { [Key in keyof Value]?: PartialTexts<Value[Key]> }
 
 export interface CatalogOptions {
-  /** For whoever asks for none of the languages. */
+  /** Callers who ask for none of the languages get this one. */
   language: Language
   /** Supplies the texts that a language of `own` lacks. */
   fallback?: Language
@@ -27,7 +27,7 @@ export interface CatalogOptions {
 export interface Catalog {
   /** The languages that can be chosen. */
   tags: readonly Language[]
-  /** For whoever asks for none of them. */
+  /** Callers who ask for none of them get this one. */
   language: Language
   has(tag: string): boolean
   /** The texts of a language, or those of the default one: a message may wait in a language that is gone. */
@@ -52,7 +52,7 @@ export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOp
   }
 }
 
-/** Where a language of a file gets most of what it lacks. */
+/** A language of a file gets most of what it lacks from this one. */
 export function fallbackOf(tag: Language, fallback: Language): Language {
   const primary = primaryTag(tag)
   return primary !== tag && isBuiltIn(primary) ? primary : fallback

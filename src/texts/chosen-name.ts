@@ -1,3 +1,4 @@
+/** Cleans names that people chose for devices and passkeys, so that a message can show them without a link or a number. */
 import { oneLine } from './one-line.ts'
 
 const MAXIMUM_LENGTH = 40

@@ -1,6 +1,6 @@
 /**
- * Spanish, in words that Spain and Latin America share. The SMS leave out the accents of á, í, ó and ú, which are not in
- * the alphabet of SMS, as is usual in Spanish text messages; é, ñ, ¿ and ¡ are in it.
+ * Spanish, in words that Spain and Latin America share. The SMS leave out the accents of á, í, ó and ú, which are not
+ * in the alphabet of SMS, as is usual in Spanish. The letters é, ñ, ¿ and ¡ are in it.
  */
 
 import { pages } from './pages/es.ts'

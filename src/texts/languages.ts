@@ -22,7 +22,7 @@ export function isBuiltIn(tag: string): tag is BuiltInLanguage {
   return Object.hasOwn(languages, tag)
 }
 
-/** In its usual spelling (`pt-BR`), or null for what is no tag. */
+/** Returns the usual spelling (`pt-BR`), or null for text that is no tag. */
 export function canonicalTag(text: string): Language | null {
   if (!/^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$/i.test(text)) return null
   try {
@@ -40,9 +40,9 @@ export function languageName(tag: Language): string {
   return new Intl.DisplayNames('en', { type: 'language' }).of(tag) ?? tag
 }
 
-/** Of the letters of a language. */
+/** The letters of a language decide. */
 export function textDirection(tag: Language): 'ltr' | 'rtl' {
-  // Not yet in the types of the library.
+  // The types of the library do not have it yet.
   const locale = new Intl.Locale(tag) as Intl.Locale & { getTextInfo?(): { direction?: 'ltr' | 'rtl' } }
   return locale.getTextInfo?.().direction ?? 'ltr'
 }

@@ -24,9 +24,9 @@ export interface MessageFacts {
   passkey?: string
   /** What a message to the operator concerns: a gateway, the beginning of numbers. */
   about?: string
-  /** To a page of the service. */
+  /** The link to a page of the service. */
   link?: string
-  /** Where people reach those who run the service: an e-mail address or a link. */
+  /** People reach those who run the service there: an e-mail address or a link. */
   support?: string
   /** The number of recovery codes that are left. */
   left?: string
@@ -69,8 +69,8 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   /** The paragraphs below a code. */
   below_code: readonly string[]
   /**
-   * These replace what follows the first paragraph below a code, if the code was asked for with the right password or
-   * in a session: a code that the owner did not ask for then means that somebody else has got in that far.
+   * These replace what follows the first paragraph below a code that was asked for with the right password or in a
+   * session. If the owner did not ask for it, somebody else has got in that far.
    */
   unasked: Record<'two_factor' | 'step_up', string>
   /** `{duration}`, from `{minutes}`. */
@@ -160,7 +160,7 @@ function createDurations(duration: PluralText, tag: string): (minutes: number) =
 const LONG_MINUTES = 120
 const DAY_MINUTES = 1440
 
-/** In whole hours, from two days on in whole days; null where people count in minutes. */
+/** Counts whole hours, from two days on whole days. It is null where people count in minutes. */
 function longDuration(minutes: number, tag: string): string | null {
   if (minutes < LONG_MINUTES) return null
   const unit = minutes < 2 * DAY_MINUTES ? 'hour' : 'day'

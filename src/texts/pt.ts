@@ -1,6 +1,6 @@
 /**
  * Portuguese, in words and spellings that Brazil and Portugal share: “senha”, “telefone”, “guardar”. The SMS leave out
- * the accents that are not in the alphabet of SMS (á, í, ó, ú, ã, õ, ç, ê), as is usual in Portuguese text messages; é
+ * the accents that are not in the alphabet of SMS (á, í, ó, ú, ã, õ, ç, ê), as is usual in Portuguese. The letters é
  * and à are in it.
  */
 

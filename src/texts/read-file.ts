@@ -118,7 +118,7 @@ export function leavesOf(root: unknown, path = ''): { key: string; value: unknow
   )
 }
 
-/** Those that fill a text or any text of a list or table, each once. */
+/** The placeholders that fill a text or any text of a list or table, each once. */
 export const placeholdersIn = (value: unknown): string[] => [
   ...new Set(textsIn(value).flatMap((text) => parseTemplate(text).names)),
 ]

@@ -15,7 +15,7 @@ setDefaultTimeout(20_000)
 const origin = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [origin] } }
 
-/** From the library's own text, so that a format that a new version knows is tried as well. */
+/** The formats come from the library's own text, so that a format that a new version knows is tried as well. */
 const source = new URL(
   'registration/verifyRegistrationResponse.js',
   import.meta.resolve('@simplewebauthn/server'),

@@ -35,7 +35,7 @@ const isServing = async () => {
 interface Spoken {
   /** What came back. */
   text: string
-  /** Until the service ended the connection. */
+  /** The service ended the connection after so long. */
   seconds: number
 }
 
@@ -81,7 +81,7 @@ function mayHold(pid: number): number {
   return Number(files) - OTHER_FILES
 }
 
-/** As many connections as asked for, and what is written on each; those that could not be made are left out. */
+/** Opens as many connections as asked for, and writes the text on each; those that could not be made are left out. */
 async function crowd(count: number, text: string): Promise<Socket[]> {
   const sockets: Socket[] = []
   for (let made = 0; made < count; made += 250) {

@@ -56,7 +56,7 @@ function passDay({ clock }: TestService) {
   clock.advance(DAY - sinceNoonMs)
 }
 
-/** As many wrong ones as are compared without a right one between them. */
+/** It tries as many wrong ones as are compared without a right one between them. */
 async function useUpRow(service: TestService, operation: string, body: object) {
   for (let day = 0; day < WRONG_CODES_IN_A_ROW / WRONG_CODES_A_DAY; day++) {
     passDay(service)
@@ -122,7 +122,7 @@ describe.each(differingShapes)('on %s', (shape) => {
     async () => {
       const { identifier } = await service.signUp(newEmail())
       await useUpRow(service, '2fa/verify', { identifier })
-      // Of this day too the only one that is left is taken.
+      // The only one that is left of this day is taken, too.
       const left = await crowd(service, 2, '2fa/verify', { identifier, otp: WRONG })
       expect(left).toEqual([422, 429])
       const { access_token: bearer } = await service.logIn({ identifier, password: PASSWORD })

@@ -1,6 +1,6 @@
 /**
- * No input takes time out of proportion: every regular expression of the code, and every parser that a stranger's
- * input meets, on 64 KB of what makes expressions go back and forth.
+ * No input takes time out of proportion. Every regular expression of the code, and every parser that a stranger's input
+ * meets, is tried on 64 KB of what makes expressions go back and forth.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
  * A second step that names neither the token of its login nor a device counts by address, and over all addresses by
- * account: somebody with the password may change addresses as often as they like.
+ * account. Somebody with the password may change addresses as often as they like.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { CallOptions } from '../helpers/api-client.ts'

@@ -1,6 +1,6 @@
 /**
- * A stranger beside an owner who logs in with two factors: what the owner proved serves nobody else, and what the
- * stranger tries neither uses up the owner's tries nor tells whose a name is.
+ * A stranger beside an owner who logs in with two factors. The owner's proof serves nobody else, and the stranger's
+ * tries neither use up the owner's nor tell whose a name is.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'

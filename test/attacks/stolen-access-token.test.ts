@@ -1,5 +1,5 @@
 /**
- * Access tokens are made to be sent to other services, so one of them may try what it can do with a token that it was
+ * Access tokens are made to be sent to other services. So one of these may try what it can do with a token that it was
  * sent a moment after the sign-in. Whatever relies on a recent sign-in needs the session's refresh token as well.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,7 +1,7 @@
 /**
- * Taking over an account before its owner has it: somebody else registers the owner's address first, last or in
- * between, adds the owner's phone to an account of their own, claims what they cannot prove. Every interleaving of
- * what both do is tried; at the end the owner has the account and nobody else's password or session opens it.
+ * Takes over an account before its owner has it. Somebody else registers the owner's address first, last or in between,
+ * adds the owner's phone to an account of their own, and claims what they cannot prove. Every interleaving of what both
+ * do is tried; at the end the owner has the account and nobody else's password or session opens it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
@@ -20,7 +20,7 @@ const NEW = 'chosen after the reset'
 
 let service: TestService
 
-/** The newest code that came there; whoever reads that mailbox or phone has it. */
+/** The newest code that came there; the reader of that mailbox or phone has it. */
 async function newestCode(destination: string): Promise<string> {
   await service.delivered()
   const codes = service.inbox.textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? [])
@@ -154,7 +154,7 @@ function interleavings<T>(a: T[], b: T[]): T[][] {
   ]
 }
 
-/** However it went so far, whoever reads the mailbox or phone gets in, by registering again if need be. */
+/** The reader of the mailbox or phone gets in, however it went so far, by registering again if need be. */
 async function ownerGetsIn(identifier: string) {
   const first = await service.post('login', { identifier, password: OWNERS }, newClient())
   if (first.status === 200) return first.body
@@ -169,7 +169,7 @@ async function ownerGetsIn(identifier: string) {
   return answer.body
 }
 
-/** Who owns what is decided by PostgreSQL in each shape. */
+/** PostgreSQL decides who owns what in each shape. */
 const played = reduced<Shape[]>(['redis'], shapes)
 
 describe.each(played)('before the owner has the account, on %s', (shape) => {

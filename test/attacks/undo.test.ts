@@ -158,7 +158,7 @@ class Intruder {
     if ((await this.post('2fa/totp/confirm', { otp })).status === 200) this.secret = body.secret
   }
 
-  /** Through a provider that answers for the intruder's addresses. */
+  /** Signs in through a provider that answers for the intruder's addresses. */
   async signInByProvider(): Promise<boolean> {
     for (const email of this.contacts.filter((contact) => contact.includes('@'))) {
       provider.present(newPerson({ sub: email, email, email_verified: true }))

@@ -26,14 +26,14 @@ import { openRedis } from '../../src/platform/redis/connection.ts'
 import { newDirectory, oncePerRun } from '../helpers/run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startRedisCluster } from '../helpers/servers.ts'
 
-/** Where a store is, in words another process understands (see racer.ts). Null: only one process may open it. */
+/** The place of a store, in words another process understands (see racer.ts). Null: only one process may open it. */
 export type Place = { redis: Config['redis'] } | { postgres: string }
 
 export interface OpenBackend {
   codes: CodeStore
   limits: LimitStore
   tickets: TicketStore
-  /** Where the backend is PostgreSQL. */
+  /** It is null if the backend is not PostgreSQL. */
   attempts: AttemptStore | null
   database: Database | null
   place: Place | null
@@ -139,8 +139,8 @@ async function lifetimesIn(server: Redis, prefix: string) {
 }
 
 /**
- * A suite on each backend. `suite` gets a function, since the backend is open only once the tests run, and the name,
- * to leave out what a backend cannot do. After each test every key of ours in Redis must have an expiry.
+ * A suite on each backend. `suite` gets a function, since the backend is open only once the tests run, and the name, to
+ * leave out what a backend cannot do. Every key of ours in Redis must have an expiry after each test.
  */
 export function forEachBackend(
   promise: string,

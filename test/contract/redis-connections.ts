@@ -7,7 +7,7 @@ import { openRedis, type RedisConnection, type RedisListeners } from '../../src/
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-/** Of issue and promise: an error by then, and served again by then. */
+/** The bound of issue and promise: an error by then, and served again by then. */
 const LIMIT_MS = 5000
 const now = new Date('2026-07-01T12:00:00.000Z')
 

@@ -1,6 +1,6 @@
 /**
- * Redis going away and coming back, on servers of our own: an error within 5 s, never a hang; working again within 5 s
- * of its return, without a restart; nothing unlimited meanwhile.
+ * Redis goes away and comes back, on servers of our own. There is an error within 5 s, never a hang; it works again
+ * within 5 s of its return, without a restart; nothing is unlimited meanwhile.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { RedisListeners } from '../../src/platform/redis/connection.ts'

@@ -37,7 +37,7 @@ async function run(args: string[], directory: string) {
   return { out, error, exitCode: await child.exited }
 }
 
-/** As a service leaves it that was killed. */
+/** A service that was killed leaves a socket so. */
 function leaveSocket(path: string): void {
   const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`
   Bun.spawnSync([process.execPath, '-e', script])

@@ -35,7 +35,7 @@ const job = 'job="poterne",instance="a"'
 const A = { job: 'poterne', instance: 'a' }
 const DAY = 86_400
 
-/** Of a hundred requests a second, so many within the bound, all of them within the next one. */
+/** A hundred requests a second are observed: so many are within the bound, and all of them within the next one. */
 const latencies = (metric: string, labels: string, bound: string, within: number, next: string): Series => ({
   [`${metric}_bucket{${labels}le="${bound}"}`]: `0+${within * 60}x40`,
   [`${metric}_bucket{${labels}le="${next}"}`]: '0+6000x40',

@@ -183,7 +183,7 @@ describe('a token of administration', () => {
     await asOperator(service, 'POST', 'administrators', named)
     const later = new Date(service.clock.now().getTime() + 2 * DAY_MS)
     expect(await twoFactorRemovals.removeDue(later, 10)).toBe(0)
-    // Who was an administrator already keeps the code that the operator made.
+    // Somebody who was an administrator already keeps the code that the operator made.
     const { code } = (await asOperator(service, 'POST', `accounts/${uuid}/recovery`, {})).body
     await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'support' })
     const password = 'chosen-by-the-owner-77'

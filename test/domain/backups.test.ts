@@ -179,7 +179,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
     const events = await service.inside.services.auditTrail.list({ type: 'backup.created' })
     expect(events.items).toMatchObject([{ actor: { type: 'operator', id: 'ada' } }])
 
-    // In the place of the same database.
+    // It replaces the same database.
     const restore = (settings: Settings, ...more: string[]) =>
       poterne(['restore', file, ...sealing, ...more], settings)
     if (shape === 'redis') {
@@ -242,7 +242,8 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       await Promise.all([service.smtp.stop(), service.gateway.stop()])
     }
 
-    // In a new place of the other kind. A server has a secret of its own; an embedded database takes that of the backup.
+    // It goes to a new place of the other kind. A server has a secret of its own; an embedded database takes that of
+    // the backup.
     const target = await emptyTarget(shape)
     if (shape === 'embedded') {
       expect((await restore(target, '--keep-sessions')).error).toStartWith(
@@ -328,7 +329,7 @@ describe('a restore after the events were swept', () => {
       ...{ revokedTokens: [token.uuid], revokedKeys: [key] },
       ...{ knewLater: true, knewErasures: true, lastingKeys: 'replaced' },
     })
-    // As after an upgrade from a version that swept erasures.
+    // An upgrade from a version that swept erasures leaves it so.
     await run(`select sweep_events('2100-01-01', 100000)`)
     await run(`update erased_accounts set erased_at = '2100-01-01' where uuid::text like '00000000-%'`)
     expect(JSON.parse((await restore(file, service.storage)).out)).toMatchObject({
@@ -580,7 +581,7 @@ describe('the times of a schedule', () => {
     ['America/New_York', '2026-03-08T06:00Z', '2026-11-01T06:00Z'],
     // Half an hour.
     ['Australia/Lord_Howe', '2026-10-03T12:00Z', '2026-04-04T12:00Z'],
-    // At midnight.
+    // The clock changes at midnight.
     ['Africa/Cairo', '2026-04-23T22:00Z', '2026-10-29T21:00Z'],
   ])('come once a day in %s, also on days when the clock changes', (zone, spring, autumn) => {
     const { env } = process

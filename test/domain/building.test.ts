@@ -46,7 +46,7 @@ test.each(shapes)(
     const options = { config: loaded.config, dev: false, clock: systemClock, logger }
     const service = build(options, { ...connections, database })
     try {
-      // Longer than every loop waits before its first look.
+      // Every loop waits for less time before its first look.
       await Bun.sleep(50)
       expect(count()).toBe(0)
       expect(await service.services.keys.list()).toEqual([])

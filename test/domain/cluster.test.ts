@@ -34,7 +34,7 @@ beforeAll(async () => {
     })
   const [open, counted] = [redisPrefix(), redisPrefix()]
   const limits = { enabled: true, logins_per_minute: LOGINS_PER_MINUTE }
-  // Two pairs that know nothing of each other: whoever shares an outbox must share the codes.
+  // The two pairs know nothing of each other: processes that share an outbox must share the codes.
   const pair = async (...of: Parameters<typeof start>) => [await start(...of), await start(...of)] as const
   replicas = await pair(databases[0], open, { enabled: false })
   limited = await pair(databases[1], counted, limits)

@@ -1,4 +1,4 @@
-/** Where nothing could be sent, whoever asks learns it at once, alike for known and unknown identifiers. */
+/** Callers learn at once if nothing could be sent, alike for known and unknown identifiers. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'

@@ -83,7 +83,7 @@ async function signUp(page: Page, email: string): Promise<void> {
   await heading(page, 'You are signed in')
 }
 
-/** As devtools attach it: a key that checks its person, and answers at once. */
+/** Attaches a key as devtools do: it checks its person, and answers at once. */
 async function attachAuthenticator({ page, context }: Person, verifies = true) {
   const session = await context.newCDPSession(page)
   const authenticatorId = await addPlatformAuthenticator(session, verifies)

@@ -90,7 +90,7 @@ interface Patient {
   ownDatabase(): Promise<postgres.Sql>
 }
 
-/** With the keys of the service that runs, and a backup of today. */
+/** It has the keys of the service that runs, and a backup of today. */
 async function createPatientDatabase() {
   const { url, drop } = await createDatabase()
   const sql = postgres(url, { max: 1, onnotice: () => {} })
@@ -321,7 +321,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     /last save to its disk failed/,
     async (patient) => {
       await withRedis(patient, ['--stop-writes-on-bgsave-error', 'no'], async (say) => {
-        // Where the file should be is a directory. Writes go on, so that nothing else is wrong.
+        // A directory is where the file should be. Writes go on, so that nothing else is wrong.
         const { dir: directory } = (await say('CONFIG', 'GET', 'dir')) as { dir: string }
         mkdirSync(join(directory, 'dump.rdb', 'of-somebody'), { recursive: true })
         await say('BGSAVE')

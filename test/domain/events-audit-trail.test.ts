@@ -297,7 +297,7 @@ describe('whoever follows the events', () => {
     const open = [
       { url: elsewhere.href, begin: 'begin', holds: 'select pg_current_xact_id()' },
       { url, begin: 'begin', holds: 'select pg_current_xact_id(), count(*) from events' },
-      // As an analyst and pg_dump do, for hours.
+      // An analyst and pg_dump do so, for hours.
       { url, begin: 'begin isolation level repeatable read read only', holds: 'select count(*) from events' },
     ]
     const clients = await Promise.all(
@@ -387,7 +387,7 @@ describe('whoever follows the events', () => {
     ).length
     asked.mockRestore()
     first.mockRestore()
-    // Each for itself would ask three times. Those that come a little later share the next look.
+    // Each for itself would ask three times. The callers that come a little later share the next look.
     expect(count).toBeWithin(2, 96)
   })
 

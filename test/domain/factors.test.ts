@@ -209,14 +209,14 @@ describe.each(shapes)('two factors on %s', (shape) => {
         const answer = await service.post('2fa/verify', { ...person, otp: appCode(secret, now(), periods) })
         return answer.status
       }
-      expect(await verify(0)).toBe(422) // confirmed the app
+      expect(await verify(0)).toBe(422) // This time confirmed the app.
       service.clock.advance(3 * PERIOD_MS)
       expect(await verify(-2)).toBe(422)
       expect(await verify(2)).toBe(422)
       expect(await verify(-1)).toBe(200)
       expect(await verify(-1)).toBe(422)
       expect(await verify(1)).toBe(200)
-      expect(await verify(0)).toBe(422) // older than the newest one used
+      expect(await verify(0)).toBe(422) // This code is older than the newest one used.
       service.clock.advance(2 * PERIOD_MS)
       expect(await verify(0)).toBe(200)
     })
@@ -353,7 +353,7 @@ describe('with two_factor.allow_email = false', () => {
     expect((await service.post('2fa/recovery-codes', stepUp, { bearer })).status).toBe(200)
     await service.delivered()
     const mails = service.inbox.textsTo(email).filter((text) => /(?<!\d)\d{6}(?!\d)/.test(text))
-    expect(mails).toHaveLength(1) // the confirmation
+    expect(mails).toHaveLength(1) // This is the code of the confirmation.
     const other = await protectByApp(service, newEmail())
     expect(other.recoveryCodes).toHaveLength(10)
   })

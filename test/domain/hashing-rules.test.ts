@@ -1,3 +1,4 @@
+/** The rules for new passwords. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { maskDigest, parseDigest } from '../../src/domain/foundation/hashing/digest.ts'
 import {

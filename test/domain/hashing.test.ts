@@ -1,3 +1,4 @@
+/** Hashes of passwords: how they are made, checked and queued. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, getPriority } from 'node:os'
@@ -18,7 +19,7 @@ function startHashing(options: Omit<HashOptions, 'store'>, store = noAccounts) {
   return { ...service, verify }
 }
 
-/** As the table of accounts would tell them. */
+/** The table of accounts would tell these works. */
 const storing = (...works: string[]): DigestStore => ({ listWork: async () => ({ works, last: null }) })
 
 const hashing = startHashing({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64, reserved: 0 })

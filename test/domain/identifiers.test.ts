@@ -1,3 +1,4 @@
+/** The forms of e-mail addresses and phone numbers, and which of them are one identifier. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { type CountryCode, getCountries, getExampleNumber, type PhoneNumber } from 'libphonenumber-js/max'

@@ -1,4 +1,6 @@
-/** Which devices stay known when what opens an account changes: a former intruder's device pays like everybody's. */
+/**
+ * Checks which devices stay known when what opens an account changes: a former intruder's device pays like everybody's.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { registeredStatements } from '../../src/platform/postgres/statement.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'

@@ -35,7 +35,7 @@ async function newestCode(identifier: string): Promise<string> {
   return codes.at(-1) ?? ''
 }
 
-/** As many calls as are refused next. */
+/** It makes as many calls as are refused next. */
 async function exhaust(call: () => ReturnType<typeof service.post>) {
   for (let calls = 0; calls < 40; calls++) if ((await call()).status === 429) return
   throw new Error('40 calls passed')

@@ -14,7 +14,7 @@ const WRONG = 'not this one'
 describe.each(racingShapes)('failed logins on %s', (shape) => {
   const service = useLimited({ shape })
 
-  /** Where the strangers of a test are; the account never signed in from there. */
+  /** The strangers of a test are there; the account never signed in from that address. */
   let address = newClient()
   beforeEach(() => {
     address = newClient()

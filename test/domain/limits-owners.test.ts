@@ -210,7 +210,7 @@ describe('an owner', () => {
     expect(await statusOf(asOperator(service, 'DELETE', `accounts/${uuid}/two-factor`))).toBe(200)
   })
 
-  /** Wrong passwords from so many addresses that the identifier is refused to whoever is not known. */
+  /** Sends wrong passwords from so many addresses that the identifier is refused to unknown callers. */
   async function closeIdentifier({ identifier }: Person) {
     const wrong = { identifier, password: 'not this one' }
     const guesses = await repeat(101, () => statusOf(service.post('login', wrong, newClient())))

@@ -18,7 +18,7 @@ const invalidCode = [422, 'invalid_code']
 const loginExpired = [401, 'login_expired']
 const [OWNER, OTHER] = [from('198.51.100.20'), from('203.0.113.30')]
 
-/** As a change of the server secret leaves it: another key sealed it. */
+/** A change of the server secret leaves it so: another key sealed it. */
 const damage = statement<{ email: string }>(sql`
   update totp_factors set sealed_secret = sealed_secret || '\\x00'::bytea
    where account_id = (select id from accounts where email = ${param('email', 'text')})`)
@@ -83,7 +83,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     const known = await verify(identifier, 'x'.repeat(43), '000000')
     expect(failure({ status: known.status, body: known })).toEqual(loginExpired)
     expect(await verify(newEmail(), 'x'.repeat(43), '000000')).toEqual(known)
-    // More than the 20 of a day, and with the right code, which stays unused.
+    // It is more than the 20 of a day, and it has the right code, which stays unused.
     const otp = appCode(secret, now(), 1)
     for (let n = 0; n < 21; n++) expect(await verify(identifier, 'x'.repeat(43), otp)).toEqual(known)
     expect((await verify(identifier, token, otp)).status).toBe(200)

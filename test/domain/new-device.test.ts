@@ -1,4 +1,4 @@
-/** Who is told of what nobody asked for: owners of new devices, operators of attacks. */
+/** Owners are told of new devices, and operators of attacks, without asking. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { from } from '../helpers/limited-service.ts'

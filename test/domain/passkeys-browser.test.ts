@@ -1,6 +1,6 @@
 /**
  * docs/client-example.ts with passkeys in Chromium: an app on one site, the service on another, both below the relying
- * party; a shop on a related origin, and a site that has nothing to do with them. The authenticator is Chromium's own
+ * party. A shop is on a related origin, and one site has nothing to do with them. The authenticator is Chromium's own
  * virtual one.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'

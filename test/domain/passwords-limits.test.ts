@@ -166,7 +166,7 @@ describe('a full queue of passwords to hash', () => {
 describe('the time of an answer', () => {
   const service = useService()
 
-  /** In random order, and each call by itself: what the one before had to send is sent by then. */
+  /** The calls come in random order, and each by itself: what the one before had to send is sent by then. */
   const expectAlike = (known: TimedCall['call'], unknown: TimedCall['call']) =>
     expectSameTime(() =>
       timeInterleaved(

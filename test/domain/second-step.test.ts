@@ -51,7 +51,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   test('a recovery code opens one session, whatever the number of callers and replicas', async () => {
     const { person, recoveryCodes } = await protectByApp(service, newEmail())
     expect(await callers({ ...person, otp: recoveryCodes[0] })).toBe(1)
-    service.clock.advance(DAY_MS) // the others were wrong tries
+    service.clock.advance(DAY_MS) // The others were wrong tries.
     expect((await verify({ ...person, otp: recoveryCodes[1] })).status).toBe(200)
   })
 
@@ -264,7 +264,7 @@ test('100 wrong codes in a row, over whatever days, leave one try a day', async 
     for (let n = 0; n < 100; n++) expect(failure(await guess('000000'))).toEqual(invalidCode)
     const refused = await guess(appCode(secret, service.clock.now(), 1))
     expect(failure(refused)).toEqual([429, 'too_many_attempts'])
-    // Until midnight (UTC), as the budgets of the day.
+    // It lasts until midnight (UTC), as the budgets of the day.
     expect(refused.body.retry_after).toBe(43_200)
     service.clock.advance(DAY_MS)
     await service.post('login', person)

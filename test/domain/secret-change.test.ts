@@ -105,7 +105,7 @@ async function goOn(service: TestService, state: Awaited<ReturnType<typeof begin
   expect(refreshed.status).toBe(200)
   expect((await service.get('me', { bearer: session.access_token })).status).toBe(200)
   const code = appCode(guarded.secret, clock.now())
-  // From elsewhere, so that nothing but the token shows that the password was right.
+  // The call comes from elsewhere, so that nothing but the token shows that the password was right.
   const verify = { identifier, otp: code, login_token }
   expect((await service.post('2fa/verify', verify, newClient())).status).toBe(200)
   const recovery = { ...guarded.person, otp: guarded.recoveryCodes[0] }
@@ -143,7 +143,7 @@ describe.each(shapes)('on %s', (shape) => {
 
     const changed = await start(setting, [OTHER, ONE])
     let token = await goOn(changed, state, setting)
-    // Until it is sure that no other replica uses the former secret.
+    // It is sure then that no other replica uses the former secret.
     clock.advance(3 * MINUTE_MS)
     await changed.inside.services.secrets.run()
     const [former] = await previousOf(changed)

@@ -134,7 +134,7 @@ describe.each(shapes)('receipts on %s', (shape) => {
     expect((await report({ a: 'x'.repeat(17_000) })).status).toBe(413)
   })
 
-  /** As `poterne sms report` tells it. */
+  /** Counts as `poterne sms report` tells it. */
   async function count(stage: string): Promise<number> {
     await service.inside.services.funnel.flush()
     const rows = await service.inside.services.funnel.report(1)

@@ -10,7 +10,7 @@ setDefaultTimeout(30_000)
 
 const at = (domain: string) => newEmail().replace(/@.*/, `@${domain}`)
 
-/** p1 answers for example.com, p2 for nobody. */
+/** The provider p1 answers for example.com, p2 for nobody. */
 function settingsFor(providers: PretendProvider[], social: object = {}) {
   const settings = socialSettings(...providers.map(({ issuer }) => issuer))
   const [own, other] = settings.social!.providers as Record<string, unknown>[]

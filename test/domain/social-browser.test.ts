@@ -24,7 +24,7 @@ let app: WebApp
 let service: TestService
 let browser: Browser
 let front: ReturnType<typeof startFront>
-/** Of the sign-in under way at the pretended Apple. */
+/** The nonce of the sign-in under way at the pretended Apple. */
 let appleNonce = ''
 
 /** The reverse proxy, and Apple's page to sign in, which here only posts its answer. */

@@ -270,7 +270,7 @@ describe.each(shapes)('social login on %s', (shape) => {
       ])
       expect(signedIn.body.account?.email).toBe(email)
       const byPassword = await service.post('login', { identifier: email, password: PASSWORD })
-      // Whoever came first: a confirmed password stays, an unconfirmed one does not.
+      // The order does not matter: a confirmed password stays, an unconfirmed one does not.
       expect(byPassword.status).toBe(confirmed.status === 201 ? 200 : 401)
       if (byPassword.status === 200) expect(byPassword.body.account.id).toBe(signedIn.body.account.id)
     }
@@ -346,7 +346,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await browser.signIn()).body.account.id).toBe(account.id)
   })
 
-  /** With two factors, and what the provider says of them. */
+  /** This person has two factors, and the provider says so. */
   async function guardedPerson() {
     const email = newEmail()
     const owner = await service.signUp(email)

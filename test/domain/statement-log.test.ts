@@ -1,4 +1,4 @@
-/** Which statement failed, and how long each took: in the log, and never in an answer. */
+/** The log says which statement failed, and how long each took; an answer never does. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import postgres from 'postgres'

@@ -124,7 +124,7 @@ describe('claims', () => {
     expect((await call('PATCH', `accounts/${account.uuid}`, { metadata: { plan: long('p') } })).status).toBe(
       200,
     )
-    // As an invitation may do it, which never fails for this.
+    // An invitation may do this, and never fails for it.
     const text = `update accounts set groups = (select jsonb_agg(repeat('g', 50) || n) from generate_series(10, 41) n) where uuid = $1`
     await service.inside.database.all({ text, params: [account.uuid] }, {})
     const { body } = await service.post('refresh', { refresh_token })

@@ -1,4 +1,7 @@
-/** Signing keys: who makes them, when they sign, how replicas follow. On a real PostgreSQL and on the embedded one. */
+/**
+ * Signing keys: who makes them, when they sign, how replicas follow. It runs on a real PostgreSQL and on the embedded
+ * one.
+ */
 import {
   afterAll,
   afterEach,

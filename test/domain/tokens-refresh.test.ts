@@ -1,3 +1,4 @@
+/** The form of refresh tokens, and who can read them. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+/** Access tokens: what they say, and which ones are accepted. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { base64url, decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'

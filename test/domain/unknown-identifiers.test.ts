@@ -1,4 +1,4 @@
-/** What is no identifier at all is looked up, counted and answered as one that nobody has. */
+/** Text that is no identifier at all is looked up, counted and answered as one that nobody has. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'

@@ -1,4 +1,4 @@
-/** Who may open an account: the mode of registration, the domains, the terms, on every way that opens one. */
+/** Checks who may open an account: the mode of registration, the domains, the terms, on every way that opens one. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'

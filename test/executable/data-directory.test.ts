@@ -118,7 +118,7 @@ describe('what is made in the data directory', () => {
     )
     expect(entrances.length).toBeGreaterThan(10)
     expect(entrances.filter((file) => (lstatSync(file).mode & 0o077) !== 0)).toEqual([])
-    // As an earlier version left it.
+    // An earlier version left it so.
     await service.kill('SIGTERM')
     chmodSync(join(directory, 'postgres'), 0o755)
     chmodSync(join(directory, 'secret'), 0o644)

@@ -1,6 +1,6 @@
 /**
- * A command where no service runs and no database is, in every storage shape: it makes nothing, and says what is missing
- * instead of answering for a database that it has just made.
+ * A command where no service runs and no database is, in every storage shape. It makes nothing, and says what is
+ * missing instead of answering for a database that it has just made.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'

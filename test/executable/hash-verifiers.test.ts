@@ -29,7 +29,7 @@ setDefaultTimeout(60_000)
 
 const FALLBACK = /^passwords are verified by Bun\.password/
 const isRoot = process.getuid?.() === 0
-/** In a mount namespace of its own; root of this machine or of a user namespace. */
+/** It runs in a mount namespace of its own, as root of this machine or of a user namespace. */
 const mounting = (commands: string): string[] => [
   'unshare',
   ...(isRoot ? [] : ['--user', '--map-root-user']),

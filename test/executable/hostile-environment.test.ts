@@ -119,8 +119,8 @@ function connectionsOf(pid: number, port: number): string[] {
 }
 
 /**
- * Where nothing may be traced: what the kernel says the process holds at the end. That it closed a file again, or
- * looked for one in vain, is not seen; what it keeps, whom it is connected with and what it runs is.
+ * Where nothing may be traced: what the kernel says the process holds at the end. It is not seen that the process
+ * closed a file again, or looked for one in vain. What it keeps, whom it is connected with and what it runs is seen.
  */
 async function hold(directory: string, work: (url: string) => Promise<void>) {
   const found = { opened: [''], tried: [''], connected: [''], executed: [''] }

@@ -23,7 +23,7 @@ const refused = ({ status, headers }: { status: number; headers: Headers }) => [
 const move = (args: string[]) => runExecutable(['move', '--to', ...args])
 
 const MANY = 20_000
-/** More than what follows a move at once. */
+/** They are more than what follows a move at once. */
 const manyEvents = `
   insert into events (type, outcome, created_at, account, actor_type, actor_id, data)
   select 'login.failed', 'failure', now(), gen_random_uuid(), 'anonymous', null, '{}' from generate_series(1, ${MANY})`
@@ -94,7 +94,7 @@ test('the data moves to a server and back, also after a kill, the old one is mar
       /was moved to postgres:\/\/postgres@127.*start poterne with database\.url = ".*`poterne move --undo`$/,
     )
 
-    // On the server, with the secret of the file, and a directory to move back to.
+    // The server has the secret of the file, and a directory to move back to.
     const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim()
     const data_dir = join(newDirectory('back'), 'data')
     const settings = { server: { secret }, database: { url }, storage: { data_dir } }
@@ -150,7 +150,7 @@ test('the data moves to a server and back, also after a kill, the old one is mar
     ])
     await server.kill('SIGTERM')
 
-    // As a move leaves it whose machine stopped.
+    // A move whose machine stopped leaves it so.
     const [{ name }] = (await target`select quote_ident(current_database()) as name`) as unknown as [
       { name: string },
     ]

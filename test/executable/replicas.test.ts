@@ -1,4 +1,4 @@
-/** Two processes on the same stores: what may succeed once succeeds once, whoever is asked. */
+/** Two processes on the same stores: what may succeed once succeeds once, no matter which of them is asked. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'

@@ -1,6 +1,6 @@
 /**
- * From the start of the process to its first answer: medians, measured again where others disturb,
- * and without the time in which the process could run but others had the processors.
+ * Measures from the start of the process to its first answer: medians, measured again where others disturb. The time in
+ * which the process could run but others had the processors is left out.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'

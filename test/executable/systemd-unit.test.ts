@@ -108,7 +108,7 @@ function installUnit({ place }: Machine, port: number): void {
   writeFileSync(join(etc, 'environment'), 'SMTP_PASSWORD=hunter22\n', { mode: 0o600 })
 }
 
-/** As systemd starts it. */
+/** Starts the unit as systemd does. */
 function startUnit({ place, inside }: Machine) {
   const make = (path: string, mode: string) => {
     mkdirSync(path, { recursive: true })

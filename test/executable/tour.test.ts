@@ -70,7 +70,7 @@ describe.each(shapes)('the tour on %s', (shape) => {
         const email = newEmail()
         const answer = await service.post('register', registration(email))
         const answeredAt = Date.now()
-        // Beyond the burst of one client address.
+        // This is beyond the burst of one client address.
         if (answer.status === 429) break
         const mail = await smtp.waitForMailTo(email)
         delays.push(Math.max(0, mail.receivedAt - answeredAt))

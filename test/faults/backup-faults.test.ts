@@ -40,7 +40,7 @@ async function start(args: string[], options: RunOptions = {}) {
   return spawnExecutable([...first, 'backup', ...args, '--config', database.config], {
     ...{ directory: newDirectory('run'), executable: program },
     ...options,
-    // Where the trial restore writes.
+    // The trial restore writes there.
     env: { TMPDIR: scratch, ...options.env },
   })
 }
@@ -158,7 +158,7 @@ test('what cannot be written is one line, and the old file stays', async () => {
 
 test('a reader that goes away early gets no backup', async () => {
   const temporary = newDirectory('temporary')
-  // More than a pipe holds.
+  // It is more than a pipe holds.
   await database.sql`insert into tickets (key, value, expires_at)
     select gen_random_uuid(), to_jsonb(gen_random_uuid()), now() from generate_series(1, 10000)`
   const [program, ...first] = poterneCommand()

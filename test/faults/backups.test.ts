@@ -20,7 +20,7 @@ const ACCOUNTS = 100_000
 const CLIENTS = 64
 const PAUSE_MS = 2000
 
-/** As many accounts, each with a session, two known clients, three events and a message. */
+/** Makes as many accounts, each with a session, two known clients, three events and a message. */
 const seeds = [
   `insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
      email_confirmed_at, account_confirmed_at, language)

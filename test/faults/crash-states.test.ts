@@ -1,7 +1,8 @@
 /**
- * What a crash of the machine leaves of the embedded database. Every operation of the executable on its files is recorded
- * with strace, and states of the disk are made from them in which what was not flushed is lost, torn or reordered. The
- * executable opens each: everything acknowledged is there, and every page is whole. 6 states, 321 with POTERNE_SOAK=1.
+ * What a crash of the machine leaves of the embedded database. Every operation of the executable on its files is
+ * recorded with strace. States of the disk are made from them in which what was not flushed is lost, torn or reordered.
+ * The executable opens each: everything acknowledged is there, and every page is whole. 6 states, 321 with
+ * POTERNE_SOAK=1.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, rmSync } from 'node:fs'
@@ -14,7 +15,7 @@ import { newDirectory } from '../helpers/run-directory.ts'
 import { reduced } from '../helpers/soak.ts'
 import { createRandom, seed } from '../random/seed.ts'
 
-/** Of each test. POTERNE_STATES sets the number by itself, for a soak in pieces with several seeds. */
+/** Each test tries so many. POTERNE_STATES sets the number by itself, for a soak in pieces with several seeds. */
 const STATES = Number(process.env.POTERNE_STATES ?? reduced(2, 107))
 const SECONDS = reduced(6, 20)
 

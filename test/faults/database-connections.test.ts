@@ -48,7 +48,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** In milliseconds, whatever the outcome. */
+/** Returns milliseconds, for every outcome. */
 async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unknown }> {
   const start = performance.now()
   const error = await work.then(

@@ -11,7 +11,7 @@ import { waitFor } from '../helpers/wait.ts'
 setDefaultTimeout(reduced(60_000, 400_000))
 
 const AWAY_MS = reduced(5000, 60_000)
-/** Over before the first retry. */
+/** It is over before the first retry. */
 const SHORTLY_MS = reduced(1000, 60_000)
 /** The next try after so long: 2 s, 10 s, 30 s, 90 s, each up to a fifth later. */
 const RETRY_MS = reduced(20_000, 180_000)

@@ -1,7 +1,7 @@
 /**
- * kill -9 under a load of registrations: every acknowledged account is there, it starts again without a hand, and ten
- * seconds later every message has gone out, the one that was under way at the kill included; another replica takes that
- * one over in the same time. Two kills for each shape, twenty with POTERNE_SOAK=1.
+ * The process gets kill -9 under a load of registrations. Every acknowledged account is there, it starts again without
+ * a hand, and ten seconds later every message has gone out, the one under way at the kill included. Another replica
+ * takes that one over in the same time. Two kills for each shape, twenty with POTERNE_SOAK=1.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -24,7 +24,7 @@ interface Outcome {
   /** Codes that had come before a kill and were used after it. */
   confirmed: number
   restarts: number[]
-  /** From each restart to the last message, and to the one that was under way at the kill. */
+  /** The times from each restart to the last message, and to the one that was under way at the kill. */
   lastMessages: number[]
   underWay: number[]
   /** How often the gateway was asked to send each of those. */

@@ -18,7 +18,7 @@ import { reduced } from '../helpers/soak.ts'
 
 setDefaultTimeout(reduced(60_000, 1_800_000))
 
-/** Those of the oldest executable that is upgraded here. */
+/** The oldest executable that is upgraded here has so many migrations. */
 const OLDER = 13
 
 test('statements and transactions whose result a migration changes are repeated with the same values', async () => {

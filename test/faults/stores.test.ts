@@ -1,7 +1,7 @@
 /**
  * PostgreSQL (beside Redis, and alone) and Redis go away in every way there is, under a load of registrations, on the
- * executable. While one is away: 503 in shape within 5 s, /readyz 503, /healthz 200. Afterwards: the same process
- * serves within 5 s, and every acknowledged account is there.
+ * executable. The service answers 503 in shape within 5 s while one is away, /readyz 503, /healthz 200. Afterwards: the
+ * same process serves within 5 s, and every acknowledged account is there.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import Redis from 'ioredis'

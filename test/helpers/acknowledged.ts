@@ -44,7 +44,7 @@ export async function load(service: Executable, acknowledged: Acknowledged[], fo
 
 interface Examination extends Pick<Executable, 'smtp' | 'gateway'> {
   acknowledged: Acknowledged[]
-  /** Where the server secret is no file beside the database. */
+  /** It serves a service whose server secret is no file beside the database. */
   storage?: Settings
 }
 

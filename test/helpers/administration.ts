@@ -99,7 +99,7 @@ export interface TestAdministrator {
   person: Person
   uuid: string
   page: Page
-  /** Of the authenticator app. */
+  /** The secret of the authenticator app. */
   secret: string
   recoveryCodes: string[]
 }

@@ -1,6 +1,6 @@
 /**
  * An authenticator app that shares no code with the product: `oathtool` computes the codes, `rsvg-convert` draws the QR
- * code and `zbarimg` reads it. Also the common ways to turn two-factor login on.
+ * code and `zbarimg` reads it. It also holds the common ways to turn two-factor sign-in on.
  */
 import { join } from 'node:path'
 import type { Person } from './api-client.ts'

@@ -8,7 +8,7 @@ export interface Place {
   token: string
   message: string
   session: string
-  /** For files that are written. */
+  /** Files are written there. */
   directory: string
 }
 
@@ -24,7 +24,7 @@ const line = (
 ): CommandLine => ({ args, needs })
 const named = line(({ account }) => [account])
 
-/** By the words that name it, in an order in which each finds what it works on. */
+/** The keys are the words that name a command, in an order in which each finds what it works on. */
 export const commandLines: Record<string, CommandLine> = {
   'accounts list': line(),
   'accounts show': named,

@@ -1,6 +1,6 @@
 /**
  * What a disk may hold after a crash, from the recorded operations of a process. A file's bytes are certain once it was
- * flushed, and with them the name under which it was made; a rename or a removal is certain once its directory was
+ * flushed, and with them the name under which it was made. A rename or a removal is certain once its directory was
  * flushed. Of everything else any part may be there: in pieces of 4 KiB, in any order.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -173,7 +173,7 @@ function writeState({ entries, names }: History, target: string, { atMs, keeps }
   const gone: { parent: number; name: string }[] = []
   for (const each of names.filter(isApplied)) {
     const { parent, name, entry, from } = each
-    // Of a rename whose former name was lost already nothing is left.
+    // Nothing is left of a rename whose former name was lost already.
     if (from !== null && tree.get(from.parent)!.get(from.name) !== entry) continue
     for (const place of from === null ? [] : [from]) {
       tree.get(place.parent)!.delete(place.name)

@@ -8,7 +8,7 @@ const lock = statement<{ identifier: string; lockedAt: Date | null }>(sql`
   update accounts set locked_at = ${param('lockedAt', 'timestamptz')}
    where email = ${param('identifier', 'text')} or phone = ${param('identifier', 'text')}`)
 
-/** As an administrator does; null unlocks. */
+/** Locks as an administrator does; null unlocks. */
 export async function lockAccount(service: TestService, identifier: string, lockedAt: Date | null) {
   await service.inside.database.all(lock, { identifier, lockedAt })
 }
@@ -16,7 +16,7 @@ export async function lockAccount(service: TestService, identifier: string, lock
 const unverifyEmail = statement<{ email: string }>(sql`
   update accounts set origin = 'import', email_confirmed_at = null where email_key = ${param('email', 'text')}`)
 
-/** As an import leaves an account whose address it does not vouch for. */
+/** An import leaves an account so whose address it does not vouch for. */
 export async function makeImported(service: TestService, email: string) {
   await service.inside.database.all(unverifyEmail, { email })
 }
@@ -30,7 +30,7 @@ export async function digestOf({ inside: { database } }: TestService, identifier
   return (await database.first(digest, { identifier }))?.digest
 }
 
-/** As an import does; null takes the password away. */
+/** Sets it as an import does; null takes the password away. */
 export async function setDigest(service: TestService, identifier: string, digest: string | null) {
   await service.inside.database.all(replaceDigest, { identifier, digest })
 }
@@ -60,7 +60,7 @@ export async function countRows({ inside: { database } }: TestService, table: st
 export const confirmedAccounts = (service: TestService) =>
   countRows(service, 'accounts', sql`account_confirmed_at is not null`)
 
-/** As many more sessions of the account that logged in last. */
+/** Adds as many more sessions of the account that logged in last. */
 export async function multiplySessions({ inside: { database } }: TestService, count: number) {
   const multiply = statement<{ count: number }>(sql`
     insert into sessions (id, account_id, amr, created_at, last_used_at, expires_at, ends_at, family_hash)

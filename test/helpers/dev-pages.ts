@@ -1,4 +1,4 @@
-/** The pages of --dev, as whoever started it opens them: with the key of the addresses that the start prints. */
+/** Opens the pages of --dev as the one who started it does: with the key of the addresses that the start prints. */
 import { waitFor } from './wait.ts'
 
 /** `printed`: what the process wrote so far. */

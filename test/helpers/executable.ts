@@ -1,6 +1,6 @@
 /**
- * dist/poterne as users run it: a process of its own in a directory of its own, asked over HTTP, its messages read
- * from a real mail server and a real gateway, its end a signal. Builds it once a run where it is missing or older
+ * Runs dist/poterne as users do: a process of its own in a directory of its own, asked over HTTP. Its messages are read
+ * from a real mail server and a real gateway, and a signal ends it. Builds it once a run where it is missing or older
  * than its sources.
  */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -44,8 +44,9 @@ export const builtExecutable = () =>
   })
 
 /**
- * How a test that starts many processes runs poterne: the executable where it is as new as its sources, as it is in
- * scripts/test, since that starts in a fifth of the time; otherwise the sources, since a build takes longer than most tests.
+ * Says how a test that starts many processes runs poterne. It uses the executable if that is as new as its sources, as
+ * it is in scripts/test, since that starts in a fifth of the time. Otherwise it runs the sources, since a build takes
+ * longer than most tests.
  */
 export const poterneCommand = (): [string, ...string[]] => {
   command ??= isStale() ? [process.execPath, join(root, 'src/main.ts')] : [executable]
@@ -125,7 +126,7 @@ export interface ExecutableOptions extends RunOptions {
   settings?: Settings
   /** Stores of another one, for a second replica. */
   storage?: Settings
-  /** Those of another one, which outlive this one. */
+  /** The servers of another one, which outlive this one. */
   smtp?: TestSmtp
   gateway?: TestGateway
   /** More options of `serve`. */

@@ -8,7 +8,7 @@ export interface GatewayRequest {
   path: string
   /** Lower-case names. */
   headers: Record<string, string>
-  /** As sent, undecoded; empty without a body. */
+  /** The body as it was sent, undecoded; empty without a body. */
   raw: string
   /** Decoded by content type: JSON, form, or the query string of a request without a body. */
   fields: Record<string, unknown>
@@ -52,7 +52,7 @@ export interface TestGateway {
   url: string
   port: number
   requests: GatewayRequest[]
-  /** Those answered with 2xx. */
+  /** The messages that were answered with 2xx. */
   readonly messages: Sms[]
   /** The first accepted SMS to that number, come already or still to come. */
   waitForSms(to: string, timeoutMs?: number): Promise<Sms>

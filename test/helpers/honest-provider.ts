@@ -1,6 +1,6 @@
 /**
- * A certified OpenID provider (`oidc-provider`) on loopback, with its own pages to sign in and to consent. Whoever
- * types a login gets the claims that `people` has for it.
+ * A certified OpenID provider (`oidc-provider`) on loopback, with its own pages to sign in and to consent. The login
+ * that somebody types decides which claims of `people` they get.
  */
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts'
 
 export interface HonestProvider {
   issuer: string
-  /** By what they type as login, which is also their subject. */
+  /** The keys are what they type as login, which is also their subject. */
   people: Map<string, { email: string; email_verified: boolean }>
   stop(): Promise<void>
 }

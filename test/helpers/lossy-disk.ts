@@ -23,13 +23,13 @@ const WITHOUT_JOURNAL = 2
 const WRITE_BACK = 7
 
 export interface LossyDisk {
-  /** Where it is mounted. */
+  /** The disk is mounted there. */
   path: string
   /** Each file's bytes reach the device with that probability, as the kernel may decide at any time. */
   writeBack(random: () => number, share: number): void
   /** From now on nothing reaches the device any more. */
   cut(): void
-  /** After the cut: as the machine finds it when it starts again. */
+  /** Mounts it after the cut, as the machine finds it when it starts again. */
   mountAgain(): void
   remove(): void
 }
@@ -44,7 +44,7 @@ function libc() {
   }).symbols
 }
 
-/** Why there can be none on this machine, or null. */
+/** Returns why there can be none on this machine, or null. */
 export function obstacleToLossyDisks(directory: string): string | null {
   if (process.platform !== 'linux') return 'this is not Linux'
   if (process.geteuid?.() !== 0) return 'only root may mount'
@@ -73,7 +73,7 @@ export function makeLossyDisk(directory: string, mebibytes = 768): LossyDisk {
   succeed('mkfs.ext4', '-q', '-F', image)
   mkdirSync(path, { recursive: true })
   const mount = () => succeed('mount', '-o', 'loop', present, path)
-  /** Also from below processes that have files open there. */
+  /** It works even if processes have files open there. */
   const unmount = () => {
     while (run('mountpoint', '-q', path).status === 0) succeed('umount', '--lazy', path)
   }
@@ -98,7 +98,7 @@ export function makeLossyDisk(directory: string, mebibytes = 768): LossyDisk {
     },
     mountAgain() {
       // Every mount namespace that another program made meanwhile (unshare, a browser's sandbox) holds the file system
-      // that was shut down, and the kernel would give it for the same image again.
+      // that was shut down. The kernel would give it for the same image again.
       const copy = join(directory, `image-${++cuts}`)
       succeed('cp', '--sparse=always', present, copy)
       unmount()

@@ -41,7 +41,7 @@ export interface PageBrowser {
   press(label: string, typed?: Record<string, string>, action?: string): Promise<PageBrowser>
   /** Sends a form as it is, following no redirect. */
   post(path: string, body: Record<string, string>, headers?: Record<string, string>): Promise<Response>
-  /** Where the last redirect to another origin led. */
+  /** The last redirect to another origin led there. */
   left: string | null
 }
 
@@ -199,7 +199,7 @@ const decode = (text: string) =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-/** Where a page that leads on by itself leads. */
+/** A page that leads on by itself leads there. */
 export const nextOf = ({ html }: Pick<PageBrowser, 'html'>): string =>
   decode(/content="0;url=([^"]+)"/.exec(html)?.[1] ?? '')
 

@@ -1,6 +1,7 @@
 /**
- * How long the service takes for identifiers it knows and for those it does not: a process of its own on stores that
- * write to disk as in production, asked over HTTP in random order, the class of each call mixed with the others.
+ * Measures how long the service takes for identifiers it knows and for those it does not. It is a process of its own on
+ * stores that write to disk as in production, asked over HTTP. Calls come in random order, the class of each mixed with
+ * the others.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -307,8 +308,8 @@ export function spread(times: Map<string, number[]>): { ms: number; alike: boole
 const isAlike = (apartMs: number, ms: number) => apartMs <= Math.max(3, 0.05 * ms)
 
 /**
- * The same of the middle difference between the calls of one round, which followed each other. On a busy machine a call
- * takes either its own time or that and a time slice; a median falls into one or the other by chance, and the middle
+ * The same of the middle difference between the calls of one round, which followed each other. A call on a busy machine
+ * takes either its own time or that and a time slice. A median falls into one or the other by chance, and the middle
  * difference does not. Whatever a call does more for one class than for another moves both by as much.
  */
 export function spreadWithinRounds(times: Map<string, number[]>): { ms: number; alike: boolean } {
@@ -325,7 +326,10 @@ export function spreadWithinRounds(times: Map<string, number[]>): { ms: number; 
 
 const ROUNDS = 12
 
-/** Within 3 ms or 5 %. The machine has other work: before it may fail it is measured again, and all samples count. */
+/**
+ * The times must be alike within 3 ms or 5 %. The machine has other work: before it may fail it is measured again, and
+ * all samples count.
+ */
 export async function expectSameTime(take: () => Promise<Map<string, number[]>>): Promise<void> {
   const all = new Map<string, number[]>()
   for (let round = 1; ; round++) {

@@ -10,7 +10,7 @@ import { newDirectory, oncePerRun } from './run-directory.ts'
 import { controlServer, leaveWithoutProgram, type ServerControls } from './server-process.ts'
 
 export interface PostgresServer extends ServerControls {
-  /** Of the database `postgres`, as its superuser. */
+  /** The address of the database `postgres`, as its superuser. */
   url: string
   port: number
 }
@@ -62,7 +62,10 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user of its package, or as nobody. Null: as ourselves. */
+/**
+ * PostgreSQL refuses to run as root: then it runs as the user of its package, or as nobody. It is null to run as
+ * ourselves.
+ */
 function serverUser(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   for (const name of ['postgres', 'nobody']) {
@@ -88,7 +91,7 @@ export function serverDirectory(name = 'postgres'): string {
   return directory
 }
 
-/** In the server's directory, so that the guard finds it too. */
+/** It lies in the server's directory, so that the guard finds it too. */
 function run(directory: string, command: string[]): void {
   const [program, ...parameters] = asServerUser(command)
   execFileSync(program as string, parameters, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -181,13 +184,13 @@ export async function sharedPostgres(): Promise<{ url: string }> {
 export interface TestDatabase {
   url: string
   name: string
-  /** Also throws out whoever is connected. */
+  /** It also throws out every connected client. */
   drop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** false: not one table in it. */
+  /** It is false for a database without a single table. */
   migrated?: boolean
   /** A server of `startPostgres()`; the shared one if not given. */
   server?: { url: string }

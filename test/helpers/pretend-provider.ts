@@ -1,7 +1,7 @@
 /**
- * A sign-in provider on loopback that speaks OpenID Connect correctly, and that can be told to lie in one point: in
- * its description, its keys, its redirect, its identity token, its user info. It asks nobody for a password: whoever
- * comes is the person it was told last.
+ * A sign-in provider on loopback that speaks OpenID Connect correctly. It can be told to lie in one point: in its
+ * description, its keys, its redirect, its identity token, its user info. It asks nobody for a password: every visitor
+ * is the person it was told last.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -46,9 +46,9 @@ export interface PretendProvider {
   exchanges: { body: URLSearchParams; authorization: string | undefined }[]
   /** Paths asked for so far. */
   requests: string[]
-  /** By whose time its tokens are dated; by the true one without it. */
+  /** Its tokens are dated by this clock; by the true time without it. */
   keepTime(clock: Clock): void
-  /** Who comes next. */
+  /** Names the person who comes next. */
   present(person: Person): void
   lie(lies: Lies): void
   /** An identity token as a native app gets one, with the same lies. */

@@ -9,8 +9,8 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts a process that nobody is the parent of, in a session of its own: `bun test --parallel` kills the children of
- * a worker after each file, and an interrupt in the terminal goes to the whole group. Find it by its directory.
+ * Starts a process without a parent, in a session of its own. `bun test --parallel` kills the children of a worker
+ * after each file, and an interrupt in the terminal goes to the whole group. Find it by its directory.
  */
 export function launch(command: string[], { cwd, output }: LaunchOptions): void {
   const printed = output ?? 'ignore'
@@ -42,7 +42,10 @@ function readWorkingDirectory(pid: number): string | undefined {
   }
 }
 
-/** When the process started, in clock ticks since boot: with the id it names a process for good. Null: gone or a zombie. */
+/**
+ * The start of the process, in clock ticks since boot: with the id it names a process for good. It is null for one that
+ * is gone or a zombie.
+ */
 export function processStart(pid: number): string | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

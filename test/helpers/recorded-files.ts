@@ -22,14 +22,14 @@ export type FileOperation = {
 export interface Recorder {
   /** To be put in front of the command. */
   wrapper: string[]
-  /** Of the process that has ended. Throws where it did something that is not understood here. */
+  /** Reads what the process that has ended did. Throws where it did something that is not understood here. */
   read(directory: string): Promise<FileOperation[]>
 }
 
 export function createRecorder(): Recorder {
   const prefix = join(newDirectory('strace'), 'trace')
   return {
-    // As a grandchild, so that signals reach the process itself.
+    // The process is a grandchild, so that signals reach the process itself.
     wrapper: [
       ...['strace', '-D', '-ff', '--seccomp-bpf', '-ttt', '-T', '-y', '-xx'],
       ...['-s', '4000000', '-e', `trace=${CALLS}`, '-e', 'signal=none', '-o', prefix],
@@ -81,7 +81,7 @@ const stringOf = (argument: string): Buffer => decode(/^"(.*)"$/s.exec(argument)
 interface Reading {
   /** It returns null where it is none of our files. */
   inside(path: string | null): string | null
-  /** Where `write` continues, by the number of the open file. */
+  /** A `write` continues there, by the number of the open file. */
   positions: Map<number, number>
   known: Set<string>
 }

@@ -95,7 +95,7 @@ export async function startRedisCluster(nodeTimeoutMs = 15_000): Promise<RedisCl
 }
 
 export interface RedisSentinel {
-  /** Of the three Sentinels. */
+  /** The addresses of the three Sentinels. */
   urls: string[]
   /** The name the Sentinels know the master by. */
   masterName: string

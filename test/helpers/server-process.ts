@@ -9,7 +9,7 @@ export interface ServerControls {
   stop(): Promise<void>
   /** As power that fails: it and its children are killed at once. */
   kill(): Promise<void>
-  /** On the same port with the same data; resolves when it answers. */
+  /** Starts on the same port with the same data; resolves when it answers. */
   start(): Promise<void>
   restart(): Promise<void>
   /** SIGSTOP to it and its children: connections stay open, nothing answers. */

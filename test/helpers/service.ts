@@ -37,8 +37,8 @@ const isQuick = process.env.POTERNE_TEST_QUICK === '1'
 export const shapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'postgres', 'redis']
 
 /**
- * Both databases, and both kinds of stores for codes and counters: what `postgres` has, one of these two has as well. For
- * tests that need no race of many callers.
+ * Both databases, and both kinds of stores for codes and counters: what `postgres` has, one of these two has as well.
+ * They serve tests that need no race of many callers.
  */
 export const differingShapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'redis']
 
@@ -83,13 +83,13 @@ export interface ServiceOptions {
   clock?: TestClock
   /** Stores of another service of the test, for a second replica. */
   storage?: Settings
-  /** In place of the world in which sign-in providers are. */
+  /** It replaces the network in which sign-in providers are. */
   network?: Network
 }
 
 export interface TestService extends ApiClient {
   url: string
-  /** Of administration; null where `admin.listen` is not set. */
+  /** The address of administration; null where `admin.listen` is not set. */
   adminUrl: string | null
   clock: TestClock
   inbox: Inbox
@@ -99,7 +99,7 @@ export interface TestService extends ApiClient {
   log: string[]
   /** What a replica on the same stores needs. */
   storage: Settings
-  /** For what no route shows. */
+  /** It reaches what no route shows. */
   inside: Service
   /** Waits until nothing is left to send; gives the number of messages to anybody so far. */
   delivered(): Promise<number>

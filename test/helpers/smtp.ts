@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts'
 import { waitFor } from './wait.ts'
 
 export interface ReceivedMail {
-  /** As in the SMTP conversation. */
+  /** The envelope of the SMTP conversation. */
   envelope: { from: string; to: string[] }
   /** The address in the `To` header. */
   to: string
@@ -38,7 +38,7 @@ export interface SmtpBehaviour {
 
 export interface SmtpOptions {
   security?: 'starttls' | 'tls' | 'none'
-  /** null: no AUTH offered. */
+  /** It is null if no AUTH is offered. */
   auth?: { username: string; password: string } | null
   certificate?: CertificateKind
   behaviour?: SmtpBehaviour
@@ -48,7 +48,7 @@ export interface TestSmtp {
   host: string
   port: number
   auth: { username: string; password: string } | null
-  /** The authority to trust: PEM, and as a file. Empty with security "none". */
+  /** The authority to trust: PEM, and as a file. It is empty with security "none". */
   ca: string
   caFile: string
   messages: ReceivedMail[]
@@ -62,7 +62,7 @@ export interface TestSmtp {
   /** Breaks every connection and refuses new ones, until `start()`, which takes the same port again. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** Instead of a greeting one byte of it each interval, until `start()`. */
+  /** Sends one byte of the greeting each interval, until `start()`. */
   drip(intervalMs: number): Promise<void>
 }
 

@@ -30,7 +30,7 @@ export function newPkce(): Pkce {
 }
 
 export interface Begun {
-  /** Where the browser was sent. */
+  /** The browser was sent there. */
   location: URL
   /** `name=value`. */
   cookie: string
@@ -39,7 +39,7 @@ export interface Begun {
 
 export interface Callback {
   status: number
-  /** Where the browser was sent back to; null where it was not. */
+  /** The browser was sent back there; null where it was not. */
   location: URL | null
   answer: Answer['body']
   setCookie: string | null

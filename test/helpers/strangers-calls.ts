@@ -8,7 +8,7 @@ import { registration } from './api-client.ts'
 import type { TestService } from './service.ts'
 
 export interface StrangersCall {
-  /** Under /api/v1/auth. */
+  /** The path under /api/v1/auth. */
   operation: string
   /** Wrong in everything that only the owner knows. */
   body(identifier: string): Record<string, unknown>

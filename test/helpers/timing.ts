@@ -60,7 +60,7 @@ export async function workRatio(calls: (() => Promise<unknown>)[], rounds = 9): 
   return Math.max(...medians) / Math.min(...medians)
 }
 
-/** Within a fifth. */
+/** The times must be alike within a fifth. */
 export async function expectSameWork(calls: (() => Promise<unknown>)[]): Promise<void> {
   expect(
     await measured(

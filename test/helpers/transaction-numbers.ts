@@ -7,13 +7,13 @@ import { join } from 'node:path'
 
 const SEGMENT_BYTES = 1024 * 1024
 const SEGMENTS_OF_A_NAME = 2 ** 32 / SEGMENT_BYTES
-/** Of ControlFileData, of CheckPoint in it, and of XLogRecord. */
+/** These are offsets in ControlFileData, in CheckPoint inside it, and in XLogRecord. */
 const CHECKPOINT_ADDRESS = 32
 const CHECKPOINT_COPY = 40
 const NEXT_XID = 24
 const RECORD_HEADER = 24
 const RECORD_CRC = 20
-/** In one file of pg_xact, at two bits each. */
+/** One file of pg_xact holds so many, at two bits each. */
 const NUMBERS_IN_A_FILE = 32 * 8192 * 4
 const STATUS_FILE_BYTES = 32 * 8192
 

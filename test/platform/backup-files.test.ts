@@ -220,7 +220,7 @@ describe('a backup that was made to do harm, by somebody who has its key,', () =
   const pack = (records: [keyof typeof recordKinds, Uint8Array][]) =>
     seal(Buffer.concat(records.flatMap(([kind, payload]) => encodeRecord(recordKinds[kind], payload))))
   const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
-  /** With one part, and a manifest that fits it. */
+  /** Makes a backup with one part, and a manifest that fits it. */
   const withPart = (name: string, columns: string[], rows: string, wrong: object = {}) => {
     const part = {
       name,

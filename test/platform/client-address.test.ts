@@ -1,4 +1,4 @@
-/** Whose address counts, with and without proxies. */
+/** Checks whose address counts, with and without proxies. */
 import { describe, expect, test } from 'bun:test'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 

@@ -1,4 +1,4 @@
-/** Where the configuration comes from: files, variables, files named by variables, defaults. */
+/** The configuration comes from files, variables, files named by variables, and defaults. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { LoadOptions } from '../../src/platform/config/load.ts'
 import { sections } from '../../src/platform/config/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * What every answer to whatever request must be, by the OpenAPI document of the service itself: its shape, its codes,
- * its headers, and nothing of what was sent or must stay secret.
+ * Says what every answer to any request must be, by the OpenAPI document of the service itself. It checks shape, codes
+ * and headers, and finds anything that was sent or must stay secret.
  */
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js'
 
@@ -16,7 +16,7 @@ export interface GivenAnswer {
 
 export interface SentRequest {
   method: string
-  /** As in the URL, without the query. */
+  /** The path in the URL, without the query. */
   path: string
   /** What stood in the fields and headers, and must not come back in a refusal. */
   sent: string[]

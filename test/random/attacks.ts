@@ -65,7 +65,7 @@ export const guess: Move = async ({ world, random, attackers, anyOwner }) => {
   return `${attacker.name} guesses at ${operation}`
 }
 
-/** With the password alone of somebody who has two factors, and with the code alone. */
+/** Calls with the password alone of somebody who has two factors, and with the code alone. */
 export const oneFactorOnly: Move = async ({ world, random, attackers, owners, identifierOf }) => {
   const some = owners.flatMap(({ account }) => (account?.twoFactor ? [account] : []))
   if (some.length === 0) return 'one factor: nobody has two'

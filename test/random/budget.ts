@@ -1,6 +1,6 @@
 /**
- * The day's wrong codes, as those who call can know them: where an account has used them up, a right code is refused
- * like a wrong one by every other name of it. Such a refusal is told apart here, and nowhere else.
+ * The day's wrong codes, as callers can know them. An account that has used them up refuses a right code like a wrong
+ * one, by every other name of it. Such a refusal is told apart here, and nowhere else.
  */
 import type { Owner } from './model.ts'
 import type { World } from './world.ts'

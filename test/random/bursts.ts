@@ -1,6 +1,6 @@
 /**
- * Steps in which many calls race for one thing. Of a thing that serves once one call at most gets it, and what is
- * true afterwards is one of the orders in which the calls can have come.
+ * Steps in which many calls race for one thing. At most one call gets a thing that serves once, and the outcome is one
+ * that some order of the calls explains.
  */
 import type { Answer } from '../helpers/api-client.ts'
 import {
@@ -24,7 +24,7 @@ const successes = (answers: Answer[]) => answers.filter(({ status }) => status <
 
 const told = (answers: Answer[]) => answers.map(({ status, body }) => `${status} ${body.code}`).join(', ')
 
-/** By a limit, or because the day's wrong codes are used up, which these races do themselves. */
+/** A limit refused them, or the day's wrong codes are used up, which these races do themselves. */
 const wasLimited = (answers: Answer[]) => answers.some(({ status }) => status === 429)
 
 /** No 2xx beyond one, and nothing but the refusals given. */
@@ -48,7 +48,7 @@ export const confirmTogether: Move = async (walker) => {
   const rival = random.oneIn(2) ? random.pick(attackers) : null
   const password = newPassword()
   const contact = waiting.email === null ? { phone: identifier } : { email: identifier }
-  // As it is without the rival, who may be late, in time, or in between.
+  // The account is as it is without the rival, who may be late, in time, or in between.
   const account = proveAccount(world, owner, waiting)
   const rivals = rival === null ? [] : [walker.register(rival, contact, password)]
   const confirm = () => world.ask(owner, 'POST', 'verify-account', { identifier, otp: code.code })

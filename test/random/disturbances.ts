@@ -59,7 +59,7 @@ async function traffic(walker: Walker, owner: WithAccount): Promise<void> {
   else await logInUnderFault(walker, owner, current)
 }
 
-/** Which of the passwords it is, where an answer was lost. */
+/** Finds out which of the passwords it is, where an answer was lost. */
 async function findOut(walker: Walker, owner: WithAccount): Promise<void> {
   const { account } = owner
   if (account.passwords.size < 2) return

@@ -35,7 +35,7 @@ async function dumpRedis(world: World): Promise<string> {
   return parts.join('\n')
 }
 
-/** As it is, and as its bytes stand in a bytea column. */
+/** Returns it as it is, and as its bytes stand in a bytea column. */
 function formsOf(secret: string): string[] {
   return [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').slice(0, -2)]
 }
@@ -94,12 +94,12 @@ const MINUTE_MS = 60_000
 /** A call is counted a moment before its message is written. */
 const SLACK_MS = 3000
 
-/** They go to a contact that the account has not verified, and count as a stranger's whoever asks. */
+/** They go to a contact that the account has not verified, and count as a stranger's for every caller. */
 const TO_UNPROVED = ['confirmation', 'email_change', 'phone_change']
 
 /**
  * Checks the limits against what was really sent. Strangers have a burst of 3, then one a minute, 6 an hour, 12 a day
- * for each destination; owners have a burst of 3 by device and by session, 10 a day and 10 an hour, beside them.
+ * for each destination. Owners have a burst of 3 by device and by session, 10 a day and 10 an hour, beside them.
  */
 export async function checkSendingLimits(world: World): Promise<void> {
   if (!world.limited) return

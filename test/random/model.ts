@@ -30,7 +30,7 @@ export interface Account {
   addedAtMs: { email?: number; phone?: number }
   /** Any of them may be the one; null: none is set. */
   passwords: Set<string | null>
-  /** Those that must never open it again. */
+  /** These passwords must never open it again. */
   oldPasswords: Set<string>
   twoFactor: boolean
   /** Base32, of the authenticator app. */
@@ -83,13 +83,13 @@ const CODE_LIFETIME_MS = 10 * 60_000
 
 /** Codes that arrived, and which of them may still serve. */
 export interface CodeBook {
-  /** Those of a purpose at a destination, the newest last. */
+  /** The codes of a purpose at a destination, the newest last. */
   arrived(to: string, purpose: Arrival['purpose']): Arrival[]
   /** The newest, where it came after `sinceMs` and nothing can have ended it. */
   newest(to: string, purpose: Arrival['purpose'], since: number): Arrival | null
   /** It served: never again. */
   use(arrival: Arrival): void
-  /** Whoever says it served although it cannot have is a fault of the service. */
+  /** If somebody says it served although it cannot have, it is a fault of the service. */
   mayServe(arrival: Arrival): boolean
   used(): Arrival[]
 }
@@ -140,12 +140,12 @@ export function openSession(world: World, who: Actor, account: Account, body: An
 const DAY_MS = 86_400_000
 
 /**
- * The account that its owner just proved. Where somebody else, from another address and with another password, had
- * registered it too, nobody's password opens it; unless that registration was so old that it was swept away.
+ * The account that its owner just proved. Nobody's password opens it if somebody else, from another address and with
+ * another password, had registered it too. The exception is a registration so old that it was swept away.
  */
 export function proveAccount(world: World, owner: Owner, { email, phone, tries }: Waiting): Account {
   const own = tries.findLast(({ who }) => who === owner)?.password ?? null
-  // Two passwords are contested whoever typed them: nobody can tell one registrant from another.
+  // Two passwords are contested no matter who typed them: nobody can tell one registrant from another.
   const others = tries.filter(({ password }) => password !== own)
   const fresh = others.some(({ atMs }) => world.nowMs() - atMs < 6 * DAY_MS)
   const passwords = others.length === 0 ? [own] : fresh ? [null] : [null, own]
@@ -153,7 +153,7 @@ export function proveAccount(world: World, owner: Owner, { email, phone, tries }
     owner,
     uuid: '',
     email,
-    // What was only claimed beside it may go to whoever proves it.
+    // A contact that was only claimed beside it may go to the person who proves it.
     phone: email === null ? phone : null,
     addedAtMs: {},
     passwords: new Set(passwords),

@@ -1,6 +1,6 @@
 /**
- * Generated requests to every operation of the OpenAPI document of the running service, thousands in all: whatever
- * comes in, what goes out is documented, in shape, and holds nothing it should not.
+ * Sends generated requests to every operation of the OpenAPI document of the running service, thousands in all. Every
+ * answer is documented, in shape, and holds nothing it should not.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
@@ -73,7 +73,7 @@ function createSender(service: TestService, people: People) {
     return `{${fields.join(',')}}`
   }
 
-  /** Beyond 16 KB of line and headers the server of Bun answers by itself. */
+  /** The server of Bun answers by itself beyond 16 KB of line and headers. */
   const pathOf = ({ segments }: GeneratedRequest) =>
     segments
       .map((part) =>

@@ -30,7 +30,7 @@ export interface People {
   resolve(held: Held): string
   /** Everything of theirs that must never be seen: passwords, codes, tokens. */
   secrets(): string[]
-  /** After a request that may have changed this person's account. */
+  /** Called after a request that may have changed this person's account. */
   renew(person: number): Promise<void>
 }
 

@@ -72,7 +72,7 @@ async function inOrder(
   return Promise.all(answers)
 }
 
-/** Somebody signed in, as the owner and whoever knows the password are. */
+/** Somebody signed in, like the owner and like everybody who knows the password. */
 async function signedIn() {
   const person = await service.signUp(newEmail())
   const { account, access_token, refresh_token } = await service.logIn(person)
@@ -157,7 +157,7 @@ for (const first of ['reset', 'confirm'] as const)
       const beginMs = performance.now()
       const answers = await inOrder(uuid, first === 'reset' ? calls : calls.reverse())
       const tookMs = performance.now() - beginMs
-      // Whoever holds the account first wins: a proof that came before the reset is the account's.
+      // The first holder of the account wins: a proof that came before the reset is the account's.
       expect(answers.map(({ status }) => status)).toEqual([200, 422])
       const mine = first === 'reset' ? identifier : strangers
       const kept = first === 'reset' ? NEW_PASSWORD : password

@@ -31,7 +31,7 @@ export type Value = Held | { json: unknown } | { text: string }
 
 export interface GeneratedRequest {
   method: string
-  /** With the templates filled in, still symbolic. */
+  /** The templates are filled in, still symbolic. */
   segments: (string | Value)[]
   query: string
   /** The fields of the body go as a browser sends a form. */
@@ -55,7 +55,7 @@ export interface Operation {
   secured: boolean
 }
 
-/** As `socialSettings` names the first one. */
+/** `socialSettings` names the first one so. */
 const PROVIDER = 'p1'
 
 const person = fc.nat({ max: 63 })
@@ -65,7 +65,7 @@ const junkValue: fc.Arbitrary<Value> = fc.oneof(
   { weight: 1, arbitrary: held },
 )
 
-/** In the form of an assertion and of an attestation, by a key that nobody has. */
+/** Makes an assertion and an attestation in their form, by a key that nobody has. */
 function credentialOf(fresh: string) {
   const encoded = (value: object | string) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')

@@ -21,7 +21,7 @@ export function stepsOf(usual: number, long: number): number {
 }
 
 export interface Random {
-  /** From 0 up to, not including, `limit`. */
+  /** Returns a number from 0 up to, not including, `limit`. */
   below(limit: number): number
   pick<T>(from: readonly T[]): T
   /** It returns true once in so many, on average. */

@@ -29,16 +29,16 @@ interface Owner {
   uuid: string
   /** Base32; null where two factors are off. */
   secret: string | null
-  /** Those that are left. */
+  /** The codes that are left. */
   recoveryCodes: string[]
-  /** Of a session that is five minutes old at most. */
+  /** The token of a session that is five minutes old at most. */
   bearer: string
 }
 
 /** The other ways in of an owner. */
 interface WaysIn {
   passkey: SoftPasskey
-  /** Whom the provider knows. */
+  /** The provider knows the person by this. */
   sub: string
 }
 
@@ -113,7 +113,7 @@ async function signsInByRecoveryCode(
   return (await service.post('2fa/verify', { identifier, otp, login_token, ...fields }, client)).status
 }
 
-/** On a device that nobody knows. */
+/** The device is one that nobody knows. */
 async function signsInByPasskey(service: TestService, { uuid }: Owner, { passkey }: WaysIn) {
   const client = newClient()
   const { options } = (await service.post('passkeys/login/options', {}, client)).body
@@ -228,7 +228,7 @@ interface Play {
   random: Random
   owners: [plain: Owner, guarded: Owner]
   ways: Map<Owner, WaysIn>
-  /** Of the plain one. */
+  /** The token of the plain one. */
   refreshToken: string
 }
 
@@ -261,7 +261,7 @@ async function attackMany({ service, random, owners }: Play, round: number, isCr
   expect([round, onNewDevices]).toEqual([round, [429, 429]])
 }
 
-/** By every way; on devices that are not known only those that a crowd does not close. */
+/** Signs in by every way; on devices that are not known only by those that a crowd does not close. */
 async function signInByAll(play: Play, round: number, isCrowd: boolean) {
   const { service, provider, owners, ways } = play
   const [plain, guarded] = owners

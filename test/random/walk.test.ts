@@ -1,6 +1,6 @@
 /**
- * A random walk: owners and attackers do thousands of things in a random order, alone and all at once, while time
- * jumps and servers fail, and after each step what must be true is true. POTERNE_SEED replays one, POTERNE_STEPS and
+ * A random walk: owners and attackers do thousands of things in a random order, alone and all at once, while time jumps
+ * and servers fail. The service's promises hold after each step. POTERNE_SEED replays one, POTERNE_STEPS and
  * POTERNE_SOAK make it long; a failure says its seed and its steps.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'

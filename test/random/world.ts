@@ -1,7 +1,7 @@
 /**
- * Where a random walk happens: the service in one or two replicas on servers of its own, people who call it from
- * addresses of their own and read their own mail, a clock to move, and faults. Every answer is judged by the service's
- * own document; every secret that anybody learns is noted, to be searched for afterwards.
+ * The place of a random walk: the service in one or two replicas on servers of its own, a clock to move, and faults.
+ * People call it from addresses of their own and read their own mail. Every answer is judged by the service's own
+ * document; every secret that anybody learns is noted, to be searched for afterwards.
  */
 import type { MessagePurpose } from '../../src/domain/messages/outbox/message.ts'
 import type { Answer } from '../helpers/api-client.ts'
@@ -22,7 +22,7 @@ import { purposeOf } from './purposes.ts'
 import type { Random } from './seed.ts'
 import { stalledMs } from './stalls.ts'
 
-/** Who calls: an owner of accounts, or somebody who wants those of others. */
+/** The caller is an owner of accounts, or somebody who wants those of others. */
 export interface Actor {
   name: string
   address: string
@@ -33,7 +33,7 @@ export interface Arrival {
   to: string
   purpose: MessagePurpose
   code: string | null
-  /** By the world's clock. */
+  /** The time by the world's clock. */
   atMs: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The limit of what the stores allow: bare round trips from Bun by postgres.js and ioredis, as many and of the kinds
- * an operation makes, one after the other in each of so many loops, and nothing else.
+ * The limit of what the stores allow: bare round trips from Bun by postgres.js and ioredis. They are as many and of the
+ * kinds an operation makes, one after the other in each of so many loops, and nothing else.
  */
 import Redis from 'ioredis'
 import postgres from 'postgres'

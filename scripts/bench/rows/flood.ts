@@ -9,7 +9,7 @@ import { logins, openSessions, ownAccount, refreshes, strangersLogin } from '../
 const ACCOUNTS = 1000
 const TIMES = 10
 const limits = { refused: 50, admitted: 800, other: 100, memoryMb: 100 }
-/** Of each of the other calls. */
+/** The rate of each of the other calls. */
 const OTHER_RATE = 50
 const OTHER_CONNECTIONS = 10
 

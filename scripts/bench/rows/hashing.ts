@@ -10,13 +10,13 @@ import { countTrips, describeTrips } from '../trips.ts'
 
 const ACCOUNTS = 1000
 
-/** More than any machine hashes in a round. */
+/** No machine hashes more in a round. */
 const PER_ROUND = 20_000
 
 interface Hashing {
   operation: 'login' | 'register'
   status: number
-  /** Those that exist before. */
+  /** The accounts that exist before. */
   accounts: number
   /** What the clients send in each round, from the first (0) on. */
   traffic(round: number): Traffic
@@ -46,7 +46,7 @@ const againstRawHashing = (name: string, of: Hashing): Row => ({
       )
     const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
     const counted = await load(bench.warmupSeconds, 0)
-    // Those that were under way when the load ended were done too, answered to nobody.
+    // The calls that were under way when the load ended were done too, answered to nobody.
     const trips = await counter.take(counted.answered + CLIENTS)
     const lines: Line[] = []
     for (const { kind, name: rival, atLeast } of of.raws) {

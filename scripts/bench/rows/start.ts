@@ -1,4 +1,4 @@
-/** From starting the process to its first 200 on /readyz, against a bare Elysia executable. */
+/** Measures the time from starting the process to its first 200 on /readyz, against a bare Elysia executable. */
 import { freePort } from '../../../test/helpers/free-port.ts'
 import type { Bench } from '../bench.ts'
 import { startServer } from '../children.ts'

@@ -91,7 +91,7 @@ export interface MadeBackup {
 const TRIAL_BYTES = 200 * 1024 * 1024
 /** What the process of a trial restore needs. With less the system would end it, or another process in its place. */
 const TRIAL_MEMORY = 400 * 1024 * 1024
-/** Of an empty database, its log, and what must stay free for the database of the service. */
+/** The space for an empty database, its log, and what must stay free for the database of the service. */
 const TRIAL_SPACE = 192 * 1024 * 1024
 /** What all processes need where the system ends them together, as Kubernetes has it. */
 const WHOLE_GROUP_MEMORY = 1024 * 1024 * 1024

@@ -1,5 +1,5 @@
 /**
- * Where a backup is made: a hidden directory beside its file, which has only to be renamed in the end. The next backup
+ * A backup is made in a hidden directory beside its file, which has only to be renamed in the end. The next backup
  * there removes the workspace of a process that was killed, and never that of one that still runs.
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'

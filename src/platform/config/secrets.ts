@@ -55,7 +55,7 @@ function secretsOfHeader(name: string, value: string): string[] {
   })
 }
 
-/** Of the address: user, password, keys in the query, and what looks like a key in the path. */
+/** The secrets of an address: user, password, keys in the query, and what looks like a key in the path. */
 function secretsOfUrl(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []

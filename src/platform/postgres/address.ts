@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export interface DatabaseAddress {
   url: string
-  /** Of the socket; absent where the URL names a host. */
+  /** The path of the socket; absent where the URL names a host. */
   path?: string
 }
 

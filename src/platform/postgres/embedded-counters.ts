@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { flush } from '../flush.ts'
 
-/** Of one relation, since its last vacuum and analyze; null where there was none. */
+/** The numbers of one relation since its last vacuum and analyze; null where there was none. */
 export interface Counters {
   oid: number
   dead: number | null

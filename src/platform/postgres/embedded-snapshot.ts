@@ -1,8 +1,8 @@
 /**
- * Copies the embedded database's files while it is in use, as PostgreSQL's base backup does. After a checkpoint the
- * files are copied in slices between other work, and then the log since that checkpoint. Opening the copy replays the
- * log up to the moment when the last slice was copied: every transaction committed until then is in it, and no half of
- * any. No statement waits longer than for one slice.
+ * Copies the embedded database's files while it is in use, as PostgreSQL's base backup does. The files are copied after
+ * a checkpoint, in slices between other work, and then the log since that checkpoint. Opening the copy replays the log
+ * up to the moment when the last slice was copied: every transaction committed until then is in it, and no half of any.
+ * No statement waits longer than for one slice.
  */
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'

@@ -173,7 +173,7 @@ function clusterOptions({ username, password, tls }: Endpoint) {
     // These would repeat commands that may have run, or wait where an immediate error is better. Redirections stay on.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
-    // With TLS the certificate names the host: connect by name.
+    // The certificate names the host with TLS, so connect by name.
     ...(tls === undefined ? {} : { dnsLookup: connectByName }),
   } satisfies ClusterOptions
 }

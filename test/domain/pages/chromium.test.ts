@@ -1,7 +1,7 @@
 /**
- * The pages in Chromium, behind TLS at their own host: every way without script through the hand-over to an application on
- * another origin, what the script adds, the keyboard, and the libraries that applications use. A violation of the content
- * security policy fails the run.
+ * The pages in Chromium, behind TLS at their own host. It tries every way without script through the hand-over to an
+ * application on another origin, what the script adds, the keyboard, and the libraries that applications use. A
+ * violation of the content security policy fails the run.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Who may open an account, as the pages say it: closed, by invitation, with terms; and devices that need no second step. */
+/** The pages say who may open an account: closed, by invitation, with terms. Trusted devices need no second step. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'

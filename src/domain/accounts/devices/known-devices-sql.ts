@@ -34,7 +34,7 @@ export const rememberDevice = (signedIn: SQL, tags: { device: SQL; address: SQL;
      set sign_in = excluded.sign_in, last_sign_in_at = excluded.last_sign_in_at,
          first_sign_in_at = coalesce(known.first_sign_in_at, known.last_sign_in_at)`
 
-/** Beside `rememberDevice`, in the same statement: removes what the new tags push out. */
+/** It stands beside `rememberDevice`, in the same statement, and removes what the new tags push out. */
 export const forgetOldDevices = (signedIn: SQL, tags: { device: SQL }) => sql`
   delete from ${knownDevices} where (account_id, tag) in (
     select account_id, tag from (

@@ -192,7 +192,7 @@ const byPart = defineStatement({
 })
 
 /**
- * The accounts of a span of time, newest first. Ids need not follow time where accounts were imported, so it goes on
+ * The accounts of a span of time, newest first. Ids need not follow time where accounts were imported. So it goes on
  * from the account with the id `before`, or from the next one by id if that one was erased.
  */
 const byCreation = defineStatement({

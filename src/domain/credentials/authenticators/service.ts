@@ -68,11 +68,11 @@ export interface Authenticators {
    * only this once. It returns null if the code is not one of that app, or if no app is waiting.
    */
   confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
-  /** The same two steps where nobody is signed in yet: an app that is stored nowhere, */
+  /** Makes an app for somebody who is not signed in yet. It is stored nowhere. */
   createApp(label: string): NewTotp
-  /** Whether a code is one of it. */
+  /** Whether a code is one of that app. */
   matchesApp(sealedSecret: Uint8Array, typed: string): boolean
-  /** Makes it the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
+  /** Makes that app the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
   enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
   /** Turns two-factor login on with sent codes, and returns the recovery codes. */
   enable(signedIn: Authenticated): Promise<string[]>

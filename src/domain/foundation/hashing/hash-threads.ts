@@ -87,8 +87,8 @@ export function createHashThreads(
   }
 
   /**
-   * Gives a job to an idle thread. If all are busy and enough jobs wait, it queues one job ahead for each thread.
-   * Without a pause between two hashes the second one mostly reuses the memory of the first. The longer the pause, the
+   * Gives a job to an idle thread. If all are busy and enough jobs wait, it queues one job ahead for each thread. The
+   * second of two hashes without a pause between them mostly reuses the memory of the first. The longer the pause, the
    * more often the allocator has put something else there, so that the freed block stays resident beside a new one.
    */
   function handOut(): void {

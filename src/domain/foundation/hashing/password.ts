@@ -17,7 +17,7 @@ const MAXIMUM_UNITS = MAXIMUM_CODE_POINTS * 8
 const commonLines: string = commonPasswordLines()
 
 export interface PasswordRules {
-  /** In code points after NFKC. */
+  /** It counts code points after NFKC. */
   minimumLength: number
   /** What everybody would try at this service first, folded: the words of its name and of its host. */
   contextWords: readonly string[]

@@ -19,7 +19,7 @@ export interface AttemptKey {
   /** The account's uuid, or what is counted like one. */
   subject: string
   /**
-   * The purpose. For callers who pay apart, a slash and their group, their device or their address follow, so that
+   * The purpose. Callers who pay apart have a slash and their group, their device or their address behind it. So
    * everything counted for a purpose of an account can be found and cleared.
    */
   budget: string

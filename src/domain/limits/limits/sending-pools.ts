@@ -15,7 +15,7 @@ export type Recipients = 'newcomers' | 'verified'
 
 const TO_NEWCOMERS = ['confirmation', 'email_change', 'phone_change']
 
-/** Null: a notice, which is caused by what newcomers do. */
+/** Null is a notice, which newcomers cause. */
 export const recipientsOf = (codePurpose: string | null): Recipients =>
   codePurpose === null || TO_NEWCOMERS.includes(codePurpose) ? 'newcomers' : 'verified'
 

@@ -52,9 +52,9 @@ export interface CodeStore {
     now: Date,
   ): Promise<void>
   /**
-   * Before the first sending of a code: sets its expiry to `expiresAt`, and restores the code in a store that lost it
-   * (a flush, a crash). Returns false and changes nothing if a code with another hash is stored, even a used one, or
-   * if this one was used: a used code stays until its expiry.
+   * It is called before the first sending of a code. It sets the expiry to `expiresAt`, and restores the code in a
+   * store that lost it (a flush, a crash). Returns false and changes nothing if a code with another hash is stored,
+   * even a used one, or if this one was used: a used code stays until its expiry.
    */
   start(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<boolean>
   /**

@@ -64,7 +64,7 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trac
   }
 }
 
-/** It returns empty for what is no JSON object. */
+/** It returns an empty object for anything else. */
 function objectOf(text: string): Record<string, unknown> {
   try {
     return { ...JSON.parse(text) }

@@ -130,7 +130,7 @@ export const findOpen = defineStatement({
   sql: () => sql`select id from ${accountCodes} union all select id from ${twoFactorRemovals}`,
 })
 
-/** As an erasure does, except for the notice, which the person has got. */
+/** Erases as an erasure does, except for the notice, which the person has got. */
 export const eraseAgain = defineStatement({
   name: 'restore.erase_again',
   params: { uuids: 'text' },

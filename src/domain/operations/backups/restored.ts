@@ -27,7 +27,7 @@ interface Present {
   tokens: string[]
   administrators: { uuid: string; role: string }[]
   lastingKeys: SealedLastingKey[]
-  /** Those that were ever given, and the key of their hashes. */
+  /** The usernames that were ever given, and the key of their hashes. */
   usernames: { hash: string; account: string | null }[]
   usernameKey: string | null
 }

@@ -57,7 +57,7 @@ export interface RunningService {
 }
 
 export interface ProbeReport {
-  /** Who connected to the service: the proxy, where there is one. */
+  /** The peer that connected to the service: the proxy, where there is one. */
   peer: string | null
   forwardedFor: string | null
   /** The client's address as the limits count it. */

@@ -20,7 +20,7 @@ export interface Housekeeping {
 
 export interface HousekeepingOptions {
   store: HousekeepingStore
-  /** By their names in the log. Each store decides which of its rows have expired. */
+  /** The keys are their names in the log. Each store decides which of its rows have expired. */
   chores: Record<string, Sweep>
   clock: Clock
   logger: Logger

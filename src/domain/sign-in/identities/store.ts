@@ -47,8 +47,8 @@ export interface IdentityStore {
   findAccount(identity: ProvedIdentity): Promise<Account | null>
   /**
    * Links the identity to the account and queues the notices. It returns false if it is already linked to an account,
-   * if the account has `limit` identities, if the session has ended, or if the password has changed since the account
-   * was read.
+   * or if the account has `limit` identities. It is false, too, if the session has ended, or the password has changed
+   * since the account was read.
    */
   link(
     signedIn: AccountSession,

@@ -65,9 +65,9 @@ export interface PasswordStore {
     now: Date,
   ): Promise<boolean>
   /**
-   * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it was
-   * sent, and no other. Of passkeys and
-   * identities a recovery code removes all if the administrator said so, and otherwise none. Returns false if somebody else used it first.
+   * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it
+   * was sent, and no other. A temporary access code removes all passkeys and identities if the administrator said so,
+   * and otherwise none. Returns false if somebody else used it first.
    */
   resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date): Promise<boolean>
   /**

@@ -13,8 +13,8 @@ import type { TicketStore } from '../../foundation/tickets/store.ts'
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 
 /**
- * A person proves it by password, through a provider (with a value of our own, since RFC 8176 has none for it), or by a
- * code that was sent to an account without a password.
+ * A person proves it by password, through a provider, or by a code that was sent to an account without a password. RFC
+ * 8176 has no value for a provider, so that value is our own.
  */
 export type FirstFactor = 'pwd' | 'fed' | 'otp'
 

@@ -57,7 +57,7 @@ export interface UndoStore {
    * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
    * password and what sessions added go. An authenticator app, two factors and a temporary access code that came after
    * the change go, too. Other claims to the contact end, and so do the links of contacts that were verified later.
-   * Queues the notices. Of any number of calls one succeeds; `taken` changes nothing.
+   * Queues the notices. One of any number of calls succeeds; `taken` changes nothing.
    */
   restore(
     hash: Uint8Array,
