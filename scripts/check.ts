@@ -8,6 +8,7 @@ import { checkImports } from './checks/layers.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkLint } from './checks/lint.ts'
 import { checkMigrations } from './checks/migrations.ts'
+import { checkNames } from './checks/names.ts'
 import { checkOpenapi } from './checks/openapi.ts'
 import { checkProse } from './checks/prose.ts'
 import { checkRoutes } from './checks/routes.ts'
@@ -30,6 +31,7 @@ const checks: Record<string, Check> = {
   'interface description': checkOpenapi,
   links: checkLinks,
   prose: checkProse,
+  names: checkNames,
 }
 
 async function runCheck(name: string, check: Check): Promise<boolean> {

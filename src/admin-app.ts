@@ -5,8 +5,8 @@
 
 import { Elysia } from 'elysia'
 import type { Access, AdminCaller, AdminRoute } from './domain/administration/access/access.ts'
-import { createSocketDoor, type Door } from './domain/administration/access/door.ts'
-import { ADMIN_DOCUMENT, createListenerDoor } from './domain/administration/access/listener-door.ts'
+import { type AdminGuard, createSocketGuard } from './domain/administration/access/admin-guard.ts'
+import { ADMIN_DOCUMENT, createListenerGuard } from './domain/administration/access/listener-guard.ts'
 import { createAdministratorSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
 import type { AdministratorSessions } from './domain/administration/administrator-sessions/service.ts'
 import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
@@ -57,8 +57,8 @@ import { createPageCookies } from './platform/http/page-cookie.ts'
 
 /**
  * Method, path under /admin/v1, operation, what it asks for (domain/administration/access/access.ts), room; `!` marks what asks
- * for password and second factor again on the page. `bun run check` compares it with what is mounted, and the door opens
- * for nothing else.
+ * for password and second factor again on the page. `bun run check` compares it with what is mounted, and the guard lets in
+ * nothing else.
  */
 const table = `
   GET     /accounts                                listAccounts             accounts:read     administration/directory
@@ -161,9 +161,9 @@ export interface AdminServices {
 
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
 
-const guardOf = (httpBase: HttpBase, door: Door) => createGuard<AdminCaller>(httpBase, door.admit)
+const guardOf = (httpBase: HttpBase, { admit }: AdminGuard) => createGuard<AdminCaller>(httpBase, admit)
 
-/** What both doors lead to. */
+/** The routes behind the socket and behind the listener. */
 const routesBehind = (
   httpBase: HttpBase,
   guard: ReturnType<typeof guardOf>,
@@ -195,7 +195,7 @@ export function createAdminApp(
 ) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], listsTakeQueries: true })
   const { reaches: reachesAdministrator } = services.administratorReach
-  const guard = guardOf(httpBase, createSocketDoor({ routes: adminRoutes, reachesAdministrator }))
+  const guard = guardOf(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
     .use(httpBase)
     .use(guard)
@@ -224,7 +224,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
   const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)
-  const door = createListenerDoor({
+  const adminGuard = createListenerGuard({
     routes: adminRoutes,
     reachesAdministrator: services.administratorReach.reaches,
     hosts: ownHosts,
@@ -239,7 +239,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     now: clock.now,
     provedMs: PROVED_MS,
   })
-  const guard = guardOf(httpBase, door)
+  const guard = guardOf(httpBase, adminGuard)
   const ownUrl = baseUrl ?? `http://${hostsOf(listen, listen.port, null)[0]}`
   const app = new Elysia(appSettings)
   app

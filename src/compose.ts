@@ -14,7 +14,7 @@ import type { Services } from './compose/services.ts'
 import { createServices } from './compose/services.ts'
 import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
 import type { Stores } from './compose/stores.ts'
-import { choresOf, createStores } from './compose/stores.ts'
+import { createStores, sweepsOf } from './compose/stores.ts'
 import { countAnswer } from './domain/foundation/metrics/answers.ts'
 import { type Metrics, noMetrics } from './domain/foundation/metrics/metrics.ts'
 import { createPostgresLimitStore } from './domain/limits/limits/store-postgres.ts'
@@ -157,7 +157,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
     store: stores.housekeeping,
-    chores: { ...choresOf(stores), two_factor_removals: services.twoFactorRemovals.removeDue },
+    sweeps: { ...sweepsOf(stores), two_factor_removals: services.twoFactorRemovals.removeDue },
     clock,
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),

@@ -1,6 +1,6 @@
 /** Accounts by the thousand, written by SQL: confirmed ones that share one digest, and ones that wait for a code. */
 import postgres from 'postgres'
-import { LASTING_KEY } from '../../src/domain/credentials/secrets/vaults.ts'
+import { LASTING_KEY } from '../../src/domain/credentials/secrets/sealed-tables.ts'
 import type { Attempts } from '../../src/domain/limits/attempts/service.ts'
 import { createCodeService } from '../../src/domain/messages/codes/service.ts'
 import { createRedisCodeStore } from '../../src/domain/messages/codes/store-redis.ts'

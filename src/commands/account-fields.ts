@@ -1,11 +1,11 @@
 /** The fields of an account that commands set, and the account as they print it. */
 import type { Command } from 'commander'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
-import type { Options } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printRecord } from './print.ts'
+import type { Options } from './service-call.ts'
 
-export type Account = Record<string, unknown> & {
+export type ShownAccount = Record<string, unknown> & {
   uuid: string
   email: string | null
   phone: string | null
@@ -16,7 +16,7 @@ export type Account = Record<string, unknown> & {
   created_at: string
 }
 
-export interface FieldOptions {
+export interface AccountFieldOptions {
   role?: string
   accountableType?: string
   accountableId?: string
@@ -40,7 +40,13 @@ export const addFieldOptions = (command: Command, metadata: string): Command =>
     .option('--metadata <json>', metadata)
 
 /** Returns the fields that were given, as bodies have them. */
-export const fieldsOf = ({ role, accountableType, accountableId, language, metadata }: FieldOptions) => ({
+export const fieldsOf = ({
+  role,
+  accountableType,
+  accountableId,
+  language,
+  metadata,
+}: AccountFieldOptions) => ({
   ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
   ...(accountableType !== undefined && { accountable_type: accountableType }),
   ...(accountableId !== undefined && { accountable_id: readNumber('--accountable-id', accountableId) }),
@@ -89,7 +95,7 @@ function readObject(option: string, text: string, example: string): object {
   throw new CommandFailure(2, `${option} must be a JSON object, such as ${example}`)
 }
 
-export function printAccount(account: Account, { json }: Options): void {
+export function printAccount(account: ShownAccount, { json }: Options): void {
   if (json) printJson(account)
   else printRecord(account)
 }

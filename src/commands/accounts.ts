@@ -1,17 +1,21 @@
 /** `poterne accounts …`: find, show, make, change, lock, unlock, recover and erase accounts. */
 import { Command } from 'commander'
 import {
-  type Account,
+  type AccountFieldOptions,
   addCarriedOptions,
   addFieldOptions,
   type CarriedOptions,
   carriedOf,
-  type FieldOptions,
   fieldsOf,
   printAccount,
+  type ShownAccount,
 } from './account-fields.ts'
+import { CommandFailure } from './failure.ts'
+import { addPeopleCommands } from './people.ts'
+import { printJson, printResult, printTable } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
+  callService,
   confirm,
   findAccount,
   limitOption,
@@ -19,18 +23,14 @@ import {
   NAME,
   type Options,
   readLimit,
-  throughDoor,
   uuidOf,
-} from './door.ts'
-import { CommandFailure } from './failure.ts'
-import { addPeopleCommands } from './people.ts'
-import { printJson, printResult, printTable } from './print.ts'
+} from './service-call.ts'
 
 export function accountsCommand(): Command {
   const command = new Command('accounts').description(
     'find, show, make, change, lock, unlock, recover and erase accounts',
   )
-  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('list', 'search accounts, newest first')
     .argument('[query]', QUERY)
     .option('--locked', 'only those that are locked')
@@ -84,7 +84,9 @@ async function list(query: string | undefined, options: ListOptions): Promise<vo
     role_id: options.role,
   }
   const limit = readLimit(options.limit)
-  const accounts = await throughDoor(options, (call) => listAll<Account>(call, 'accounts', wanted, limit))
+  const accounts = await callService(options, (call) =>
+    listAll<ShownAccount>(call, 'accounts', wanted, limit),
+  )
   if (options.json) return printJson(accounts)
   printTable(
     ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'STATE', 'CREATED'],
@@ -99,33 +101,33 @@ async function list(query: string | undefined, options: ListOptions): Promise<vo
   )
 }
 
-const stateOf = ({ locked_at, account_confirmed }: Account) =>
+const stateOf = ({ locked_at, account_confirmed }: ShownAccount) =>
   locked_at !== null ? 'locked' : account_confirmed ? 'confirmed' : 'unconfirmed'
 
 async function show(name: string, options: Options): Promise<void> {
-  const account = await throughDoor(options, async (call) => {
+  const account = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
-    return (await call<{ account: Account }>('GET', `accounts/${uuid}`)).account
+    return (await call<{ account: ShownAccount }>('GET', `accounts/${uuid}`)).account
   })
   printAccount(account, options)
 }
 
 async function change(name: string, patch: Record<string, unknown>, options: Options): Promise<void> {
-  const account = await throughDoor(options, async (call) => {
+  const account = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
-    return (await call<{ account: Account }>('PATCH', `accounts/${uuid}`, patch)).account
+    return (await call<{ account: ShownAccount }>('PATCH', `accounts/${uuid}`, patch)).account
   })
   printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}`)
 }
 
-function set(name: string, options: Options & FieldOptions & CarriedOptions) {
+function set(name: string, options: Options & AccountFieldOptions & CarriedOptions) {
   const patch = { ...fieldsOf(options), ...carriedOf(options) }
   if (Object.keys(patch).length === 0) throw new CommandFailure(2, 'name what to set, for example --role 3')
   return change(name, patch, options)
 }
 
 async function erase(name: string, options: Options): Promise<void> {
-  await throughDoor(options, async (call) => {
+  await callService(options, async (call) => {
     const { uuid, email, phone } = await findAccount(call, name)
     await confirm(`Erase ${email ?? phone ?? uuid} for good?`, options.yes)
     await call('DELETE', `accounts/${uuid}`)

@@ -1,7 +1,10 @@
 /** `poterne admins …`: who may sign in on the page of administration. */
 import { Command } from 'commander'
+import { CommandFailure } from './failure.ts'
+import { printJson, printTable } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
+  callService,
   confirm,
   findAccount,
   limitOption,
@@ -9,11 +12,8 @@ import {
   NAME,
   type Options,
   readLimit,
-  throughDoor,
   uuidOf,
-} from './door.ts'
-import { CommandFailure } from './failure.ts'
-import { printJson, printTable } from './print.ts'
+} from './service-call.ts'
 
 interface Administrator {
   uuid: string
@@ -32,7 +32,7 @@ const ROLES = ['viewer', 'support', 'owner']
 
 export function adminsCommand(): Command {
   const command = new Command('admins').description('add, list and remove administrators of the page')
-  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('add', 'let an account sign in on the page, or change its role')
     .argument('<account>', NAME)
     .option('--role <role>', ROLES.join(' | '))
@@ -47,7 +47,7 @@ export function adminsCommand(): Command {
 async function addAdministrator(name: string, { role, ...options }: Options & { role?: string }) {
   if (role === undefined || !ROLES.includes(role))
     throw new CommandFailure(2, `name the role: --role ${ROLES.join(', --role ')}`)
-  const answer = await throughDoor(options, async (call) => {
+  const answer = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     const body = { account: uuid, role }
     return call<{ administrator: Administrator } & Revoked>('POST', 'administrators', body)
@@ -60,7 +60,7 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
 
 async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
   const wanted = readLimit(limit)
-  const administrators = await throughDoor(options, (call) =>
+  const administrators = await callService(options, (call) =>
     listAll<Administrator>(call, 'administrators', {}, wanted),
   )
   if (options.json) return printJson(administrators)
@@ -78,7 +78,7 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
 }
 
 async function remove(name: string, options: Options): Promise<void> {
-  await throughDoor(options, async (call) => {
+  await callService(options, async (call) => {
     const account = await findAccount(call, name)
     const question = `Remove the administrator ${nameOf(account)}, and revoke the tokens that they made?`
     await confirm(question, options.yes)

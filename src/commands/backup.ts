@@ -26,12 +26,18 @@ import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
 import { isSnapshotDirectory } from '../platform/postgres/embedded-snapshot.ts'
 import { version } from '../platform/version.ts'
 import { configOption, requireConfig } from './configuration.ts'
-import { type Call, callRunningService, type DoorOptions, socketOption, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { createProgressBar, interruptible } from './progress.ts'
+import {
+  type Call,
+  callRunningService,
+  callService,
+  type ServiceCallOptions,
+  socketOption,
+} from './service-call.ts'
 
-type Options = DoorOptions & {
+type Options = ServiceCallOptions & {
   passphraseFile?: string
   withSecret?: boolean
   allowEmpty?: boolean
@@ -186,7 +192,7 @@ function requireUsual(file: string | null): void {
 /** The backup is good whether or not it can be recorded. */
 async function note(options: Options, backup: FinishedBackup) {
   try {
-    await throughDoor(options, (call) => call('POST', 'backups', backup))
+    await callService(options, (call) => call('POST', 'backups', backup))
   } catch (error) {
     process.stderr.write(`the backup could not be recorded: ${(error as Error).message}\n`)
   }

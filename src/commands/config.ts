@@ -13,7 +13,7 @@ import {
   readConfig,
   requireConfig,
 } from './configuration.ts'
-import { type Tried, tryConnections } from './connect.ts'
+import { type TriedConnection, tryConnections } from './connect.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 
@@ -77,7 +77,7 @@ function backupWarnings({ backup, storage }: Config): ConfigProblem[] {
   return why === null ? [] : [{ key: 'backup.directory', value: toToml(backup.directory), message: why }]
 }
 
-function requireConnected(tried: Tried[]): void {
+function requireConnected(tried: TriedConnection[]): void {
   if (tried.some(({ ok }) => !ok)) throw new CommandFailure(1, '')
 }
 

@@ -11,7 +11,7 @@ import { DataDirectoryLocked } from '../platform/postgres/embedded-lock.ts'
 import { planMigrations } from '../platform/postgres/migrate.ts'
 import { openRedis } from '../platform/redis/connection.ts'
 
-export interface Tried {
+export interface TriedConnection {
   /** The key of the configuration that names it. */
   key: string
   ok: boolean
@@ -25,7 +25,7 @@ const REDIS_MS = 4000
  * The findings are in the order of the configuration; all connections are tried at the same time. With `dev` no message
  * leaves, so nobody is asked to take one.
  */
-export function tryConnections(config: Config, dev: boolean): Promise<Tried[]> {
+export function tryConnections(config: Config, dev: boolean): Promise<TriedConnection[]> {
   const redisKey = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
   const tries = [
     attempt(config.database.url === null ? 'storage.data_dir' : 'database.url', () => tryDatabase(config)),
@@ -35,7 +35,7 @@ export function tryConnections(config: Config, dev: boolean): Promise<Tried[]> {
   return Promise.all(tries)
 }
 
-async function attempt(key: string, work: () => Promise<string>): Promise<Tried> {
+async function attempt(key: string, work: () => Promise<string>): Promise<TriedConnection> {
   try {
     return { key, ok: true, message: await work() }
   } catch (error) {
@@ -87,7 +87,7 @@ async function tryRedis({ redis }: Config): Promise<string> {
   }
 }
 
-const tryMail = (config: Config): Promise<Tried>[] =>
+const tryMail = (config: Config): Promise<TriedConnection>[] =>
   createSmtpSenders(config).map(({ name, server, sender }) =>
     attempt(name, async () => {
       const { outcome, detail, reason } = await sender.verify().finally(() => sender.close())
@@ -96,7 +96,7 @@ const tryMail = (config: Config): Promise<Tried>[] =>
     }),
   )
 
-function tryGateways({ sms }: Config): Promise<Tried>[] {
+function tryGateways({ sms }: Config): Promise<TriedConnection>[] {
   return sms.gateways.flatMap(({ url, oauth }, index) => {
     const key = `sms.gateways[${index}]`
     return [

@@ -30,14 +30,14 @@ import { network } from '../platform/guarded-fetch.ts'
 import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { DataDirectoryLocked } from '../platform/postgres/embedded-lock.ts'
 import { configOption, readConfig } from './configuration.ts'
-import { type Call, callRunningService, type DoorOptions, socketOption } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { createProgressBar } from './progress.ts'
 import { keepProxyOutside } from './serve.ts'
+import { type Call, callRunningService, type ServiceCallOptions, socketOption } from './service-call.ts'
 import { testMessage } from './try.ts'
 
-type Options = DoorOptions & {
+type Options = ServiceCallOptions & {
   sendEmail?: string
   sendSms?: string
   resolver?: string

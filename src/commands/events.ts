@@ -3,20 +3,20 @@ import { Command } from 'commander'
 import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
 import { version } from '../platform/version.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printTable, toCell } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
   type Call,
+  callService,
   limitOption,
   listAll,
   NAME,
   type Options,
   readLimit,
   sinceOption,
-  throughDoor,
   uuidOf,
-} from './door.ts'
-import { CommandFailure } from './failure.ts'
-import { printJson, printTable, toCell } from './print.ts'
+} from './service-call.ts'
 
 interface EventOptions extends Options {
   account?: string
@@ -30,7 +30,7 @@ interface EventOptions extends Options {
 export function eventsCommand(): Command {
   const command = new Command('events').description('read the audit trail')
   const add = (name: string, description: string) =>
-    addDoorCommand(command, name, description)
+    addServiceCommand(command, name, description)
       .option('--account <account>', `about this account: ${NAME}`)
       .option('--type <type>', 'of this type, such as login.failed')
       .option('--actor <id>', 'caused by this actor')
@@ -63,7 +63,7 @@ async function follow({ account, type, actor, after, ...options }: EventOptions 
     else if (options.json) printLine(event)
     else process.stdout.write(`${cellsOf(event).map(toCell).join('  ')}\n`)
   }
-  await throughDoor(options, async (call) => {
+  await callService(options, async (call) => {
     const filter = { account: account && (await uuidOf(call, account)), type, actor }
     let last = after ?? (await newestId(call))
     for (;;) {
@@ -88,7 +88,7 @@ async function newestId(call: Call): Promise<string> {
 async function list({ account, type, actor, since, ...options }: EventOptions): Promise<void> {
   const asOcsf = readFormat(options)
   const limit = readLimit(options.limit)
-  const events = await throughDoor(options, async (call) => {
+  const events = await callService(options, async (call) => {
     const wanted = { account: account && (await uuidOf(call, account)), type, actor, since }
     return listAll<EventRecord>(call, 'events', wanted, limit)
   })

@@ -2,17 +2,17 @@
 import { Command } from 'commander'
 import { parseDuration } from '../platform/duration.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printResult, printTable } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
+  callService,
   confirm,
   limitOption,
   listAll,
   type Options,
   readLimit,
-  throughDoor,
-} from './door.ts'
-import { CommandFailure } from './failure.ts'
-import { printJson, printResult, printTable } from './print.ts'
+} from './service-call.ts'
 
 interface Invitation {
   id: string
@@ -37,7 +37,7 @@ interface CreateOptions extends Options {
 
 export function invitationsCommand(): Command {
   const command = new Command('invitations').description('make, list and revoke invitations')
-  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('create', 'make an invitation, and print its code this once')
     .option('--role <role>', 'the role of accounts that it opens, by number or name')
     .option(
@@ -76,7 +76,7 @@ async function create({
     expires_in: Math.floor(numberOf('--expires', parseDuration(expires), expires) / 1000),
     ...(note !== undefined && { note }),
   }
-  const { status: _, ...created } = await throughDoor(options, (call) =>
+  const { status: _, ...created } = await callService(options, (call) =>
     call<Invitation & { code: string; link: string | null; status: number }>('POST', 'invitations', body),
   )
   if (options.json) return printJson(created)
@@ -94,7 +94,7 @@ function numberOf(option: string, value: number | null, typed: string): number {
 
 async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
   const wanted = readLimit(limit)
-  const invitations = await throughDoor(options, (call) =>
+  const invitations = await callService(options, (call) =>
     listAll<Invitation>(call, 'invitations', {}, wanted),
   )
   if (options.json) return printJson(invitations)
@@ -114,6 +114,6 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
 
 async function revoke(id: string, options: Options): Promise<void> {
   await confirm(`Revoke the invitation ${id}?`, options.yes)
-  await throughDoor(options, (call) => call('DELETE', `invitations/${encodeURIComponent(id)}`))
+  await callService(options, (call) => call('DELETE', `invitations/${encodeURIComponent(id)}`))
   printResult(options, { id, revoked: true }, `${id} is revoked`)
 }

@@ -1,14 +1,21 @@
 /** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
-import { addDoorCommand, limitOption, listAll, type Options, readLimit, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult, printTable } from './print.ts'
+import {
+  addServiceCommand,
+  callService,
+  limitOption,
+  listAll,
+  type Options,
+  readLimit,
+} from './service-call.ts'
 
 const NO_KEY = 'No key yet: the service makes the first one when it starts.\n'
 
 export function keysCommand(): Command {
   const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
-  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('list', 'print the keys, oldest first: which one signs, and until when each is published')
     .option(...limitOption)
     .action(list)
@@ -36,7 +43,7 @@ interface Key {
 
 async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
   const most = readLimit(limit)
-  const keys = await throughDoor(options, (call) => listAll<Key>(call, 'keys', {}, most))
+  const keys = await callService(options, (call) => listAll<Key>(call, 'keys', {}, most))
   if (options.json) return printJson(keys)
   if (keys.length === 0) process.stdout.write(NO_KEY)
   else
@@ -47,12 +54,12 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
 }
 
 async function rotate({ now = false, ...options }: Options & { now?: boolean }): Promise<void> {
-  const { key } = await throughDoor(options, (call) => call<{ key: Key }>('POST', 'keys/rotate', { now }))
+  const { key } = await callService(options, (call) => call<{ key: Key }>('POST', 'keys/rotate', { now }))
   printResult(options, key, `${key.kid} signs from ${key.signs_from}`)
 }
 
 async function revoke(kid: string, options: Options): Promise<void> {
-  const { revoked, successor } = await throughDoor(options, (call) =>
+  const { revoked, successor } = await callService(options, (call) =>
     call<{ revoked: boolean; successor: Key | null }>('POST', 'keys/revoke', { kid }),
   )
   if (!revoked) {

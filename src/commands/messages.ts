@@ -2,8 +2,10 @@
 import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/routes.ts'
 import { messageStates } from '../domain/administration/message-log/store.ts'
+import { printJson, printRecord, printResult, printTable } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
+  callService,
   limitOption,
   listAll,
   listed,
@@ -12,10 +14,8 @@ import {
   oneOf,
   readLimit,
   sinceOption,
-  throughDoor,
   uuidOf,
-} from './door.ts'
-import { printJson, printRecord, printResult, printTable } from './print.ts'
+} from './service-call.ts'
 
 const channels = ['email', 'sms']
 
@@ -31,7 +31,7 @@ interface ListOptions extends Options {
 
 export function messagesCommand(): Command {
   const command = new Command('messages').description('see what became of messages, and send one again')
-  addDoorCommand(command, 'list', 'print messages, newest first; never a code')
+  addServiceCommand(command, 'list', 'print messages, newest first; never a code')
     .option('--account <account>', `to this person: ${NAME}`)
     .option('--to <text>', 'to whom: any part of a contact or a name')
     .option('--state <state>', listed(messageStates), oneOf('--state', messageStates))
@@ -40,10 +40,10 @@ export function messagesCommand(): Command {
     .option(...sinceOption)
     .option(...limitOption)
     .action(list)
-  addDoorCommand(command, 'show', 'print what became of a message, and what its server said; never a code')
+  addServiceCommand(command, 'show', 'print what became of a message, and what its server said; never a code')
     .argument('<id>', 'as `messages list` prints it')
     .action(show)
-  addDoorCommand(command, 'retry', 'send a refused message again, unless its code is dead')
+  addServiceCommand(command, 'retry', 'send a refused message again, unless its code is dead')
     .argument('<id>', 'as `messages list` prints it')
     .action(retry)
   return command
@@ -51,7 +51,7 @@ export function messagesCommand(): Command {
 
 export function limitsCommand(): Command {
   const command = new Command('limits').description('lift limits')
-  addDoorCommand(command, 'lift', 'forget what an identifier used up today, and what refuses it')
+  addServiceCommand(command, 'lift', 'forget what an identifier used up today, and what refuses it')
     .argument('<identifier>', `${NAME} of an account`)
     .action(lift)
   return command
@@ -59,7 +59,7 @@ export function limitsCommand(): Command {
 
 async function list({ account, limit, to, state, channel, gateway, since, ...options }: ListOptions) {
   const most = readLimit(limit)
-  const messages = await throughDoor(options, async (call) => {
+  const messages = await callService(options, async (call) => {
     const path = account === undefined ? 'messages' : `accounts/${await uuidOf(call, account)}/messages`
     return listAll<MessageRecord>(call, path, { to, state, channel, gateway, since }, most)
   })
@@ -79,7 +79,7 @@ async function list({ account, limit, to, state, channel, gateway, since, ...opt
 }
 
 async function show(id: string, options: Options): Promise<void> {
-  const { message } = await throughDoor(options, (call) =>
+  const { message } = await callService(options, (call) =>
     call<{ message: MessageRecord }>('GET', `messages/${encodeURIComponent(id)}`),
   )
   if (options.json) printJson(message)
@@ -87,11 +87,11 @@ async function show(id: string, options: Options): Promise<void> {
 }
 
 async function retry(id: string, options: Options): Promise<void> {
-  await throughDoor(options, (call) => call('POST', `messages/${encodeURIComponent(id)}/retry`))
+  await callService(options, (call) => call('POST', `messages/${encodeURIComponent(id)}/retry`))
   printResult(options, { id, retried: true }, `message ${id} is on its way again`)
 }
 
 async function lift(identifier: string, options: Options): Promise<void> {
-  await throughDoor(options, (call) => call('DELETE', `limits/${encodeURIComponent(identifier)}`))
+  await callService(options, (call) => call('DELETE', `limits/${encodeURIComponent(identifier)}`))
   printResult(options, { identifier, lifted: true }, `nothing refuses ${identifier} any more`)
 }

@@ -22,12 +22,12 @@ import { runAsRequest } from '../platform/request-context.ts'
 import { previousFileIn } from '../platform/secret-file.ts'
 import type { CommonOptions } from './common-options.ts'
 import { configOption, requireConfig } from './configuration.ts'
-import { callRunningService, type DoorOptions, loginName, socketOption } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printResult } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
+import { callRunningService, loginName, type ServiceCallOptions, socketOption } from './service-call.ts'
 
-type Options = DoorOptions & CommonOptions & { to?: string; undo?: boolean }
+type Options = ServiceCallOptions & CommonOptions & { to?: string; undo?: boolean }
 
 const EMBEDDED = 'embedded'
 

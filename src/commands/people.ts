@@ -1,11 +1,17 @@
 /** `poterne accounts create | invite | recover | remove-two-factor`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
-import { type Account, addFieldOptions, type FieldOptions, fieldsOf, printAccount } from './account-fields.ts'
-import { confirm, findAccount, NAME, type Options, throughDoor, uuidOf } from './door.ts'
+import {
+  type AccountFieldOptions,
+  addFieldOptions,
+  fieldsOf,
+  printAccount,
+  type ShownAccount,
+} from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
+import { callService, confirm, findAccount, NAME, type Options, uuidOf } from './service-call.ts'
 
-interface CreateOptions extends Options, FieldOptions {
+interface CreateOptions extends Options, AccountFieldOptions {
   email?: string
   phone?: string
   verified?: boolean
@@ -47,14 +53,14 @@ async function create({ email, phone, verified, invite: invites, ...options }: C
   if (email === undefined && phone === undefined)
     throw new CommandFailure(2, 'name a contact, for example --email ada@example.com')
   const body = { email, phone, verified, invite: invites, ...fieldsOf(options) }
-  const { account } = await throughDoor(options, (call) =>
-    call<{ account: Account }>('POST', 'accounts', body),
+  const { account } = await callService(options, (call) =>
+    call<{ account: ShownAccount }>('POST', 'accounts', body),
   )
   printAccount(account, options)
 }
 
 async function invite(name: string, { lifetime, ...options }: CodeOptions): Promise<void> {
-  const { expires_at } = await throughDoor(options, async (call) => {
+  const { expires_at } = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
   })
@@ -67,7 +73,7 @@ async function recover(
 ): Promise<void> {
   if (send !== undefined && send !== 'email' && send !== 'sms')
     throw new CommandFailure(2, `--send must be email or sms, not ${send}`)
-  const { code, expires_at } = await throughDoor(options, async (call) => {
+  const { code, expires_at } = await callService(options, async (call) => {
     const { uuid, email, phone } = await findAccount(call, name)
     if (send === undefined)
       await confirm(`Show a code that opens the account of ${email ?? phone ?? uuid}?`, options.yes)
@@ -85,7 +91,7 @@ async function recover(
 }
 
 async function removeTwoFactor(name: string, options: Options): Promise<void> {
-  const { due_at, who } = await throughDoor(options, async (call) => {
+  const { due_at, who } = await callService(options, async (call) => {
     const { uuid, email, phone } = await findAccount(call, name)
     const who = email ?? phone ?? uuid
     await confirm(`Turn two-factor sign-in off for ${who}?`, options.yes)
@@ -99,7 +105,7 @@ async function removeTwoFactor(name: string, options: Options): Promise<void> {
 }
 
 async function exportAccount(name: string, options: Options): Promise<void> {
-  const { status: _, ...document } = await throughDoor(options, async (call) => {
+  const { status: _, ...document } = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     return call<{ status: number }>('GET', `accounts/${uuid}/export`)
   })

@@ -8,10 +8,10 @@ import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import { runAsRequest } from '../platform/request-context.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
-import { confirm, loginName } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
+import { confirm, loginName } from './service-call.ts'
 
 type Options = CommandOptions & {
   replace?: boolean

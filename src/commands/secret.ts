@@ -11,9 +11,9 @@ import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
 import { previousFileIn, replaceSecretFile, rotateSecretFile } from '../platform/secret-file.ts'
 import { type CommonOptions, jsonOption, yesOption } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
-import { confirm, type DoorOptions, socketOption, throughDoor } from './door.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
+import { callService, confirm, type ServiceCallOptions, socketOption } from './service-call.ts'
 
 export function secretCommand(): Command {
   const command = new Command('secret').description(
@@ -82,8 +82,8 @@ interface Status {
   lost_rows: number
 }
 
-async function status({ json, ...options }: DoorOptions & { json?: boolean }): Promise<void> {
-  const { status: _, ...read } = await throughDoor(options, (call) =>
+async function status({ json, ...options }: ServiceCallOptions & { json?: boolean }): Promise<void> {
+  const { status: _, ...read } = await callService(options, (call) =>
     call<Status & { status: number }>('GET', 'secret'),
   )
   if (json) return printJson(read)

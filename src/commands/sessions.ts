@@ -1,7 +1,9 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
+import { printJson, printResult, printTable } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
+  callService,
   confirm,
   findAccount,
   limitOption,
@@ -9,10 +11,8 @@ import {
   NAME,
   type Options,
   readLimit,
-  throughDoor,
   uuidOf,
-} from './door.ts'
-import { printJson, printResult, printTable } from './print.ts'
+} from './service-call.ts'
 
 interface Session {
   id: string
@@ -24,11 +24,11 @@ interface Session {
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')
-  addDoorCommand(command, 'list', 'print them, the one used last first')
+  addServiceCommand(command, 'list', 'print them, the one used last first')
     .argument('<account>', NAME)
     .option(...limitOption)
     .action(list)
-  addDoorCommand(command, 'end', 'sign the account out everywhere, or end one session')
+  addServiceCommand(command, 'end', 'sign the account out everywhere, or end one session')
     .argument('<account>', NAME)
     .option('--id <id>', 'this one only')
     .action(end)
@@ -37,7 +37,7 @@ export function sessionsCommand(): Command {
 
 async function list(name: string, { limit, ...options }: Options & { limit?: string }): Promise<void> {
   const most = readLimit(limit)
-  const items = await throughDoor(options, async (call) => {
+  const items = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     return listAll<Session>(call, `accounts/${uuid}/sessions`, {}, most)
   })
@@ -54,7 +54,7 @@ async function list(name: string, { limit, ...options }: Options & { limit?: str
 }
 
 async function end(name: string, options: Options & { id?: string }): Promise<void> {
-  await throughDoor(options, async (call) => {
+  await callService(options, async (call) => {
     const { uuid, email, phone } = await findAccount(call, name)
     const which = options.id === undefined ? 'every session' : `session ${options.id}`
     await confirm(`End ${which} of ${email ?? phone ?? uuid}?`, options.yes)

@@ -2,15 +2,15 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { SmsReportRow } from '../domain/messages/sms-funnel/report.ts'
 import { stages } from '../domain/messages/sms-funnel/store.ts'
-import { addDoorCommand, listAll, type Options, throughDoor } from './door.ts'
 import { printJson, printTable } from './print.ts'
+import { addServiceCommand, callService, listAll, type Options } from './service-call.ts'
 
 const NOTHING = 'No SMS in this time.\n'
 const MOST_DAYS = 365
 
 export function smsCommand(): Command {
   const command = new Command('sms').description('tell what became of SMS')
-  addDoorCommand(
+  addServiceCommand(
     command,
     'report',
     'count SMS by gateway and country: asked, given up, handed over, accepted, delivered, verified',
@@ -28,7 +28,7 @@ function readDays(text: string): number {
 }
 
 async function report({ days, ...options }: Options & { days: number }): Promise<void> {
-  const items = await throughDoor(options, (call) =>
+  const items = await callService(options, (call) =>
     listAll<SmsReportRow>(call, 'sms/report', { days: String(days) }, Number.POSITIVE_INFINITY),
   )
   if (options.json) return printJson(items)

@@ -1,18 +1,18 @@
 /** `poterne tokens …`: what scripts and back ends sign in to administration with. */
 import { Command } from 'commander'
 import { scopes } from '../domain/administration/access/access.ts'
+import { CommandFailure } from './failure.ts'
+import { printJson, printResult, printTable } from './print.ts'
 import {
-  addDoorCommand,
+  addServiceCommand,
+  callService,
   confirm,
   limitOption,
   listAll,
   type Options,
   oneOf,
   readLimit,
-  throughDoor,
-} from './door.ts'
-import { CommandFailure } from './failure.ts'
-import { printJson, printResult, printTable } from './print.ts'
+} from './service-call.ts'
 
 interface Token {
   id: string
@@ -33,7 +33,7 @@ interface CreateOptions extends Options {
 
 export function tokensCommand(): Command {
   const command = new Command('tokens').description('make, list and revoke tokens of administration')
-  const add = (name: string, description: string) => addDoorCommand(command, name, description)
+  const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('create', 'make a token, and print it this once')
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', `what it may do, with commas between them: ${scopes.join(', ')}`, readScopes)
@@ -64,7 +64,7 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
     expires_in: expires,
     ...(address !== undefined && { addresses: address }),
   }
-  const { status: _, ...created } = await throughDoor(options, (call) =>
+  const { status: _, ...created } = await callService(options, (call) =>
     call<Token & { token: string; status: number }>('POST', 'tokens', body),
   )
   if (options.json) return printJson(created)
@@ -74,7 +74,7 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
 
 async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
   const wanted = readLimit(limit)
-  const tokens = await throughDoor(options, (call) => listAll<Token>(call, 'tokens', {}, wanted))
+  const tokens = await callService(options, (call) => listAll<Token>(call, 'tokens', {}, wanted))
   if (options.json) return printJson(tokens)
   printTable(
     ['ID', 'NAME', 'SCOPES', 'FROM', 'EXPIRES', 'LAST USE', 'MADE BY'],
@@ -92,6 +92,6 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
 
 async function revoke(id: string, options: Options): Promise<void> {
   await confirm(`Revoke the token ${id}?`, options.yes)
-  await throughDoor(options, (call) => call('DELETE', `tokens/${encodeURIComponent(id)}`))
+  await callService(options, (call) => call('DELETE', `tokens/${encodeURIComponent(id)}`))
   printResult(options, { id, revoked: true }, `${id} is revoked`)
 }

@@ -1,4 +1,4 @@
-/** The doors of administration. What is behind them is loaded for the first who comes: a service starts without it. */
+/** The socket and the listener of administration. Their routes are loaded at the first request: a service starts without them. */
 import type { AdminApp, AdminListener, AdminListenerOptions, AdminServices } from '../admin-app.ts'
 import type { StoreContext } from '../domain/operations/doctor/check.ts'
 import type { DoctorService } from '../domain/operations/doctor/service.ts'

@@ -116,7 +116,7 @@ export type Stores = ReturnType<typeof createStores>
 const MESSAGE_DAYS = 30
 
 /** What housekeeping sweeps, by the names in its log. */
-export const choresOf = (stores: Stores): Record<string, Sweep> => ({
+export const sweepsOf = (stores: Stores): Record<string, Sweep> => ({
   registrations: stores.registrations.sweep,
   registration_claims: stores.registrations.sweepClaims,
   sessions: stores.sessions.sweep,

@@ -17,7 +17,7 @@ import { lockDirectory, removeAbandoned } from '../platform/directory-lock.ts'
 import { flushTree } from '../platform/flush.ts'
 import { createEmbeddedCopy } from '../platform/postgres/copy.ts'
 import { freeBytes } from '../platform/postgres/disk-space.ts'
-import { type Counters, leaveCounters } from '../platform/postgres/embedded-counters.ts'
+import { leaveCounters, type UpkeepCounters } from '../platform/postgres/embedded-counters.ts'
 import {
   ENGINE_VERSION,
   finishSwap,
@@ -145,7 +145,7 @@ async function load(
   const manifest = await verifyBackup(file, keys, () => signal.throwIfAborted())
   const instance = await openInstance(fresh, { bulk: true })
   const target = createEmbeddedCopy(instance, () => instance.close())
-  let counters: Counters[]
+  let counters: UpkeepCounters[]
   try {
     await target.query('begin')
     await loadBackup(target, file, { keys, manifest, now, onProgress, signal })

@@ -3,7 +3,7 @@
  * an Arabic word, by which a telephone lays out the whole line from right to left.
  */
 
-import { pages } from './pages/ar.ts'
+import { pagesAr } from './pages/ar.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'إن لم تكن أنت من فعل ذلك، فغيّر كلمة المرور فورًا.'
@@ -560,5 +560,5 @@ export const ar: Texts = {
     recovery_hint: 'احتفظ بها في مكان آمن: كل منها يحل محل رمز مرة واحدة.',
     saved: 'لقد حفظتها',
   },
-  pages,
+  pages: pagesAr,
 }

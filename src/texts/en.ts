@@ -1,6 +1,6 @@
 /** English: the same rows as fr.ts; a missing one is a type error. */
 
-import { pages } from './pages/en.ts'
+import { pagesEn } from './pages/en.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'If this was not you, change your password at once.'
@@ -572,5 +572,5 @@ export const en: Texts = {
     recovery_hint: 'Keep them somewhere safe: each one replaces a code once.',
     saved: 'I have saved them',
   },
-  pages,
+  pages: pagesEn,
 }

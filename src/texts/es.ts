@@ -3,7 +3,7 @@
  * in the alphabet of SMS, as is usual in Spanish. The letters é, ñ, ¿ and ¡ are in it.
  */
 
-import { pages } from './pages/es.ts'
+import { pagesEs } from './pages/es.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'Si no fue usted, cambie su contraseña de inmediato.'
@@ -581,5 +581,5 @@ export const es: Texts = {
     recovery_hint: 'Guárdelos en un lugar seguro: cada uno sustituye a un código una sola vez.',
     saved: 'Los he guardado',
   },
-  pages,
+  pages: pagesEs,
 }

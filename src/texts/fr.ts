@@ -3,7 +3,7 @@
  * language must have.
  */
 import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from '../errors.ts'
-import { pages } from './pages/fr.ts'
+import { pagesFr } from './pages/fr.ts'
 
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`
 const restore = "Si ce n'était pas vous, annulez ce changement sous sept jours : {link}"
@@ -581,5 +581,5 @@ export const fr = {
     recovery_hint: 'Gardez-les en lieu sûr : chacun remplace un code une seule fois.',
     saved: 'Je les ai gardés',
   },
-  pages,
+  pages: pagesFr,
 }

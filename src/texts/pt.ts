@@ -4,7 +4,7 @@
  * and à are in it.
  */
 
-import { pages } from './pages/pt.ts'
+import { pagesPt } from './pages/pt.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'Se não foi uma ação sua, altere a senha de imediato.'
@@ -584,5 +584,5 @@ export const pt: Texts = {
     recovery_hint: 'Guarde-os num lugar seguro: cada um substitui um código uma única vez.',
     saved: 'Já os guardei',
   },
-  pages,
+  pages: pagesPt,
 }

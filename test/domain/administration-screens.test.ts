@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { en } from '../../src/domain/administration/page/words-en.ts'
-import { fr } from '../../src/domain/administration/page/words-fr.ts'
+import { wordsEn } from '../../src/domain/administration/page/words-en.ts'
+import { wordsFr } from '../../src/domain/administration/page/words-fr.ts'
 import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
@@ -329,7 +329,8 @@ describe('the page of administration', () => {
   })
 
   test('every kind of event has its sentence in both languages', () => {
-    for (const words of [en, fr]) expect(eventTypes.filter((type) => !(`event:${type}` in words))).toEqual([])
+    for (const words of [wordsEn, wordsFr])
+      expect(eventTypes.filter((type) => !(`event:${type}` in words))).toEqual([])
   })
 
   test('a refused sign-in says why, and a session that ended leads back to it', async () => {

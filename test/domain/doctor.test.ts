@@ -10,9 +10,9 @@ import postgres from 'postgres'
 import { doctorCommand } from '../../src/commands/doctor.ts'
 import { run } from '../../src/commands/run.ts'
 import { checks } from '../../src/domain/operations/doctor/checks.ts'
-import { judgeSpace } from '../../src/domain/operations/doctor/database-checks.ts'
+import { checkSpace } from '../../src/domain/operations/doctor/database-checks.ts'
 import { explainFailure } from '../../src/domain/operations/doctor/explain.ts'
-import { judgeArrival } from '../../src/domain/operations/doctor/reach-checks.ts'
+import { checkArrival } from '../../src/domain/operations/doctor/reach-checks.ts'
 import { checkSealedRows } from '../../src/domain/operations/doctor/stored-checks.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
@@ -762,7 +762,7 @@ describe('how an address arrives', () => {
       'is believed',
     ],
   ])('%s', (_, seen, isDirect, level, message) => {
-    expect(judgeArrival(seen, isDirect)).toEqual({
+    expect(checkArrival(seen, isDirect)).toEqual({
       level,
       message: expect.stringContaining(message),
     } as never)
@@ -792,7 +792,7 @@ test('a former secret that nothing needs is named, a fresh one that waits to be 
 })
 
 test('a disk that fills is a warning below a gigabyte, and a failure below 100 MB', () => {
-  const levelOf = (megabytes: number) => judgeSpace('/data', megabytes * 1024 * 1024).level
+  const levelOf = (megabytes: number) => checkSpace('/data', megabytes * 1024 * 1024).level
   expect([levelOf(99), levelOf(101), levelOf(1023), levelOf(1025)]).toEqual([
     'failure',
     'warning',

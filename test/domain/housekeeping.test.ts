@@ -128,7 +128,7 @@ describe.each(shapes)('housekeeping on %s', (shape) => {
     }
     const housekeeping = createHousekeeping({
       store: createHousekeepingStore(service.inside.database),
-      chores: { codes: sweep, limits: sweep },
+      sweeps: { codes: sweep, limits: sweep },
       clock: service.clock,
       logger: createLogger({ clock: service.clock, write: (line) => service.log.push(line) }),
       intervalMs: 5,
@@ -151,7 +151,7 @@ describe.each(shapes)('housekeeping on %s', (shape) => {
     expect(sweeps).toBe(atItsEnd)
   })
 
-  test('a failure is logged without what it was about, and the other chores are done', async () => {
+  test('a failure is logged without what it was about, and the other sweeps are done', async () => {
     const email = newEmail()
     await service.post('register', registration(email))
     await renameTable(service, 'contact_changes', 'hidden')

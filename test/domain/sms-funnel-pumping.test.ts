@@ -142,7 +142,7 @@ test('a gateway whose codes are hardly ever verified is tried last', async () =>
   await service.inside.database.all(soldCodes, { gateway: 'gateway-0', now: service.clock.now() })
   expect(await send()).toBe('first')
   service.clock.advance(601_000)
-  await service.inside.services.funnel.judgeConversions()
+  await service.inside.services.funnel.checkConversions()
   expect(await send()).toBe('second')
   expect(service.log.join('')).toContain('too few codes of a gateway are verified')
   await service.close()

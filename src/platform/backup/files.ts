@@ -11,7 +11,7 @@ export function backupName(now: Date, { isScheduled = true } = {}): string {
 }
 
 /**
- * Why backups cannot be written there, or null. Tries it and leaves nothing behind. Root may write everywhere: what counts
+ * Returns why backups cannot be written there, or null. Tries it and leaves nothing behind. Root may write everywhere: what counts
  * is the user of the service, the owner of `dataDir`.
  */
 export function whyUnwritable(directory: string, dataDir: string): string | null {

@@ -1,7 +1,7 @@
 /** Rules about several keys together. A rule is skipped if one of its keys is already wrong by itself. */
 import { credentialsIn } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
-import { placeholdersIn } from './placeholders.ts'
+import { namesInTemplate } from './placeholders.ts'
 import { type Report, showValue } from './report.ts'
 import type { Settings } from './settings.ts'
 import type { SchemaValues } from './values.ts'
@@ -189,7 +189,7 @@ function checkGateway(path: string, gateway: Gateway, check: Check): void {
     () => method !== 'GET' || format === 'query',
     'expected "query" with method = "GET", which carries no body',
   )
-  const names = () => placeholdersIn([body, url, headers])
+  const names = () => namesInTemplate([body, url, headers])
   check(
     [`${path}.body`, `${path}.url`, `${path}.headers`],
     () => names().some((name) => name.startsWith('to')) && names().some((name) => /^(text|code)$/.test(name)),

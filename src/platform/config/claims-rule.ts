@@ -1,6 +1,6 @@
 /** The rule of `[tokens.claims]`: what access tokens say of an account beside the claims of poterne's own. */
 import { closest } from 'fastest-levenshtein'
-import { isTable, type Reading, type Rule } from './rules.ts'
+import { isTable, type KeyRule, type Reading } from './rules.ts'
 
 export const claimSources = [
   'role',
@@ -70,7 +70,7 @@ const isScalar = (raw: unknown): raw is Scalar =>
 const isSource = (text: string): text is ClaimSource =>
   (claimSources as readonly string[]).includes(text) || /^metadata\..{1,100}$/s.test(text)
 
-export function claims(doc: string): Rule<ClaimConfig[]> {
+export function claims(doc: string): KeyRule<ClaimConfig[]> {
   return {
     ...{ kind: 'table of tables', doc, initial: {}, alternative: false, secret: false, suffix: '' },
     example: {

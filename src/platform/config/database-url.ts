@@ -11,7 +11,7 @@ const BESIDE = 'set database.user and database.password beside database.url, or 
 export const isDatabaseUrl = (text: string): boolean =>
   SCHEME.test(text) && findFaultySign(text) === null && canBeParsed(text)
 
-/** Null where nothing better can be said than what is expected. Shows one sign of the URL and nothing else of it. */
+/** It returns null where nothing better can be said than what is expected. Shows one sign of the URL and nothing else of it. */
 export function explainDatabaseUrl(text: string, instead = BESIDE): string | null {
   if (!SCHEME.test(text)) return null
   const sign = findFaultySign(text)

@@ -3,7 +3,7 @@
  * config.example.toml) and the page docs/configuration.md. `bun run check` compares both files with it.
  */
 import { toToml } from './report.ts'
-import { type Rule, variable } from './rules.ts'
+import { type KeyRule, variable } from './rules.ts'
 import { type Keys, type Section, sections } from './schema.ts'
 
 const width = 100
@@ -105,7 +105,7 @@ function pageTable(keys: Keys): string {
   return `| key | kind | default | meaning |\n|---|---|---|---|\n${rows.join('')}`
 }
 
-function pageDefault({ initial }: Rule<unknown, string>): string {
+function pageDefault({ initial }: KeyRule<unknown, string>): string {
   if (initial === undefined) return 'must be set'
   return initial === null ? '' : `\`${toToml(initial)}\``
 }

@@ -1,6 +1,6 @@
 /** The kinds of values that only a gateway has: texts with placeholders, and small tables with keys of their own. */
 import { placeholderNames, type Template, unknownPlaceholders } from './placeholders.ts'
-import { isTable, type Reading, type Rule } from './rules.ts'
+import { isTable, type KeyRule, type Reading } from './rules.ts'
 
 const knownPlaceholders = placeholderNames.map((name) => `{${name}}`).join(', ')
 
@@ -20,7 +20,7 @@ function refuseUnknown<Value extends Template>(value: Value, unknown: string | u
  * What a rule reads, with the placeholders of its texts checked as well. A key of a gateway may hold braces: what does
  * not look like a name is left as it is.
  */
-export function withPlaceholders<Value extends Template>(rule: Rule<Value>): Rule<Value> {
+export function withPlaceholders<Value extends Template>(rule: KeyRule<Value>): KeyRule<Value> {
   return {
     ...rule,
     read(raw) {
@@ -33,7 +33,7 @@ export function withPlaceholders<Value extends Template>(rule: Rule<Value>): Rul
 }
 
 /** A table of texts, numbers, truth values, and of tables and arrays of them. */
-export function template(doc: string, example: Record<string, Template>): Rule<Record<string, Template>> {
+export function template(doc: string, example: Record<string, Template>): KeyRule<Record<string, Template>> {
   return {
     ...{ kind: 'table', doc, initial: {}, example, alternative: false, secret: 'all', suffix: '' },
     expected: 'a table of texts, numbers, tables and arrays in which texts may hold placeholders',
@@ -109,7 +109,9 @@ interface SmallTableOptions<Of extends Fields> {
 }
 
 /** A table whose keys are known; null where it is not set. */
-export function smallTable<Of extends Fields>(options: SmallTableOptions<Of>): Rule<FieldValues<Of> | null> {
+export function smallTable<Of extends Fields>(
+  options: SmallTableOptions<Of>,
+): KeyRule<FieldValues<Of> | null> {
   const { doc, example, secret = false, check = () => null } = options
   const names = Object.keys(options.fields)
   const read = (raw: unknown): Reading<FieldValues<Of>> => {

@@ -68,7 +68,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   return { ok: true, file: path, config: toConfig(values, textFiles, logoFile), settings, warnings }
 }
 
-/** On loopback only, with everything that shows what the service can do. */
+/** It listens on loopback only, with everything that shows what the service can do. */
 function adaptToDevelopment({ values, settings }: Settings): void {
   const setting = (name: string, of: string) =>
     settings.find(({ section, key }) => section === name && key === of)

@@ -20,14 +20,14 @@ const mark = /\{\{|\{([^{}]*)\}/g
 const isKnown = (name: string): name is PlaceholderName => placeholderNames.some((each) => each === name)
 
 /** The names between braces, known or not. */
-export function placeholdersIn(template: Template): string[] {
+export function namesInTemplate(template: Template): string[] {
   return textsIn(template).flatMap((text) =>
     [...text.matchAll(mark)].flatMap(([, name]) => (name === undefined ? [] : [name])),
   )
 }
 
 export const unknownPlaceholders = (template: Template): string[] =>
-  placeholdersIn(template).filter((name) => !isKnown(name))
+  namesInTemplate(template).filter((name) => !isKnown(name))
 
 /** What stands between the placeholders of a text. */
 export const literalsIn = (text: string): string[] =>

@@ -3,7 +3,7 @@
  * this nor `config show` ever shows a secret.
  */
 import { closest } from 'fastest-levenshtein'
-import { isTable, type Rule } from './rules.ts'
+import { isTable, type KeyRule } from './rules.ts'
 
 export interface ConfigProblem {
   /** `server.port`, `sms.gateways[0].url`, or the name of an environment variable or a file. */
@@ -42,7 +42,7 @@ export function suggestion(unknown: string, known: readonly string[]): string {
 const longestShown = 200
 
 /** The value as TOML on one line, cut if it is long. */
-export function showValue(rule: Pick<Rule<unknown, string>, 'secret'>, value: unknown): string {
+export function showValue(rule: Pick<KeyRule<unknown, string>, 'secret'>, value: unknown): string {
   const shown = toToml(mask(rule, value))
   return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown
 }
@@ -62,7 +62,7 @@ export const toTomlKey = (name: string): string => (/^[\w-]+$/.test(name) ? name
 const masked = '********'
 
 /** The same shape with every secret text replaced. */
-export function mask(rule: Pick<Rule<unknown, string>, 'secret'>, value: unknown): unknown {
+export function mask(rule: Pick<KeyRule<unknown, string>, 'secret'>, value: unknown): unknown {
   if (!rule.secret || value === null) return value
   if (Array.isArray(value)) return value.map((each) => mask(rule, each))
   if (isTable(value))

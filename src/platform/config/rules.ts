@@ -7,7 +7,7 @@ import { formatDuration, parseDuration } from '../duration.ts'
 /** `wrong` is the unexpected part: for a list, the item. `reason`: a message of its own, shown without the value. */
 export type Reading<Value> = { value: Value } | { wrong: unknown; reason?: string }
 
-export interface Rule<Value, Suffix extends string = ''> {
+export interface KeyRule<Value, Suffix extends string = ''> {
   /** The name of the kind for people: `integer`, `duration`. */
   kind: string
   doc: string
@@ -42,10 +42,10 @@ interface TextOptions extends Options {
 }
 
 function createRule<Value, Suffix extends string = ''>(
-  parts: Pick<Rule<Value, Suffix>, 'kind' | 'doc' | 'initial' | 'expected' | 'suffix' | 'read'> &
-    Partial<Pick<Rule<Value, Suffix>, 'fromText'>>,
+  parts: Pick<KeyRule<Value, Suffix>, 'kind' | 'doc' | 'initial' | 'expected' | 'suffix' | 'read'> &
+    Partial<Pick<KeyRule<Value, Suffix>, 'fromText'>>,
   options: Options,
-): Rule<Value, Suffix> {
+): KeyRule<Value, Suffix> {
   return {
     fromText: (text) => text,
     ...parts,
@@ -61,13 +61,13 @@ export const variable = (name: string): string => `\${${name}}`
 /** Marks a key without a default, which must be set. */
 export const required = undefined
 
-export function text(initial: string | undefined, doc: string, options?: TextOptions): Rule<string>
-export function text(initial: null, doc: string, options?: TextOptions): Rule<string | null>
+export function text(initial: string | undefined, doc: string, options?: TextOptions): KeyRule<string>
+export function text(initial: null, doc: string, options?: TextOptions): KeyRule<string | null>
 export function text(
   initial: string | null | undefined,
   doc: string,
   options: TextOptions = {},
-): Rule<string> {
+): KeyRule<string> {
   const { check = () => true, emptyAllowed = false, expected = 'a text that is not empty' } = options
   const read = (raw: unknown): Reading<string> => {
     if (typeof raw !== 'string') return { wrong: raw }
@@ -84,7 +84,7 @@ export function bytes(
   decode: (text: string) => Uint8Array | null,
   expected: string,
   options: Options,
-): Rule<Uint8Array | null> {
+): KeyRule<Uint8Array | null> {
   const read = (raw: unknown): Reading<Uint8Array> => {
     const value = typeof raw === 'string' ? decode(raw) : null
     return value ? { value } : { wrong: raw }
@@ -95,7 +95,11 @@ export function bytes(
   )
 }
 
-export function integer(initial: number, [minimum, maximum]: [number, number], doc: string): Rule<number> {
+export function wholeNumber(
+  initial: number,
+  [minimum, maximum]: [number, number],
+  doc: string,
+): KeyRule<number> {
   const read = (raw: unknown): Reading<number> =>
     typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= minimum && raw <= maximum
       ? { value: raw }
@@ -108,7 +112,7 @@ export function integer(initial: number, [minimum, maximum]: [number, number], d
   )
 }
 
-export function boolean(initial: boolean, doc: string): Rule<boolean> {
+export function boolean(initial: boolean, doc: string): KeyRule<boolean> {
   const read = (raw: unknown): Reading<boolean> =>
     typeof raw === 'boolean' ? { value: raw } : { wrong: raw }
   const fromText = (word: string) => (word === 'true' ? true : word === 'false' ? false : word)
@@ -119,12 +123,12 @@ export function boolean(initial: boolean, doc: string): Rule<boolean> {
 }
 
 /** A text with a unit, read as whole seconds; the bounds are written in the same way. */
-export function duration(initial: string, bounds: [string, string], doc: string): Rule<number, 'Seconds'> {
+export function duration(initial: string, bounds: [string, string], doc: string): KeyRule<number, 'Seconds'> {
   return durationRule(initial, bounds, doc, 1000, 'Seconds')
 }
 
 /** The same, or "never", which is null and the default. */
-export function durationOrNever(bounds: [string, string], doc: string): Rule<number | null> {
+export function durationOrNever(bounds: [string, string], doc: string): KeyRule<number | null> {
   const rule = durationRule('1d', bounds, doc, 1000, 'Seconds')
   return {
     ...rule,
@@ -137,7 +141,7 @@ export function durationOrNever(bounds: [string, string], doc: string): Rule<num
 }
 
 /** The same in milliseconds. */
-export function shortDuration(initial: string, bounds: [string, string], doc: string): Rule<number, 'Ms'> {
+export function shortDuration(initial: string, bounds: [string, string], doc: string): KeyRule<number, 'Ms'> {
   return durationRule(initial, bounds, doc, 1, 'Ms')
 }
 
@@ -147,7 +151,7 @@ function durationRule<Suffix extends string>(
   doc: string,
   stepMs: number,
   suffix: Suffix,
-): Rule<number, Suffix> {
+): KeyRule<number, Suffix> {
   const [minimumMs, maximumMs] = [parseDuration(minimum) ?? 0, parseDuration(maximum) ?? 0]
   const read = (raw: unknown): Reading<number> => {
     const durationMs = typeof raw === 'string' ? parseDuration(raw) : null
@@ -165,19 +169,19 @@ export function choice<const Word extends string>(
   initial: NoInfer<Word>,
   words: readonly Word[],
   doc: string,
-): Rule<Word>
+): KeyRule<Word>
 export function choice<const Word extends string>(
   initial: null,
   words: readonly Word[],
   doc: string,
   options?: Options,
-): Rule<Word | null>
+): KeyRule<Word | null>
 export function choice(
   initial: string | null,
   words: readonly string[],
   doc: string,
   options: Options = {},
-): Rule<string> {
+): KeyRule<string> {
   const read = (raw: unknown): Reading<string> =>
     typeof raw === 'string' && words.includes(raw) ? { value: raw } : { wrong: raw }
   const quoted = words.map((word) => `"${word}"`)
@@ -195,7 +199,7 @@ interface ListOptions extends Options {
   initial?: readonly string[]
 }
 
-export function list(doc: string, options: ListOptions): Rule<string[]> {
+export function list(doc: string, options: ListOptions): KeyRule<string[]> {
   const { check, item, normalize = (accepted) => accepted, initial = [] } = options
   const read = (raw: unknown): Reading<string[]> => {
     if (!Array.isArray(raw)) return { wrong: raw }
@@ -217,7 +221,7 @@ export function table(
   initial: Record<string, string> | undefined,
   doc: string,
   options: TableOptions,
-): Rule<Record<string, string>> {
+): KeyRule<Record<string, string>> {
   const read = (raw: unknown): Reading<Record<string, string>> => {
     if (!isTable(raw)) return { wrong: raw }
     const rows = Object.entries(raw)

@@ -1,7 +1,17 @@
 /** The part of the table that describes its arrays of tables: SMS gateways and sign-in providers. */
 import * as formats from './formats.ts'
 import { type FieldValues, fields, smallTable, template, withPlaceholders } from './gateway-rules.ts'
-import { boolean, choice, integer, list, required, shortDuration, table, text, variable } from './rules.ts'
+import {
+  boolean,
+  choice,
+  list,
+  required,
+  shortDuration,
+  table,
+  text,
+  variable,
+  wholeNumber,
+} from './rules.ts'
 
 const conditionFields = {
   path: fields.text(),
@@ -28,7 +38,7 @@ export const fallback = {
       expected: 'a host name or an address without port',
       example: 'smtp2.example.com',
     }),
-    port: integer(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
+    port: wholeNumber(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
     security: choice('starttls', ['starttls', 'tls', 'none'], 'As in [smtp].'),
     username: text(null, 'Together with `password`.', { example: 'poterne' }),
     password: text(null, 'Together with `username`.', {

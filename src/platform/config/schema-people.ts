@@ -1,5 +1,5 @@
 /** The parts of the table that describe what an account carries: the names of roles, and usernames that are kept back. */
-import { isTable, type Reading, type Rule } from './rules.ts'
+import { isTable, type KeyRule, type Reading } from './rules.ts'
 
 /** Only the command line gives them to an account. */
 export const reservedUsernames = [
@@ -28,7 +28,7 @@ const MAXIMUM_ROLE_ID = 2_147_483_647
 const wrongFor = (reason: string): Reading<never> => ({ wrong: null, reason })
 
 /** The names by the numbers of the roles. */
-export const roleNames: Rule<Record<string, string>> = {
+export const roleNames: KeyRule<Record<string, string>> = {
   kind: 'text',
   doc: 'The number of a role, and its name.',
   initial: {},

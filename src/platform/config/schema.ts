@@ -12,17 +12,17 @@ import {
   choice,
   duration,
   durationOrNever,
-  integer,
+  type KeyRule,
   list,
-  type Rule,
   required,
   text,
   variable,
+  wholeNumber,
 } from './rules.ts'
 import { androidApps, applications, fallback, gateways, providers } from './schema-lists.ts'
 import { reservedUsernames, roleNames } from './schema-people.ts'
 
-export type Keys = Record<string, Rule<unknown, string>>
+export type Keys = Record<string, KeyRule<unknown, string>>
 
 /** An array of tables, `[[sms.gateways]]`: from the file only. */
 export interface TableList {
@@ -37,7 +37,7 @@ export interface Section {
   keys: Keys
   lists: Record<string, TableList>
   /** Reads all keys of a section that has no fixed ones. It reads the file only. */
-  entries?: Rule<unknown, string>
+  entries?: KeyRule<unknown, string>
 }
 
 function section<Entries extends Keys>(doc: string, keys: Entries) {
@@ -45,7 +45,7 @@ function section<Entries extends Keys>(doc: string, keys: Entries) {
 }
 
 /** A section whose keys the operator chooses. */
-function freeSection<Value>(doc: string, entries: Rule<Value>) {
+function freeSection<Value>(doc: string, entries: KeyRule<Value>) {
   return { doc, optional: false as const, keys: {}, lists: {}, entries }
 }
 
@@ -66,7 +66,7 @@ export const schema = {
       check: formats.isHost,
       expected: 'a host name or an address without port',
     }),
-    port: integer(8080, [0, 65535], 'The port to listen on. 0: any free one.'),
+    port: wholeNumber(8080, [0, 65535], 'The port to listen on. 0: any free one.'),
     base_url: text(
       null,
       'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`, where `server.host` is not public.',
@@ -151,7 +151,7 @@ export const schema = {
         example: variable('DATABASE_PASSWORD'),
       },
     ),
-    pool_size: integer(10, [1, 1000], 'The most connections of one process.'),
+    pool_size: wholeNumber(10, [1, 1000], 'The most connections of one process.'),
     migrate: boolean(true, 'Apply pending migrations on start. false: only `poterne migrate` does.'),
   }),
   redis: section('Codes and counters. Without Redis they are kept in the database.', {
@@ -181,7 +181,7 @@ export const schema = {
   }),
   accounts: section('New accounts, and what answers reveal about accounts.', {
     accountable_type: text('User', 'The type of the owning profile.'),
-    role_id: integer(1, [0, 2_147_483_647], 'The role of a new account.'),
+    role_id: wholeNumber(1, [0, 2_147_483_647], 'The role of a new account.'),
     password_digest: choice(
       'masked',
       ['masked', 'full'],
@@ -249,7 +249,7 @@ export const schema = {
         expected: 'a host name or an address without port',
         example: 'smtp.example.com',
       }),
-      port: integer(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
+      port: wholeNumber(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
       security: choice(
         'starttls',
         ['starttls', 'tls', 'none'],
@@ -291,7 +291,7 @@ export const schema = {
           example: 's1',
         },
       ),
-      strangers_per_hour: integer(
+      strangers_per_hour: wholeNumber(
         5000,
         [1, many],
         'E-mails to newcomers that anonymous callers cause in an hour, over the whole service; half as many more go to verified addresses that they name. Those of owners are not counted.',
@@ -307,12 +307,12 @@ export const schema = {
         item: 'a country in two capital letters, such as "FR", or "*"',
         example: ['FR', 'CI'],
       }),
-      daily_budget: integer(
+      daily_budget: wholeNumber(
         1000,
         [0, many],
         'SMS a day of the whole service: half of it for newcomers, a quarter for verified numbers that strangers name, a twentieth kept for notices to owners. 0: none.',
       ),
-      minimum_conversion: integer(
+      minimum_conversion: wholeNumber(
         0,
         [0, 100],
         'A gateway of whose last 200 codes fewer in a hundred were verified is asked after the others. 0: off.',
@@ -384,8 +384,8 @@ export const schema = {
       ['1s', '1h'],
       'How long a code is valid, counted from the first attempt to send it.',
     ),
-    attempts: integer(5, [1, 100], 'Wrong attempts after which a code is dead.'),
-    attempts_per_day: integer(
+    attempts: wholeNumber(5, [1, 100], 'Wrong attempts after which a code is dead.'),
+    attempts_per_day: wholeNumber(
       20,
       [1, 10_000],
       'Wrong tries of one account and purpose in a day, over all codes: by strangers, by those with the password, and by each device or session of the owner.',
@@ -424,9 +424,9 @@ export const schema = {
   password: section(
     'Passwords and their Argon2id hash (RFC 9106). Changed numbers apply to new hashes; old hashes stay valid.',
     {
-      minimum_length: integer(8, [8, 128], 'The fewest characters of a new password.'),
-      memory_kib: integer(19_456, [8, 1_048_576], 'Memory of one hash, in KiB.'),
-      iterations: integer(2, [1, 100], 'Passes over that memory.'),
+      minimum_length: wholeNumber(8, [8, 128], 'The fewest characters of a new password.'),
+      memory_kib: wholeNumber(19_456, [8, 1_048_576], 'Memory of one hash, in KiB.'),
+      iterations: wholeNumber(2, [1, 100], 'Passes over that memory.'),
     },
   ),
   limits: section('How often something may be done. Refusals are alike for known and unknown identifiers.', {
@@ -434,32 +434,32 @@ export const schema = {
       true,
       'false, for load tests: no limits except the wrong-code budgets and the hash queue.',
     ),
-    codes_burst: integer(3, [1, many], 'Codes that one destination gets at once for one purpose.'),
+    codes_burst: wholeNumber(3, [1, many], 'Codes that one destination gets at once for one purpose.'),
     codes_interval: duration('1m', ['1s', '1d'], 'After that burst, one code in this time.'),
-    codes_per_hour: integer(
+    codes_per_hour: wholeNumber(
       6,
       [1, many],
       'Codes that strangers have sent to one destination in an hour, all purposes.',
     ),
-    codes_per_day: integer(12, [1, many], 'The same in a day.'),
-    code_requests_burst: integer(
+    codes_per_day: wholeNumber(12, [1, many], 'The same in a day.'),
+    code_requests_burst: wholeNumber(
       30,
       [1, many],
       'Calls without a session that ask for a code, at once from one client address.',
     ),
-    code_requests_per_hour: integer(120, [1, many], 'The same in an hour.'),
-    owner_codes_per_hour: integer(
+    code_requests_per_hour: wholeNumber(120, [1, many], 'The same in an hour.'),
+    owner_codes_per_hour: wholeNumber(
       10,
       [1, many],
       'Codes that an account has sent to its own contacts in an hour, from its known devices, and as many from its sessions.',
     ),
-    owner_codes_per_day: integer(30, [1, many], 'The same in a day.'),
-    login_failures: integer(
+    owner_codes_per_day: wholeNumber(30, [1, many], 'The same in a day.'),
+    login_failures: wholeNumber(
       10,
       [1, many],
       'Failed logins of one identifier from one client address, or of one known device or session, until logins are refused.',
     ),
-    login_failures_all_addresses: integer(
+    login_failures_all_addresses: wholeNumber(
       100,
       [1, many],
       'Failed logins of one identifier from all client addresses together, known devices aside.',
@@ -471,37 +471,41 @@ export const schema = {
       'How long logins are refused at first; it doubles each time.',
     ),
     login_refusal_maximum: duration('1h', ['1s', '30d'], 'The longest refusal.'),
-    logins_per_minute: integer(
+    logins_per_minute: wholeNumber(
       60,
       [1, many],
       'Logins from one client address in a minute (IPv6: from one /64, four times as many from a /56, 16 times from a /48; so for every number by client address).',
     ),
-    registrations_burst: integer(30, [1, many], 'Registrations at once from one client address.'),
-    registrations_per_hour: integer(120, [1, many], 'Registrations from one client address in an hour.'),
-    verifications: integer(60, [1, many], 'Codes tried from one client address in `verifications_window`.'),
+    registrations_burst: wholeNumber(30, [1, many], 'Registrations at once from one client address.'),
+    registrations_per_hour: wholeNumber(120, [1, many], 'Registrations from one client address in an hour.'),
+    verifications: wholeNumber(
+      60,
+      [1, many],
+      'Codes tried from one client address in `verifications_window`.',
+    ),
     verifications_window: duration('5m', ['1s', '1d'], 'The time in which tried codes count.'),
-    sms_per_prefix_per_hour: integer(
+    sms_per_prefix_per_hour: wholeNumber(
       50,
       [1, many],
       'SMS an hour that strangers in one network have sent to numbers that differ in their last four digits.',
     ),
-    network_share_percent: integer(
+    network_share_percent: wholeNumber(
       5,
       [1, 100],
       'The share of the SMS of a day, and of the e-mails of an hour, that strangers in one network (IPv4 /24, IPv6 /48) may have sent.',
     ),
-    wrong_codes_alarm: integer(
+    wrong_codes_alarm: wholeNumber(
       300,
       [1, many],
       'More wrong codes than this in a minute, over the whole service, are said in the log.',
     ),
-    hash_concurrency: integer(0, [0, 1024], 'Passwords hashed at once. 0: as many as processors.'),
-    hash_queue: integer(
+    hash_concurrency: wholeNumber(0, [0, 1024], 'Passwords hashed at once. 0: as many as processors.'),
+    hash_queue: wholeNumber(
       64,
       [0, 100_000],
       'Passwords that may wait for it; one more is refused with 503 server_busy.',
     ),
-    hash_queue_reserved: integer(
+    hash_queue_reserved: wholeNumber(
       16,
       [0, 100_000],
       'Of those, places that only owners may take: a session, or a device that is known. Owners are served first. Nothing is reserved in a queue that has no more places than this.',
@@ -570,7 +574,11 @@ export const schema = {
       example: '03:30',
     }),
     directory: text('./backups', 'Where the files go; better not on the disk of the database.'),
-    keep: integer(7, [1, 10_000], 'How many scheduled backups stay there. Other files there are left alone.'),
+    keep: wholeNumber(
+      7,
+      [1, 10_000],
+      'How many scheduled backups stay there. Other files there are left alone.',
+    ),
     passphrase_file: text(
       null,
       'A file whose first line is a passphrase of at least 12 characters, with which backups are sealed instead of `server.secret`. Needed where poterne made the secret itself.',

@@ -4,7 +4,7 @@
  */
 import { closest, distance } from 'fastest-levenshtein'
 import { type Report, showValue, suggestion, toTomlKey } from './report.ts'
-import { isTable, type Rule } from './rules.ts'
+import { isTable, type KeyRule } from './rules.ts'
 import { type Keys, type Section, sections, type TableList } from './schema.ts'
 import { type ConfigFile, type Environment, expandVariables, readEnvironment } from './sources.ts'
 import type { SchemaValues } from './values.ts'
@@ -16,7 +16,7 @@ export interface Setting {
   /** `server` or `sms.gateways[0]`. */
   section: string
   key: string
-  rule: Rule<unknown, string>
+  rule: KeyRule<unknown, string>
   raw: unknown
   origin: Origin
   /** The environment variable that it came from. */
@@ -80,7 +80,7 @@ function readSection(name: string, section: Section, raw: unknown, reading: Read
 /** A section whose keys are free: one rule reads all of them. */
 function readEntries(
   name: string,
-  rule: Rule<unknown, string>,
+  rule: KeyRule<unknown, string>,
   raw: unknown,
   { env, report, settings }: Reading,
 ) {
@@ -151,7 +151,7 @@ function readKeys(
 type Found = Pick<Setting, 'raw' | 'origin' | 'variable'> | { problem: string }
 
 function findRaw(
-  rule: Rule<unknown, string>,
+  rule: KeyRule<unknown, string>,
   fromFile: unknown,
   fromEnvironment: ReturnType<typeof readEnvironment>,
   env: Environment,

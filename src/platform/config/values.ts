@@ -1,5 +1,5 @@
 /** The type of the configured values, derived from the table, so that the reading code follows the schema. */
-import type { Rule } from './rules.ts'
+import type { KeyRule } from './rules.ts'
 import type { Keys, Section, schema } from './schema.ts'
 
 type Schema = typeof schema
@@ -11,15 +11,15 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   : Name
 
 type NameOf<Key extends string, Entry> =
-  Entry extends Rule<unknown, infer Suffix> ? `${Camel<Key>}${Suffix}` : never
-type ValueOf<Entry> = Entry extends Rule<infer Value, string> ? Value : never
+  Entry extends KeyRule<unknown, infer Suffix> ? `${Camel<Key>}${Suffix}` : never
+type ValueOf<Entry> = Entry extends KeyRule<infer Value, string> ? Value : never
 
 /** `{ access_lifetime: Rule<number, 'Seconds'> }` gives `{ accessLifetimeSeconds: number }`. */
 export type Values<Entries extends Keys> = {
   [Key in keyof Entries & string as NameOf<Key, Entries[Key]>]: ValueOf<Entries[Key]>
 }
 
-type SectionValues<Entry extends Section> = Entry extends { entries: Rule<infer Value> }
+type SectionValues<Entry extends Section> = Entry extends { entries: KeyRule<infer Value> }
   ? Value
   : FixedSectionValues<Entry>
 

@@ -15,7 +15,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** Builds pages with this style, which their policy allows by its hash. `content` is HTML, everything else is text. */
-export function createPages(style: string) {
+export function createPageAnswers(style: string) {
   const policy = [
     `default-src 'none'`,
     `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { flush } from '../flush.ts'
 
 /** The numbers of one relation since its last vacuum and analyze; null where there was none. */
-export interface Counters {
+export interface UpkeepCounters {
   oid: number
   dead: number | null
   inserted: number | null
@@ -18,7 +18,7 @@ export interface Counters {
 const fileOf = (directory: string) => join(directory, 'pg_stat', 'poterne-counters.json')
 
 /** What a clean close left; it is gone afterwards, because it is true of no later state. */
-export function takeCounters(directory: string): Counters[] {
+export function takeCounters(directory: string): UpkeepCounters[] {
   const file = fileOf(directory)
   try {
     const counters = parse(readFileSync(file, 'utf8'))
@@ -33,7 +33,7 @@ export function takeCounters(directory: string): Counters[] {
 }
 
 /** To be called once the database is closed. */
-export function leaveCounters(directory: string, counters: Counters[]): void {
+export function leaveCounters(directory: string, counters: UpkeepCounters[]): void {
   try {
     writeFileSync(fileOf(directory), JSON.stringify(counters), { mode: 0o600 })
   } catch {
@@ -41,12 +41,14 @@ export function leaveCounters(directory: string, counters: Counters[]): void {
   }
 }
 
-function parse(text: string): Counters[] {
+function parse(text: string): UpkeepCounters[] {
   const count = (value: unknown) => (value === null ? null : Number(value) || 0)
-  return (JSON.parse(text) as Record<keyof Counters, unknown>[]).map(({ oid, dead, inserted, changed }) => ({
-    oid: Number(oid) || 0,
-    dead: count(dead),
-    inserted: count(inserted),
-    changed: count(changed),
-  }))
+  return (JSON.parse(text) as Record<keyof UpkeepCounters, unknown>[]).map(
+    ({ oid, dead, inserted, changed }) => ({
+      oid: Number(oid) || 0,
+      dead: count(dead),
+      inserted: count(inserted),
+      changed: count(changed),
+    }),
+  )
 }

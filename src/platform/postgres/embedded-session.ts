@@ -9,7 +9,7 @@ import { camelCase } from './database.ts'
 import { endedBy, filesOf } from './embedded-instance.ts'
 import { isStale } from './pool.ts'
 
-export interface Result {
+export interface EmbeddedResult {
   rows: Record<string, unknown>[]
   /** It is false where the text shows that nothing was. */
   mayHaveWritten: boolean
@@ -17,7 +17,7 @@ export interface Result {
 
 export interface Session {
   /** Throws what PostgreSQL answers, or InstanceEnded. */
-  run(text: string, values: readonly unknown[]): Result
+  run(text: string, values: readonly unknown[]): EmbeddedResult
 }
 
 /** WebAssembly's memory grows for a large value and is never given back. No value of ours comes near it. */
@@ -140,7 +140,7 @@ export async function createSession(instance: PGlite): Promise<Session> {
     run(text, values) {
       if (prepared.size > MOST_PREPARED) forgetAll()
       const { name, parameters, fields, mayHaveWritten } = prepared.get(text) ?? prepare(text)
-      const rows: Result['rows'] = []
+      const rows: EmbeddedResult['rows'] = []
       try {
         exchange(
           [

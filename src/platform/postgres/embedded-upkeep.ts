@@ -3,7 +3,7 @@
  * space back, transaction numbers are frozen before they run out, statistics follow the rows, and the log stays short.
  * One piece of work at a time, since nothing else can run meanwhile and nothing can be interrupted.
  */
-import type { Counters } from './embedded-counters.ts'
+import type { UpkeepCounters } from './embedded-counters.ts'
 
 export interface UpkeepOptions {
   /** Freeze what holds a number that is older, in transactions. Nothing may become older than two billion. */
@@ -71,7 +71,7 @@ export interface DatabaseCondition {
  * Catalogs and TOAST tables included: the age of a database is that of its oldest relation. PGlite loses its counters at
  * every close; those that the last clean one left are added, until the relation is looked at again.
  */
-const RELATIONS = (left: Counters[]) => `
+const RELATIONS = (left: UpkeepCounters[]) => `
   select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind,
          greatest(c.reltuples, 0) as live, pg_relation_size(c.oid) > 0 as filled,
          greatest(age(c.relfrozenxid), mxid_age(c.relminmxid)) as age,
@@ -158,21 +158,21 @@ export interface Upkeep {
   ): Promise<UpkeepWork | null>
   condition(query: UpkeepQuery): Promise<DatabaseCondition>
   /** At each start: what the close before it left, nothing after a crash. */
-  start(left: Counters[]): void
+  start(left: UpkeepCounters[]): void
   /** What the next start needs, right before a clean close. */
-  counters(query: UpkeepQuery): Promise<Counters[]>
+  counters(query: UpkeepQuery): Promise<UpkeepCounters[]>
 }
 
-async function countersOf(query: UpkeepQuery, left: Counters[]): Promise<Counters[]> {
+async function countersOf(query: UpkeepQuery, left: UpkeepCounters[]): Promise<UpkeepCounters[]> {
   await query(COUNT_NOW)
-  return (await query(COUNTERS(RELATIONS(left)))) as unknown as Counters[]
+  return (await query(COUNTERS(RELATIONS(left)))) as unknown as UpkeepCounters[]
 }
 
 /**
  * At the end of a restore, move or upgrade: otherwise the first upkeep of the service would read and freeze every row in
  * one go, while nobody is answered. Its counters are for the first start.
  */
-export async function vacuumAll(query: UpkeepQuery): Promise<Counters[]> {
+export async function vacuumAll(query: UpkeepQuery): Promise<UpkeepCounters[]> {
   try {
     // Rows that are counted after the vacuum would look new.
     await query(COUNT_NOW)
@@ -187,7 +187,7 @@ export async function vacuumAll(query: UpkeepQuery): Promise<Counters[]> {
 export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
   const { freezeAge, logBytes, checkpointMs } = { ...upkeepDefaults, ...options }
   const pausedUntilMs = new Map<string, number>()
-  let left: Counters[] = []
+  let left: UpkeepCounters[] = []
   let checkpointAtMs = performance.now()
   let longestWorkMs = 0
 

@@ -36,7 +36,7 @@ import {
   openInstance,
 } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
-import { createSession, type Result, type Session } from './embedded-session.ts'
+import { createSession, type EmbeddedResult, type Session } from './embedded-session.ts'
 import {
   copySnapshot,
   makeSnapshotDirectory,
@@ -222,7 +222,7 @@ async function keepOpen(
   }
 
   /** To be called within a turn only. */
-  function execute(own: Life, text: string, values: unknown[]): Result {
+  function execute(own: Life, text: string, values: unknown[]): EmbeddedResult {
     if (own !== life) throw new DatabaseUnavailable('ended')
     try {
       return own.session.run(text, values)

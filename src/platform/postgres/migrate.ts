@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import { version } from '../version.ts'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode } from './failure.ts'
-import { endVacuums, hasty } from './migration-locks.ts'
+import { endVacuums, setShortLockTimeout } from './migration-locks.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import type { Migration } from './read-migrations.ts'
 
@@ -222,7 +222,7 @@ async function applyTogether(
     async (transaction) => {
       await transaction.all(unlimited, {})
       if (!(await transaction.first(tryLock, {}))!.locked) throw new Busy()
-      await transaction.all(hasty, {})
+      await transaction.all(setShortLockTimeout, {})
       await makeOwnTable(transaction)
       const done = await transaction.all(listApplied, {})
       const isInUse = database.kind === 'postgres' && done.length > 0

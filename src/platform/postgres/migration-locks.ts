@@ -4,7 +4,7 @@ import { type Executor, param, statement } from './database.ts'
 import type { Migration } from './read-migrations.ts'
 
 /** What waits for a lock makes everybody behind it wait too: it gives up soon, and tries again. */
-export const hasty = statement(sql`select set_config('lock_timeout', '500ms', true)`)
+export const setShortLockTimeout = statement(sql`select set_config('lock_timeout', '500ms', true)`)
 /** Longer than PostgreSQL's deadlock_timeout of 1 s, after which an automatic vacuum ends for somebody who waits. */
 const patient = statement(sql`select set_config('lock_timeout', '3s', true)`)
 /** The tables among these names, and those of the indexes among them. */
@@ -28,5 +28,5 @@ export async function endVacuums(transaction: Executor, migrations: readonly Mig
   await transaction.all(patient, {})
   const list = tables.map(({ name }) => `"${name}"`).join(', ')
   await transaction.all({ text: `lock table ${list} in share update exclusive mode`, params: [] }, {})
-  await transaction.all(hasty, {})
+  await transaction.all(setShortLockTimeout, {})
 }

@@ -1,7 +1,7 @@
 /** Arabic: the pages for people. */
 import type { PageTexts } from './fr.ts'
 
-export const pages: PageTexts = {
+export const pagesAr: PageTexts = {
   language: 'اللغة',
   help: 'المساعدة',
   terms: 'الشروط',

@@ -1,7 +1,7 @@
 /** English: the pages for people. */
 import type { PageTexts } from './fr.ts'
 
-export const pages: PageTexts = {
+export const pagesEn: PageTexts = {
   language: 'Language',
   help: 'Help',
   terms: 'Terms',

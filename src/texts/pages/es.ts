@@ -1,7 +1,7 @@
 /** Spanish: the pages for people. */
 import type { PageTexts } from './fr.ts'
 
-export const pages: PageTexts = {
+export const pagesEs: PageTexts = {
   language: 'Idioma',
   help: 'Ayuda',
   terms: 'Condiciones',

@@ -1,5 +1,5 @@
 /** French: the pages for people. */
-export const pages = {
+export const pagesFr = {
   language: 'Langue',
   help: 'Aide',
   terms: 'Conditions',
@@ -212,4 +212,4 @@ export const pages = {
   event_undo_used: 'Un changement a été annulé',
 }
 
-export type PageTexts = Record<keyof typeof pages, string>
+export type PageTexts = Record<keyof typeof pagesFr, string>

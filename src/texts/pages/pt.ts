@@ -1,7 +1,7 @@
 /** Portuguese: the pages for people. */
 import type { PageTexts } from './fr.ts'
 
-export const pages: PageTexts = {
+export const pagesPt: PageTexts = {
   language: 'Idioma',
   help: 'Ajuda',
   terms: 'Condições',

@@ -1,6 +1,6 @@
 /** The pages by which people come in, through forms and without script, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { checkPages } from '../../../src/domain/operations/doctor/reach-checks.ts'
+import { checkPagesReach } from '../../../src/domain/operations/doctor/reach-checks.ts'
 import type { Config } from '../../../src/platform/config/types.ts'
 import type { Network } from '../../../src/platform/guarded-fetch.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
@@ -281,7 +281,7 @@ describe('what a page is', () => {
   ])('doctor sees whether the proxy %s', async (_, headers: Record<string, string>, level, message) => {
     const config = { server: { baseUrl: 'https://auth.example.com' }, pages: { enabled: true } } as Config
     const through = (url: string) => fetch(service.url + new URL(url).pathname, { headers })
-    const found = await checkPages({ config, network: { fetch: through } as unknown as Network })
+    const found = await checkPagesReach({ config, network: { fetch: through } as unknown as Network })
     expect([found.level, found.message]).toEqual([level, expect.stringContaining(message)] as never)
   })
 

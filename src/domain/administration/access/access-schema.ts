@@ -6,7 +6,7 @@ import type { Role, Scope } from './access.ts'
 const role = <Name extends Role>(name: Name) => t.Literal(name)
 const scope = <Name extends Scope>(name: Name) => t.Literal(name)
 
-export const roleField = component(
+export const administratorRoleField = component(
   'Role',
   t.Union([role('viewer'), role('support'), role('owner')], { description: 'What an administrator may do.' }),
 )

@@ -72,13 +72,13 @@ export interface AdministratorCaller {
 }
 
 /** The caller of a route that is open. */
-export interface Nobody {
+export interface AnonymousCaller {
   type: 'nobody'
   id: null
   name: null
 }
 
-export type AdminCaller = Operator | TokenCaller | AdministratorCaller | Nobody
+export type AdminCaller = Operator | TokenCaller | AdministratorCaller | AnonymousCaller
 
 const scopesOfRole: Record<Role, readonly Scope[]> = {
   viewer: ['accounts:read', 'messages:read', 'events:read', 'invitations:read'],

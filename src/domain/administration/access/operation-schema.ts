@@ -3,7 +3,7 @@ import { t } from 'elysia'
 import { answer } from '../../../platform/http/components.ts'
 
 /** A field of a query; what it says is read by the service. */
-export const text = () => t.Optional(t.String({ maxLength: 300 }))
+export const queryText = () => t.Optional(t.String({ maxLength: 300 }))
 
 /** Read by `readNumber`. */
 export const numberText = (description: string) =>

@@ -11,7 +11,7 @@ import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
 import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { type AdminCaller, type AdministratorCaller, scopesOf } from '../access/access.ts'
-import { roleField, scopeField } from '../access/access-schema.ts'
+import { administratorRoleField, scopeField } from '../access/access-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
 import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
 
@@ -62,7 +62,7 @@ const sessionAnswer = component(
         uuid: t.String({ examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
         email: nullable(t.String({ examples: ['ada@example.com'] })),
         phone: nullable(t.String({ examples: ['+33612345678'] })),
-        role: roleField,
+        role: administratorRoleField,
       }),
       scopes: t.Array(scopeField, {
         description: 'What the role reaches; support staff have some of them only in part',

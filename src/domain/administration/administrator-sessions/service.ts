@@ -218,7 +218,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
         devices.recognizeAtLogin(account, { ...client, fingerprint: fingerprintOf(client.device) }),
         stores.administrators.find(account?.uuid ?? decoyUuid),
       ])
-      const { right } = await passwordCheck.judge({
+      const { right } = await passwordCheck.check({
         account,
         identifierKey: identifier.key,
         caller,
@@ -285,7 +285,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
       const account = await stores.accounts.findByUuid(id)
       if (account === null) throw new AppError('invalid_token', { cause: 'session_over' })
       const caller = inSession({ account, sessionId }, client)
-      const { right } = await passwordCheck.judge({
+      const { right } = await passwordCheck.check({
         account,
         identifierKey: account.uuid,
         caller,

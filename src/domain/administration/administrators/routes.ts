@@ -8,7 +8,7 @@ import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
-import { roleField } from '../access/access-schema.ts'
+import { administratorRoleField } from '../access/access-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { AdministratorService } from './service.ts'
 import type { Administrator } from './store.ts'
@@ -20,7 +20,7 @@ const administrator = component(
       uuid: t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
       email: nullable(t.String({ examples: ['ada@example.com'] })),
       phone: nullable(t.String({ examples: ['+33612345678'] })),
-      role: roleField,
+      role: administratorRoleField,
       created_at: timeField(),
       last_signed_in_at: nullable(timeField()),
     },
@@ -145,7 +145,7 @@ export function createAdministratorRoutes(
             description: 'Its uuid, or an e-mail address or a phone number that it verified',
             examples: ['ada@example.com'],
           }),
-          role: roleField,
+          role: administratorRoleField,
         }),
         response: {
           200: changedAnswer,

@@ -19,7 +19,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import { readBearerToken } from '../../sessions/sessions/authentication.ts'
 import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../access/access.ts'
 import type { StoredToken, TokenStore } from './store.ts'
-import { createToken, hashOfToken, isToken } from './token.ts'
+import { createToken, hashOfApiToken, isToken } from './token.ts'
 
 export interface TokenWish {
   name: string
@@ -79,7 +79,7 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
   return {
     async authenticate(authorization, { address, addressBucket }) {
       const typed = readBearerToken(authorization)
-      const token = typed !== null && isToken(typed) ? await store.findByHash(hashOfToken(typed)) : null
+      const token = typed !== null && isToken(typed) ? await store.findByHash(hashOfApiToken(typed)) : null
       const refusal = refusalOf(token, address)
       if (refusal !== null || token === null) {
         events.addRefusedToken(token && { id: token.uuid, name: token.name })
@@ -101,7 +101,7 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
       const added = {
         ...wanted,
         uuid: id,
-        hash: hashOfToken(token),
+        hash: hashOfApiToken(token),
         createdAt: now,
         creator: { type: caller.type, id: caller.id, name: caller.name },
       }

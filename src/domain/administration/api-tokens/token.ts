@@ -30,7 +30,7 @@ export function isToken(text: string): boolean {
 }
 
 /** What is stored. 131 random bits need no slow hash. */
-export const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest()
+export const hashOfApiToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /** CRC-32 in base 62, filled with zeros on the left. */
 function checksumOf(random: string): string {

@@ -5,7 +5,7 @@ import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
 import type { AdminCaller } from '../access/access.ts'
-import { detail, numberText, text, timeText } from '../access/operation-schema.ts'
+import { detail, numberText, queryText, timeText } from '../access/operation-schema.ts'
 import type { AuditTrail } from './service.ts'
 
 export function createAuditTrailRoutes(
@@ -23,7 +23,7 @@ export function createAuditTrailRoutes(
         ...(await auditTrail.list({ ...query, account: params.uuid })),
       }),
       {
-        query: t.Object({ ...pageQuery, type: text(), since: timeText() }),
+        query: t.Object({ ...pageQuery, type: queryText(), since: timeText() }),
         response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
         detail: detail('listAccountEvents', 'Read the history of an account'),
       },
@@ -39,9 +39,9 @@ export function createAuditTrailRoutes(
       {
         query: t.Object({
           ...pageQuery,
-          account: text(),
-          type: text(),
-          actor: text(),
+          account: queryText(),
+          type: queryText(),
+          actor: queryText(),
           since: timeText(),
           after: numberText('The id of an event (`0`: from the beginning): those after it, oldest first'),
           wait: numberText('With `after`: how many seconds to wait for an event, at most 25'),

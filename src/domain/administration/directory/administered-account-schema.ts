@@ -47,7 +47,7 @@ export const accountDetails = component(
     { description: 'An account with all that administration knows of it.' },
   ),
 )
-export const accountAnswer = answer(
+export const administeredAccountAnswer = answer(
   'AdministeredAccountAnswer',
   { status: t.Literal(200), account: accountDetails },
   'The account as it is now.',

@@ -10,9 +10,9 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { exportAnswer } from '../../self-service/me/me-schema.ts'
 import { sessionRecord } from '../../sessions/sessions/session-schema.ts'
-import { detail, done, doneAnswer, text, timeText } from '../access/operation-schema.ts'
+import { detail, done, doneAnswer, queryText, timeText } from '../access/operation-schema.ts'
 import { accountableField, roleField } from './account-fields.ts'
-import { accountAnswer, listedAccount } from './administered-account-schema.ts'
+import { administeredAccountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { Directory } from './service.ts'
 
 const groupNames = t.Array(t.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
@@ -44,9 +44,9 @@ export function createDirectoryRoutes(
     .get('/accounts', async ({ query }) => ({ status: 200 as const, ...(await accounts.list(query)) }), {
       query: t.Object({
         ...pageQuery,
-        query: text(),
-        locked: text(),
-        confirmed: text(),
+        query: queryText(),
+        locked: queryText(),
+        confirmed: queryText(),
         role_id: t.Optional(
           t.String({
             description: 'The number of a role, or its name',
@@ -74,7 +74,10 @@ export function createDirectoryRoutes(
     .get(
       '/accounts/:uuid',
       async ({ params }) => ({ status: 200 as const, account: await accounts.get(params.uuid) }),
-      { response: { 200: accountAnswer, ...notFound }, detail: detail('showAccount', 'Read an account') },
+      {
+        response: { 200: administeredAccountAnswer, ...notFound },
+        detail: detail('showAccount', 'Read an account'),
+      },
     )
     .patch(
       '/accounts/:uuid',
@@ -114,7 +117,7 @@ export function createDirectoryRoutes(
           ),
         }),
         response: {
-          200: accountAnswer,
+          200: administeredAccountAnswer,
           ...errorResponses(
             'account_not_found',
             'no_verified_contact',

@@ -37,7 +37,6 @@ import {
   listedRecord,
   refusedAtRecord,
 } from './administered-account-schema.ts'
-import { createLooks } from './looks.ts'
 import { type AccountQuery, readSearch } from './search.ts'
 import type {
   AccountChange,
@@ -46,6 +45,7 @@ import type {
   AdministeredAccount,
   DirectoryStore,
 } from './store.ts'
+import { createViewRecorder } from './view-recorder.ts'
 
 /** The body of PATCH has this form. */
 export interface AccountPatch {
@@ -127,7 +127,7 @@ export function createDirectory(needs: Needs): Directory {
   const { refusedAddresses, clock, config, stores } = needs
   const { directory: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
-  const looks = createLooks({ events, clock })
+  const views = createViewRecorder({ events, clock })
 
   const listed = (account: AdministeredAccount) => listedRecord(account, passwordDigest, roles)
 
@@ -222,13 +222,13 @@ export function createDirectory(needs: Needs): Directory {
 
   async function view(uuid: string): Promise<AdministeredAccount> {
     const account = await require(uuid)
-    await looks.record(account)
+    await views.record(account)
     return account
   }
 
   return {
     find: require,
-    recordList: looks.recordList,
+    recordList: views.recordList,
     view,
     describe,
     async list(query) {
@@ -236,15 +236,15 @@ export function createDirectory(needs: Needs): Directory {
       const { searches, filter } = readSearch(query, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, after, limit + 1)
       const page = toPage(found, limit, listed)
-      for (const account of page.items) if (isMeant(search, account)) await looks.record(account)
-      await looks.recordList(page.items.length)
+      for (const account of page.items) if (isMeant(search, account)) await views.record(account)
+      await views.recordList(page.items.length)
       return page
     },
     async uuidsOf(query) {
       if (isUuid(query)) return [query]
       const { searches, filter } = readSearch({ query }, defaultCountry, roles)
       const { found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
-      await looks.recordList(found.length)
+      await views.recordList(found.length)
       return found.map(({ uuid }) => uuid)
     },
     get: async (uuid) => describe(await view(uuid)),
@@ -260,7 +260,7 @@ export function createDirectory(needs: Needs): Directory {
       const changed = await store.change(account, plan, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
       // The answer shows the person: without a change to record, it is a look like any other.
-      if (!changed.isRecorded && !patch.confirmed) await looks.record(changed.account)
+      if (!changed.isRecorded && !patch.confirmed) await views.record(changed.account)
       return describe(changed.account)
     },
     export: async (uuid) => exports.ofAccount(await require(uuid)),

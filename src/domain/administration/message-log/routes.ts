@@ -10,7 +10,7 @@ import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
-import { detail, done, doneAnswer, numberText, text, timeText } from '../access/operation-schema.ts'
+import { detail, done, doneAnswer, numberText, queryText, timeText } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { meaningOf } from './meaning.ts'
 import type { MessageLog } from './service.ts'
@@ -71,7 +71,13 @@ const reportRow = component(
     { description: 'SMS of one gateway and country, by how far they came.' },
   ),
 )
-const filter = { ...pageQuery, state: text(), channel: text(), gateway: text(), since: timeText() }
+const filter = {
+  ...pageQuery,
+  state: queryText(),
+  channel: queryText(),
+  gateway: queryText(),
+  since: timeText(),
+}
 const recipient = t.Optional(
   t.String({
     description: 'Any part of a contact or a name of the person, or the whole destination',

@@ -3,11 +3,11 @@ import { Elysia, t } from 'elysia'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { languages } from '../../../texts/languages.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
-import { en } from './words-en.ts'
-import { fr } from './words-fr.ts'
+import { wordsEn } from './words-en.ts'
+import { wordsFr } from './words-fr.ts'
 
 const files = readPageFiles() as unknown as Record<string, string>
-const words = { en, fr }
+const words = { en: wordsEn, fr: wordsFr }
 type PageLanguage = keyof typeof words
 
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }

@@ -1,5 +1,5 @@
 /** The words of the page of administration in English. */
-export const en = {
+export const wordsEn = {
   skip: 'Skip to the content',
   navigation: 'Screens',
   overview: 'Overview',

@@ -1,7 +1,7 @@
 /** The words of the page of administration in French. */
-import type { en } from './words-en.ts'
+import type { wordsEn } from './words-en.ts'
 
-export const fr: Record<keyof typeof en, string> = {
+export const wordsFr: Record<keyof typeof wordsEn, string> = {
   skip: 'Aller au contenu',
   navigation: 'Écrans',
   overview: 'Vue d’ensemble',

@@ -10,7 +10,7 @@ import type { Language } from '../../../texts/languages.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import { accountableField, roleField } from '../directory/account-fields.ts'
-import { accountAnswer, accountDetails } from '../directory/administered-account-schema.ts'
+import { accountDetails, administeredAccountAnswer } from '../directory/administered-account-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { PeopleService } from './service.ts'
 
@@ -177,7 +177,7 @@ export function createPeopleRoutes(
       }),
       {
         body: contactBody,
-        response: { 200: accountAnswer, ...putErrors },
+        response: { 200: administeredAccountAnswer, ...putErrors },
         detail: detail('putAccountEmail', 'Set the e-mail address of an account'),
       },
     )
@@ -188,7 +188,7 @@ export function createPeopleRoutes(
         account: await people.removeContact(params.uuid, 'email'),
       }),
       {
-        response: { 200: accountAnswer, ...removeErrors },
+        response: { 200: administeredAccountAnswer, ...removeErrors },
         detail: detail('removeAccountEmail', 'Remove the e-mail address of an account'),
       },
     )
@@ -200,7 +200,7 @@ export function createPeopleRoutes(
       }),
       {
         body: contactBody,
-        response: { 200: accountAnswer, ...putErrors },
+        response: { 200: administeredAccountAnswer, ...putErrors },
         detail: detail('putAccountPhone', 'Set the phone number of an account'),
       },
     )
@@ -211,7 +211,7 @@ export function createPeopleRoutes(
         account: await people.removeContact(params.uuid, 'phone'),
       }),
       {
-        response: { 200: accountAnswer, ...removeErrors },
+        response: { 200: administeredAccountAnswer, ...removeErrors },
         detail: detail('removeAccountPhone', 'Remove the phone number of an account'),
       },
     )

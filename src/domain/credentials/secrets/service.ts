@@ -14,8 +14,8 @@ import type { KeyService } from '../../sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../sessions/tokens/key-store.ts'
 import type { Authenticators } from '../authenticators/service.ts'
 import type { FactorStore } from '../authenticators/store.ts'
+import { LASTING_KEY, type SealedTable, SIGNING_KEY, sealedTablesOf } from './sealed-tables.ts'
 import type { SealedLastingKey, SecretStore, SecretUse } from './store.ts'
-import { LASTING_KEY, SIGNING_KEY, type Vault, vaultsOf } from './vaults.ts'
 
 export interface SecretStatus {
   /** The id of the secret that seals and signs here. */
@@ -35,7 +35,7 @@ export interface PreviousSecret {
   /** A replica that runs seals and signs with it, or did until a moment ago. */
   isCurrentElsewhere: boolean
   /** Rows that are sealed under it, by what they hold. */
-  rows: Record<Vault['name'], number>
+  rows: Record<SealedTable['name'], number>
   /** Sessions that live and were not refreshed since it was the current one. */
   sessions: number
   /** It may be removed from what is accepted then; null while rows are sealed under it, or a replica uses it. */
@@ -97,7 +97,7 @@ export function createSecrets({
   stores,
 }: Needs): Secrets {
   const store = stores.secrets
-  const vaults = vaultsOf(stores)
+  const sealedTables = sealedTablesOf(stores)
   const me = { current: secret.current.id, accepted: secret.accepted.map(({ id }) => id) }
   let timer: Timer | undefined
   let working: Promise<void> | null = null
@@ -150,9 +150,9 @@ export function createSecrets({
   const isRecent = (at: Date | null) =>
     database.kind !== 'embedded' && at !== null && clock.now().getTime() - at.getTime() < SILENT_MS
 
-  async function sealVault(vault: Vault): Promise<number> {
+  async function sealTable(sealedTable: SealedTable): Promise<number> {
     let count = 0
-    for await (const rows of vault.pages()) {
+    for await (const rows of sealedTable.pages()) {
       for (const { label, box, replace } of rows) {
         const opened = secret.tryToOpen(label, box)
         if (opened === null || opened.sealedBy === secret.current) continue
@@ -185,7 +185,7 @@ export function createSecrets({
     if (uses.some(({ id, currentAt }) => id !== me.current && isRecent(currentAt))) return
     if (!(await store.takeTurn(me.current, new Date(now.getTime() + TURN_MS), now))) return
     let count = 0
-    for (const vault of vaults) count += await sealVault(vault)
+    for (const sealedTable of sealedTables) count += await sealTable(sealedTable)
     if (count > 0) logger.info({ rows: count }, 'sealed anew under the present server secret')
     else restsUntilMs = now.getTime() + REST_MS
   }
@@ -236,12 +236,12 @@ export function createSecrets({
     const none = () => ({ signing_keys: 0, authenticator_apps: 0, lasting_keys: 0 })
     const byId = new Map(me.accepted.map((id) => [id, none()]))
     let lost = 0
-    for (const vault of vaults) {
-      for await (const rows of vault.pages()) {
+    for (const sealedTable of sealedTables) {
+      for await (const rows of sealedTable.pages()) {
         for (const { label, box } of rows) {
           const sealedBy = secret.tryToOpen(label, box)?.sealedBy.id
           if (sealedBy === undefined) lost++
-          else byId.get(sealedBy)![vault.name]++
+          else byId.get(sealedBy)![sealedTable.name]++
         }
       }
     }

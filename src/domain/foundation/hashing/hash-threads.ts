@@ -31,7 +31,7 @@ export type HashJob =
 /**
  * The new digest, or whether the password is right and its renewed digest. It is null if Bun.password refused the job.
  */
-export type Result = string | { right: boolean; newDigest: string | null } | null
+export type HashResult = string | { right: boolean; newDigest: string | null } | null
 
 export interface HashThreads {
   /** The number of jobs that run or wait. */
@@ -40,7 +40,7 @@ export interface HashThreads {
    * First come, first served, with all `first` jobs before all others. Rejects with AppError('unavailable') if the thread
    * ends, and after `close`.
    */
-  run(job: HashJob, options?: { first?: boolean }): Promise<Result>
+  run(job: HashJob, options?: { first?: boolean }): Promise<HashResult>
   /** Starts the first threads before they are needed. */
   warmUp(): void
   close(): void
@@ -52,7 +52,7 @@ const WARM_THREADS = 2
 interface Task {
   job: HashJob
   queuedAt: number
-  resolve(result: Result): void
+  resolve(result: HashResult): void
   reject(error: AppError): void
 }
 
@@ -110,7 +110,7 @@ export function createHashThreads(
       if (closed) throw new AppError('unavailable', { cause: 'hashing closed' })
       jobs++
       try {
-        return await new Promise<Result>((resolve, reject) => {
+        return await new Promise<HashResult>((resolve, reject) => {
           waiting[first ? 'first' : 'others'].push({ job, queuedAt: performance.now(), resolve, reject })
           handOut()
         })
@@ -177,14 +177,14 @@ function startThread(source: string, { onBegin, onStart, onDone, onEnd }: Thread
       reject(new AppError('unavailable', { cause: 'hash thread ended' }))
     onDone()
   }
-  worker.onmessage = ({ data }: MessageEvent<Verifier | Result>) => {
+  worker.onmessage = ({ data }: MessageEvent<Verifier | HashResult>) => {
     if (verifier === undefined) {
       verifier = data as Verifier
       onStart(verifier)
       began()
       return
     }
-    tasks.shift()?.resolve(data as Result)
+    tasks.shift()?.resolve(data as HashResult)
     if (tasks.length === 0) worker.unref()
     else began()
     onDone()

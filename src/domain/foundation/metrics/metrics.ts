@@ -9,7 +9,7 @@ import type {
 } from './definitions.ts'
 
 /** It is null if it is not known now, so that nothing is exposed. */
-export type Reading = number | null | { labels: Record<string, string>; value: number }[]
+export type GaugeReading = number | null | { labels: Record<string, string>; value: number }[]
 
 export interface Metrics {
   /** If it is false, work that serves only a measurement is left out. */
@@ -21,7 +21,7 @@ export interface Metrics {
     ...labels: LabelArguments<(typeof histograms)[Name]>
   ): void
   /** `read` is called for each scrape. A reading that fails, or takes longer than a second, is left out. */
-  gauge(name: GaugeName, read: () => Reading | Promise<Reading>): void
+  gauge(name: GaugeName, read: () => GaugeReading | Promise<GaugeReading>): void
   /** The answer to a scrape, in the format that the Accept header asks for. */
   expose(accept: string | null): Promise<{ contentType: string; text: string }>
 }

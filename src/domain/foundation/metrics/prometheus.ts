@@ -27,12 +27,12 @@ import {
   type HistogramName,
   histograms,
 } from './definitions.ts'
-import type { Metrics, Reading } from './metrics.ts'
+import type { GaugeReading, Metrics } from './metrics.ts'
 
 const PREFIX = 'poterne_'
 const READING_TIMEOUT_MS = 1000
 
-type Read = () => Reading | Promise<Reading>
+type Read = () => GaugeReading | Promise<GaugeReading>
 
 interface Observed {
   buckets: readonly number[]

@@ -1,7 +1,7 @@
 /** What is paid for calls and tries: by the address they come from, and by what they are tried on. */
 import type { Config } from '../../../platform/config/types.ts'
 import type { Caller } from './callers.ts'
-import { type ByAddress, bucket, DAY_MS, HOUR_MS, MINUTE_MS, type Tag, window } from './rules.ts'
+import { type ByAddress, bucket, type CounterTag, DAY_MS, HOUR_MS, MINUTE_MS, window } from './rules.ts'
 import type { Charge, Rule } from './store.ts'
 
 const RECOVERY_CODES_PER_HOUR = 20
@@ -18,7 +18,7 @@ const AUTHORIZATIONS_PER_MINUTE = 60
 const TOKEN_CALLS_PER_MINUTE = 120
 
 export function createAttemptCounters(
-  { config, tag }: { config: Pick<Config, 'limits'>; tag: Tag },
+  { config, tag }: { config: Pick<Config, 'limits'>; tag: CounterTag },
   byAddress: ByAddress,
 ) {
   const { limits } = config

@@ -7,7 +7,7 @@ export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
 /** Keyed, so that no identifier, address or number stands in a counter's name. */
-export type Tag = (...parts: string[]) => string
+export type CounterTag = (...parts: string[]) => string
 
 export const window = (count: number, windowMs: number) =>
   ({ kind: 'window', count, windowMs }) satisfies Rule
@@ -17,7 +17,7 @@ export type ByAddress = (name: string, addressBucket: string, rule: Rule) => Cha
 
 /** One counter for each network that the address is in; wider ones admit more. */
 export const createByAddress =
-  (tag: Tag): ByAddress =>
+  (tag: CounterTag): ByAddress =>
   (name, addressBucket, rule) =>
     networksOf(addressBucket).map(({ network, times }) => ({
       key: `${name}:${tag('network', network)}`,

@@ -7,7 +7,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
-import { type ByAddress, bucket, DAY_MS, HOUR_MS, type Tag, window } from './rules.ts'
+import { type ByAddress, bucket, type CounterTag, DAY_MS, HOUR_MS, window } from './rules.ts'
 import { createSendingPools, type Recipients, recipientsOf } from './sending-pools.ts'
 import type { Charge } from './store.ts'
 
@@ -23,7 +23,7 @@ const YOUNG_MS = 7 * DAY_MS
 
 export interface SendingOptions {
   config: Pick<Config, 'limits' | 'sms' | 'smtp' | 'accounts'>
-  tag: Tag
+  tag: CounterTag
   now: () => Date
   /** Whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean

@@ -5,7 +5,7 @@
  */
 import type { Config } from '../../../platform/config/types.ts'
 import { networkOfSender } from '../../../platform/http/client-address.ts'
-import { bucket, DAY_MS, HOUR_MS, type Tag, window } from './rules.ts'
+import { bucket, type CounterTag, DAY_MS, HOUR_MS, window } from './rules.ts'
 import type { Charge, Rule, SendingPool } from './store.ts'
 
 type Channel = 'email' | 'sms'
@@ -42,7 +42,7 @@ export function createSendingPools({
   tag,
 }: {
   config: Pick<Config, 'limits' | 'sms' | 'smtp'>
-  tag: Tag
+  tag: CounterTag
 }) {
   const { limits, sms, smtp } = config
   const { dailyBudget } = sms

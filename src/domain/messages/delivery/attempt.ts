@@ -12,7 +12,7 @@ import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
 import { createSendingLog, type DeliveryLogger } from './sending-log.ts'
 
-export interface CodeBinding {
+export interface SentCodeBinding {
   subject: string
   purpose: SentCodePurpose
   group: CallerGroup
@@ -25,9 +25,9 @@ export interface SendingCodes {
    * Starts the lifetime of the code: called before the first sending, and again if that was never recorded. It returns
    * false if this code was replaced or used and must not be sent. Throws if its store is away.
    */
-  start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
+  start(binding: SentCodeBinding, seed: Uint8Array): Promise<boolean>
   /** The six digits, or the 16 letters. */
-  reveal(binding: CodeBinding, seed: Uint8Array): string
+  reveal(binding: SentCodeBinding, seed: Uint8Array): string
 }
 
 export interface AttemptOptions {
@@ -80,9 +80,9 @@ export interface AttemptResult {
 }
 
 /** Never throws. */
-export type Attempt = (message: QueuedMessage) => Promise<AttemptResult>
+export type DeliveryAttempt = (message: QueuedMessage) => Promise<AttemptResult>
 
-export function createAttempt(options: AttemptOptions): Attempt {
+export function createAttempt(options: AttemptOptions): DeliveryAttempt {
   const {
     store,
     codes,
@@ -243,7 +243,7 @@ const endOfCode = (message: QueuedMessage, lifetimeSeconds: number) =>
     : message.firstAttemptAt.getTime() + lifetimeSeconds * 1000
 
 interface Code {
-  binding: CodeBinding
+  binding: SentCodeBinding
   seed: Uint8Array
 }
 

@@ -36,7 +36,7 @@ const paragraphWith = (link: string | null) => (text: string) => {
   return `<p style="margin:0 0 16px">${address ? escaped.replace(address, anchor) : escaped}</p>`
 }
 
-export function html(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
+export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
   const { language, subject, above, code, below, footer, link } = parts
   const paragraph = paragraphWith(link)
   const direction = textDirection(language)

@@ -13,7 +13,7 @@ import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/s
 import { type MessagePurpose, type NoticePurpose, noticePurposes } from '../outbox/message.ts'
 import type { QueuedMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
-import { type EmailParts, html, plainText } from './email-layout.ts'
+import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
 
@@ -72,7 +72,7 @@ export function createRenderer(
       footer: typographic(footer(facts)),
       link,
     }
-    return { ...common, subject: parts.subject, text: plainText(parts), html: html(parts, look) }
+    return { ...common, subject: parts.subject, text: plainText(parts), html: emailHtml(parts, look) }
   }
 }
 

@@ -28,7 +28,7 @@ export interface Funnel {
   /** Adds what was counted since the last time. Never throws. */
   flush(): Promise<void>
   /** Puts the gateways last of whose codes too few are verified (`sms.minimum_conversion`). */
-  judgeConversions(): Promise<void>
+  checkConversions(): Promise<void>
   start(): void
   close(): Promise<void>
 }
@@ -92,7 +92,7 @@ export function createFunnel(options: Options): Funnel {
   }
 
   /** A gateway whose codes do not arrive is asked last, however politely it accepts them. */
-  async function judgeConversions(): Promise<void> {
+  async function checkConversions(): Promise<void> {
     if (minimumConversion === 0) return
     for (const { name } of gateways) {
       const { codes, verified } = await store.conversion(name, lifetimeSeconds, clock.now())
@@ -109,7 +109,7 @@ export function createFunnel(options: Options): Funnel {
     flushes++
     try {
       if (flushes % REFRESH_EVERY === 1) await Promise.all([prefixes.refresh(), applyEarlyReceipts()])
-      if (flushes % CONVERSION_EVERY === 1) await judgeConversions()
+      if (flushes % CONVERSION_EVERY === 1) await checkConversions()
     } catch (error) {
       logger.warn({ cause: causeOf(error) }, 'the counts of SMS could not be read')
     }
@@ -139,7 +139,7 @@ export function createFunnel(options: Options): Funnel {
     closedUntil: prefixes.closedUntil,
     report: (days) => store.report(daysBefore(clock.now(), days - 1)),
     flush,
-    judgeConversions,
+    checkConversions,
     start() {
       timer = setInterval(() => {
         if (underWay.size < 100) run(round)

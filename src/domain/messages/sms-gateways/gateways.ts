@@ -13,7 +13,7 @@ import type { MessageSender, Refusal, RenderedMessage, SendOutcome, Trace } from
 import { readReply } from './reply.ts'
 import { requestOf } from './request.ts'
 import { createTokenSource, TokenRefused, type TokenSource } from './token.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { type ReplyVerdict, verdictOfReply } from './verdict.ts'
 
 export interface SmsSenderOptions {
   clock?: Clock
@@ -62,7 +62,7 @@ const NUMBER_WORDS = /number|recipient|destination|msisdn|phone|subscriber/i
 /** The words of the gateway refuse the account, and not this number: the next message would fare no better. */
 const namesAccount = (words = ''): boolean => ACCOUNT_WORDS.test(words) && !NUMBER_WORDS.test(words)
 
-type Answer = Verdict & { reason?: string }
+type Answer = ReplyVerdict & { reason?: string }
 
 /** Asks one gateway, with its OAuth token if it has one. Never throws. */
 export function createGateway(
@@ -126,7 +126,7 @@ async function ask(
   const redact = redactWith(bearer)
   const reason = cleanWords(body, message, redact)
   trace?.('reply', `${status} ${reason}`)
-  const verdict = verdictOf({ status, body, contentType: headers.get('content-type') ?? '' }, gateway)
+  const verdict = verdictOfReply({ status, body, contentType: headers.get('content-type') ?? '' }, gateway)
   const { providerId, ...rest } = verdict
   const isFit = providerId !== undefined && redact(providerId) === providerId
   return { ...rest, ...(isFit ? { providerId } : {}), ...(reason === '' ? {} : { reason }) }

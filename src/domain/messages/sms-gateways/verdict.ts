@@ -10,7 +10,7 @@ export interface Reply {
   contentType: string
 }
 
-export interface Verdict {
+export interface ReplyVerdict {
   outcome: 'sent' | 'refused' | 'failed'
   detail: string
   providerId?: string
@@ -22,7 +22,7 @@ const LONGEST_ID = 200
 
 type Rules = Pick<GatewayConfig, 'success' | 'retry' | 'messageId'>
 
-export function verdictOf(reply: Reply, { success, retry, messageId }: Rules): Verdict {
+export function verdictOfReply(reply: Reply, { success, retry, messageId }: Rules): ReplyVerdict {
   const { status } = reply
   const parsed = parseReply(reply)
   const isWorthRetrying = retry !== null && holds(retry, parsed)

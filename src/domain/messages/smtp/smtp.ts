@@ -16,7 +16,7 @@ import { cleanWords } from '../senders/clean-words.ts'
 import type { MessageSender, RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
-import { AddressRefused, verdictOf } from './verdict.ts'
+import { AddressRefused, outcomeOfConversation } from './verdict.ts'
 
 export interface SmtpTimeouts {
   connectMs: number
@@ -76,7 +76,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         )
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
-        return verdictOf(error, message, redact)
+        return outcomeOfConversation(error, message, redact)
       }
     },
     async verify() {
@@ -84,7 +84,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         await transport().verify()
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
-        return verdictOf(error, { to: smtp.username ?? '', code: null }, redact)
+        return outcomeOfConversation(error, { to: smtp.username ?? '', code: null }, redact)
       }
     },
     async verifySender() {
@@ -100,7 +100,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         const reason = cleanWords(response, { to: sender, code: null }, redact)
         return { outcome: status >= 500 ? 'refused' : 'failed', detail: `smtp_${status}`, reason }
       } catch (error) {
-        return verdictOf(error, { to: sender, code: null }, redact)
+        return outcomeOfConversation(error, { to: sender, code: null }, redact)
       } finally {
         asking.close()
       }

@@ -20,7 +20,7 @@ interface SmtpFailure {
 type Personal = Pick<RenderedMessage, 'to' | 'code'>
 
 /** `message`: what the words of the server must not repeat, beside the secrets that `redact` knows. */
-export const verdictOf = (error: unknown, message: Personal, redact: Redact): SendOutcome =>
+export const outcomeOfConversation = (error: unknown, message: Personal, redact: Redact): SendOutcome =>
   withReason(outcomeOf(error), error, (words) => cleanWords(words, message, redact))
 
 /** The reason is in the server's own words, or the name of what is wrong with its certificate. */

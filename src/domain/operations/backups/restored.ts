@@ -3,8 +3,13 @@ import { randomBytes } from 'node:crypto'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { lastingLabels, type ServerSecret } from '../../../platform/secret.ts'
 import { findUsernameKey, keepUsernames } from '../../accounts/accounts/usernames-sql.ts'
+import {
+  LASTING_KEY,
+  type SealedTable,
+  type SealedTableStores,
+  sealedTablesOf,
+} from '../../credentials/secrets/sealed-tables.ts'
 import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/store.ts'
-import { LASTING_KEY, type Vault, type VaultStores, vaultsOf } from '../../credentials/secrets/vaults.ts'
 import * as statements from './restore-sql.ts'
 
 /** What the replaced database knows and a backup of earlier cannot know. */
@@ -186,7 +191,7 @@ export async function chooseKeys(
 
 export interface SealedCount {
   /** The name that `poterne secret status` uses. */
-  name: Vault['name']
+  name: SealedTable['name']
   opened: number
   sealedAnew: number
   /** They did not open when they were backed up, either, and stay as they are. */
@@ -195,14 +200,14 @@ export interface SealedCount {
 
 /** Opens everything that is sealed, and seals anew, under the current secret, what another one sealed than those `kept`. */
 export async function openSealedRows(
-  stores: VaultStores,
+  stores: SealedTableStores,
   secret: ServerSecret,
   kept: ReadonlySet<string>,
 ): Promise<SealedCount[]> {
   const counts: SealedCount[] = []
-  for (const vault of vaultsOf(stores)) {
-    const count = { name: vault.name, opened: 0, sealedAnew: 0, lost: 0 }
-    for await (const rows of vault.pages()) {
+  for (const sealedTable of sealedTablesOf(stores)) {
+    const count = { name: sealedTable.name, opened: 0, sealedAnew: 0, lost: 0 }
+    for await (const rows of sealedTable.pages()) {
       for (const { label, box, replace } of rows) {
         const opened = secret.tryToOpen(label, box)
         if (opened === null) count.lost += 1

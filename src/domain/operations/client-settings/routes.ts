@@ -106,7 +106,7 @@ const settingsAnswer = component(
   ),
 )
 
-export interface Offered {
+export interface ClientSettingsNeeds {
   config: Config
   catalog: Catalog
   /** The names of the providers, in the order of the configuration. */
@@ -118,7 +118,13 @@ export interface Offered {
 
 export type ClientSettings = ReturnType<typeof clientSettings>
 
-export function clientSettings({ config, catalog, providers, loginTokenSeconds, intoMailbox }: Offered) {
+export function clientSettings({
+  config,
+  catalog,
+  providers,
+  loginTokenSeconds,
+  intoMailbox,
+}: ClientSettingsNeeds) {
   const { accounts, codes, limits, passkeys, password, smtp, sms, tokens, twoFactor } = config
   const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [accounts.defaultCountry]
   return {

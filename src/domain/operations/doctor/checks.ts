@@ -27,7 +27,7 @@ import {
   checkBaseUrl,
   checkForwardedFor,
   checkGateways,
-  checkPages,
+  checkPagesReach,
   checkPasskeyFiles,
   checkProviders,
 } from './reach-checks.ts'
@@ -80,7 +80,7 @@ export const checks: Check[] = [
 
   { name: 'base-url', where: 'here', run: checkBaseUrl },
   { name: 'forwarded-for', where: 'here', run: checkForwardedFor },
-  { name: 'pages', where: 'here', run: checkPages },
+  { name: 'pages', where: 'here', run: checkPagesReach },
   { name: 'providers', where: 'here', run: checkProviders },
   { name: 'passkeys', where: 'here', run: checkPasskeyFiles },
 ]

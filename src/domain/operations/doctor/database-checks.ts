@@ -78,11 +78,11 @@ export async function checkConnections({ config, database }: StoreContext): Prom
 
 export async function checkClock({ database, clock }: StoreContext): Promise<Finding> {
   if (database.kind === 'embedded') return ok('the embedded database reads the clock of this machine')
-  return judgeSkew(await measureClockSkewMs(database, clock), 'the database')
+  return checkSkew(await measureClockSkewMs(database, clock), 'the database')
 }
 
 /** `skewMs`: by which this machine is ahead. */
-export function judgeSkew(skewMs: number, whose: string): Finding {
+export function checkSkew(skewMs: number, whose: string): Finding {
   const seconds = Math.round(Math.abs(skewMs) / 100) / 10
   if (Math.abs(skewMs) <= MOST_SKEW_MS) return ok(`within ${Math.max(seconds, 0.1)} s of this machine`)
   return failure(
@@ -122,11 +122,11 @@ export async function checkDisk({ config, database }: StoreContext): Promise<Fin
     return ok('the disk of the server cannot be seen from here: watch it there')
   if (isEmbedded && !canWrite(directory))
     return failure(`${directory} takes no more data: make space on its disk, or raise its quota`)
-  return judgeSpace(directory, freeBytes(directory))
+  return checkSpace(directory, freeBytes(directory))
 }
 
 /** Exported for its test: nobody fills a disk to see it. */
-export function judgeSpace(directory: string, bytes: number): Finding {
+export function checkSpace(directory: string, bytes: number): Finding {
   if (bytes === Number.POSITIVE_INFINITY) return ok(`${directory}: its file system does not say what is free`)
   const megabytes = Math.floor(bytes / MEGABYTE)
   const said = `${megabytes} MB are free for ${directory}`

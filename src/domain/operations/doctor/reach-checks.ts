@@ -85,7 +85,7 @@ export async function checkBaseUrl({ config, publishedKeys, network }: OutsideCo
 }
 
 /** The first page sets a cookie under its own name. The page of another name sets none. */
-export async function checkPages({
+export async function checkPagesReach({
   config: { server, pages },
   network,
 }: Pick<OutsideContext, 'config' | 'network'>): Promise<Finding> {
@@ -130,11 +130,11 @@ export async function checkForwardedFor({ config, service, network }: OutsideCon
   const arrival = await service.readProbe(mark)
   if (arrival === null)
     return warning('not checked: server.base_url leads to another process than the one that runs here')
-  return judgeArrival(arrival, isOwnAddress(config.server))
+  return checkArrival(arrival, isOwnAddress(config.server))
 }
 
 /** Exported for its test: there are more proxies than a test can start. */
-export function judgeArrival(
+export function checkArrival(
   { peer, forwardedFor, address, isTrusted }: ProbeReport,
   isDirect: boolean,
 ): Finding {

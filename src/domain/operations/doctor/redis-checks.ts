@@ -2,7 +2,7 @@
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import type { RedisFacts } from '../../../platform/redis/facts.ts'
 import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
-import { judgeSkew } from './database-checks.ts'
+import { checkSkew } from './database-checks.ts'
 import { explainFailure } from './explain.ts'
 
 const OLDEST_VERSION = 7
@@ -57,6 +57,6 @@ export const checkPersistence = ofEach(({ saveFailed, keepsOverRestart }) => {
 export async function checkRedisClock({ redis }: StoreContext): Promise<Finding> {
   if (redis === null) return NO_REDIS
   const facts = await redis.inspect()
-  const findings = facts.map(({ clockSkewMs }) => judgeSkew(clockSkewMs, 'Redis'))
+  const findings = facts.map(({ clockSkewMs }) => checkSkew(clockSkewMs, 'Redis'))
   return worstOf(findings, warning('no server answered'))
 }

@@ -21,7 +21,7 @@ export interface Housekeeping {
 export interface HousekeepingOptions {
   store: HousekeepingStore
   /** The keys are their names in the log. Each store decides which of its rows have expired. */
-  chores: Record<string, Sweep>
+  sweeps: Record<string, Sweep>
   clock: Clock
   logger: Logger
   intervalMs?: number
@@ -37,7 +37,7 @@ const TURN_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
-  const { store, chores, clock, logger, onSuccess } = options
+  const { store, sweeps, clock, logger, onSuccess } = options
   let ending = false
   let endsAtMs = 0
   let failures = 0
@@ -60,7 +60,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     endsAtMs = now.getTime() + LAST_BATCH_MS
     failures = 0
     const total: Record<string, number> = {}
-    const left = Object.entries(chores)
+    const left = Object.entries(sweeps)
     for (let next = left.shift(); next !== undefined && !isOver(); next = left.shift()) {
       const [chore, sweep] = next
       const { removed, more } = await removeBatch(chore, sweep)

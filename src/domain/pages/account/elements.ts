@@ -6,7 +6,7 @@ import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
 import type { OwnVisit } from './service.ts'
 
-export interface Drawing {
+export interface OwnDrawing {
   now: Date
   /** The address of a path with the flow of the visit. */
   to(path: string): string
@@ -15,7 +15,7 @@ export interface Drawing {
 /** A page below `/account`, with the way back, what was done, and the way to sign out. */
 export function page(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   title: string,
   content: Html,
   problem: ShownProblem | null = null,
@@ -34,7 +34,7 @@ ${content}`,
 }
 
 /** What is wrong with a form of somebody who is signed in. A sign-in that is too old leads to the sign-in page. */
-export function problemOf(visit: OwnVisit, { now, to }: Drawing, fields: readonly string[]): ShownProblem {
+export function problemOf(visit: OwnVisit, { now, to }: OwnDrawing, fields: readonly string[]): ShownProblem {
   const shown = showProblem(visit, fields, now)
   if (visit.flow.problem?.code !== 'reauthentication_required') return shown
   const { errors, pages } = visit.texts
@@ -65,7 +65,7 @@ export function time({ client }: OwnVisit, at: Date | string): Html {
  */
 export function proofFields(
   visit: OwnVisit,
-  { to }: Drawing,
+  { to }: OwnDrawing,
   { account, methods, counts }: Security,
   problem: ShownProblem,
 ): Html {

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
-import type { Drawing } from './elements.ts'
+import type { OwnDrawing } from './elements.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, Done, OwnVisit } from './service.ts'
 
@@ -16,12 +16,15 @@ interface Needs {
   clock: Clock
 }
 
-type Draw = (visit: OwnVisit, drawing: Drawing) => Promise<Screen> | Screen
+type Draw = (visit: OwnVisit, drawing: OwnDrawing) => Promise<Screen> | Screen
 type Work = (visit: OwnVisit, typed: Typed) => Promise<Done>
 
 export function createAccountRoutes(httpBase: HttpBase, { visits, account, offered, clock }: Needs) {
   const { read } = account
-  const drawing = (visit: Visit): Drawing => ({ now: clock.now(), to: (path) => visits.address(visit, path) })
+  const drawing = (visit: Visit): OwnDrawing => ({
+    now: clock.now(),
+    to: (path) => visits.address(visit, path),
+  })
 
   const proof =
     (texts: (pages: Visit['texts']['pages']) => Parameters<typeof screens.proofScreen>[3]): Draw =>
@@ -59,7 +62,11 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     '/account/two-factor/confirm': (visit, draw) => {
       const { pages } = visit.texts
       const action = '/account/two-factor/confirm'
-      return screens.codeScreen(visit, draw, { title: pages.two_factor, lead: pages.confirm_lead, action })
+      return screens.confirmCodeScreen(visit, draw, {
+        title: pages.two_factor,
+        lead: pages.confirm_lead,
+        action,
+      })
     },
     '/account/two-factor/app': proof((pages) => ({
       title: pages.method_totp,
@@ -111,25 +118,29 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       danger: true,
     })),
     ...(offered.passkeys && {
-      '/account/passkeys': async (visit: OwnVisit, draw: Drawing) =>
+      '/account/passkeys': async (visit: OwnVisit, draw: OwnDrawing) =>
         screens.passkeysScreen(visit, draw, (await read.passkeys(visit)).passkeys),
-      '/account/passkeys/add': async (visit: OwnVisit, draw: Drawing) =>
+      '/account/passkeys/add': async (visit: OwnVisit, draw: OwnDrawing) =>
         screens.addPasskeyScreen(visit, draw, await read.security(visit)),
-      '/account/passkeys/edit': async (visit: OwnVisit, draw: Drawing) =>
+      '/account/passkeys/edit': async (visit: OwnVisit, draw: OwnDrawing) =>
         screens.editPasskeyScreen(visit, draw, await read.security(visit)),
     }),
     ...(offered.providers.length > 0 && {
-      '/account/providers': async (visit: OwnVisit, draw: Drawing) =>
+      '/account/providers': async (visit: OwnVisit, draw: OwnDrawing) =>
         screens.providersScreen(visit, draw, offered, await read.identities(visit)),
-      '/account/providers/remove': async (visit: OwnVisit, draw: Drawing) =>
+      '/account/providers/remove': async (visit: OwnVisit, draw: OwnDrawing) =>
         screens.unlinkScreen(visit, draw, await read.security(visit)),
     }),
   }
 
-  const confirmContact = (visit: OwnVisit, draw: Drawing, kind: 'email' | 'phone') => {
+  const confirmContact = (visit: OwnVisit, draw: OwnDrawing, kind: 'email' | 'phone') => {
     const { pages } = visit.texts
     const lead = pages.code_sent_confirm.replace('{contact}', visit.flow.typed?.contact ?? '')
-    return screens.codeScreen(visit, draw, { title: pages[kind], lead, action: `/account/${kind}/confirm` })
+    return screens.confirmCodeScreen(visit, draw, {
+      title: pages[kind],
+      lead,
+      action: `/account/${kind}/confirm`,
+    })
   }
 
   /** A page of ours that a form names, to come back to. */

@@ -6,7 +6,7 @@ import type { SessionRecord } from '../../sessions/sessions/service.ts'
 import { field, nameOfProvider, notice, submit } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
-import { type Drawing, linkButton, page, problemOf, proofFields, row, time } from './elements.ts'
+import { linkButton, type OwnDrawing, page, problemOf, proofFields, row, time } from './elements.ts'
 import type { OwnVisit } from './service.ts'
 
 /** What the configuration offers. */
@@ -29,7 +29,7 @@ const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'lang
 
 export function overviewScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   offered: AccountOffered,
   { security, account, profile }: { security: Security; account: AccountRecord; profile: Profile | null },
 ): Screen {
@@ -63,7 +63,7 @@ ${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/accoun
   )
 }
 
-export function profileScreen(visit: OwnVisit, drawing: Drawing, profile: Profile | null): Screen {
+export function profileScreen(visit: OwnVisit, drawing: OwnDrawing, profile: Profile | null): Screen {
   const { pages } = visit.texts
   const problem = problemOf(visit, drawing, [
     'profile',
@@ -92,7 +92,7 @@ ${submit(pages.save)}</form>`,
   )
 }
 
-export function languageScreen(visit: OwnVisit, drawing: Drawing, { languages }: AccountOffered): Screen {
+export function languageScreen(visit: OwnVisit, drawing: OwnDrawing, { languages }: AccountOffered): Screen {
   const { pages } = visit.texts
   const present = visit.session.account.language
   return page(
@@ -109,7 +109,7 @@ export function languageScreen(visit: OwnVisit, drawing: Drawing, { languages }:
 
 export function passwordScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   security: Security,
   { minimumLength }: AccountOffered,
 ): Screen {
@@ -141,7 +141,7 @@ ${field({
 
 export function contactScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   security: Security,
   kind: 'email' | 'phone',
 ): Screen {
@@ -167,9 +167,9 @@ ${present !== null && html`<p class="next"><button class="link" formaction="${dr
 }
 
 /** Six digits that were sent, or that an app shows. */
-export function codeScreen(
+export function confirmCodeScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   { title, lead, action, before }: { title: string; lead: string; action: string; before?: Html },
 ): Screen {
   const { pages } = visit.texts
@@ -188,7 +188,7 @@ ${submit(pages.confirm)}</form>`,
 /** A form that needs nothing but the proof of who sits there. */
 export function proofScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   security: Security,
   {
     title,
@@ -212,7 +212,7 @@ ${proofFields(visit, drawing, security, problem)}${submit(button, danger ? 'dang
 
 export function twoFactorScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   { account, methods, recoveryCodesLeft }: Security,
 ): Screen {
   const { pages } = visit.texts
@@ -232,7 +232,7 @@ ${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkBut
 }
 
 /** Shown once: nothing keeps them. */
-export function recoveryCodesScreen(visit: OwnVisit, drawing: Drawing, codes: readonly string[]): Screen {
+export function recoveryCodesScreen(visit: OwnVisit, drawing: OwnDrawing, codes: readonly string[]): Screen {
   const { pages } = visit.texts
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(codes.join('\n'))}`
   return page(
@@ -248,11 +248,11 @@ export function recoveryCodesScreen(visit: OwnVisit, drawing: Drawing, codes: re
   )
 }
 
-export function appScreen(visit: OwnVisit, drawing: Drawing): Screen {
+export function appScreen(visit: OwnVisit, drawing: OwnDrawing): Screen {
   const { pages } = visit.texts
   const { ticket } = visit
   if (ticket?.kind !== 'app') return page(visit, drawing, pages.method_totp, notice(pages.start_again, 'bad'))
-  return codeScreen(visit, drawing, {
+  return confirmCodeScreen(visit, drawing, {
     title: pages.method_totp,
     lead: pages.scan_lead,
     action: '/account/two-factor/app/confirm',
@@ -263,7 +263,7 @@ export function appScreen(visit: OwnVisit, drawing: Drawing): Screen {
 
 export function passkeysScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   passkeys: readonly { id: string; name: string; createdAt: Date; lastUsedAt: Date | null }[],
 ): Screen {
   const { pages } = visit.texts
@@ -288,7 +288,7 @@ ${linkButton(pages.add_passkey, '/account/passkeys/add')}`,
   )
 }
 
-export function addPasskeyScreen(visit: OwnVisit, drawing: Drawing, security: Security): Screen {
+export function addPasskeyScreen(visit: OwnVisit, drawing: OwnDrawing, security: Security): Screen {
   const { pages } = visit.texts
   const problem = problemOf(visit, drawing, ['password', 'otp'])
   return page(
@@ -304,7 +304,7 @@ ${proofFields(visit, drawing, { ...security, counts: { ...security.counts, passk
   )
 }
 
-export function editPasskeyScreen(visit: OwnVisit, drawing: Drawing, security: Security): Screen {
+export function editPasskeyScreen(visit: OwnVisit, drawing: OwnDrawing, security: Security): Screen {
   const { pages } = visit.texts
   const { passkey = '', name = '' } = visit.flow.typed ?? {}
   const id = html`<input type="hidden" name="passkey" value="${passkey}">`
@@ -323,7 +323,7 @@ ${proofFields(visit, drawing, security, problem)}${submit(pages.remove_passkey, 
 
 export function providersScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   offered: AccountOffered,
   linked: readonly { provider: string; email: string | null; createdAt: Date }[],
 ): Screen {
@@ -347,7 +347,7 @@ export function providersScreen(
   )
 }
 
-export function sessionsScreen(visit: OwnVisit, drawing: Drawing, list: readonly SessionRecord[]): Screen {
+export function sessionsScreen(visit: OwnVisit, drawing: OwnDrawing, list: readonly SessionRecord[]): Screen {
   const { pages } = visit.texts
   return page(
     visit,
@@ -370,7 +370,7 @@ export function sessionsScreen(visit: OwnVisit, drawing: Drawing, list: readonly
 /** The events that owners know a sentence for; the others are for programs. */
 export function historyScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   events: readonly EventRecord[],
   next: string | null,
 ): Screen {
@@ -395,7 +395,7 @@ ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIC
 /** A form that needs no proof beside the session. */
 export function plainScreen(
   visit: OwnVisit,
-  drawing: Drawing,
+  drawing: OwnDrawing,
   { title, lead, action, button }: { title: string; lead: string; action: string; button: string },
 ): Screen {
   return page(
@@ -407,7 +407,7 @@ export function plainScreen(
   )
 }
 
-export function unlinkScreen(visit: OwnVisit, drawing: Drawing, security: Security): Screen {
+export function unlinkScreen(visit: OwnVisit, drawing: OwnDrawing, security: Security): Screen {
   const { pages } = visit.texts
   const provider = visit.flow.typed?.provider ?? ''
   return proofScreen(visit, drawing, security, {

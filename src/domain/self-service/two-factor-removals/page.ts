@@ -1,6 +1,6 @@
 /** The page behind the link of a notice: one button, no script, nothing from elsewhere. */
 import type { PageContent } from '../../../errors.ts'
-import { createPages, escapeHtml } from '../../../platform/http/page-answer.ts'
+import { createPageAnswers, escapeHtml } from '../../../platform/http/page-answer.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { STOP_PATH } from './links.ts'
@@ -16,7 +16,7 @@ button { font: inherit; font-weight: 600; padding: 12px 24px; border: 0; border-
 :focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 `
 
-const createPage = createPages(style)
+const createPage = createPageAnswers(style)
 
 /** `gone`: nothing waits here (any more). */
 export type StopState = { token: string } | 'stopped' | 'gone'

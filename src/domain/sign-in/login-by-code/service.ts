@@ -112,7 +112,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   ): Promise<FirstFactorResult> {
     const token = typeof login_token === 'string' ? login_token : null
     if (token === null && typeof password === 'string') {
-      const { right, newDigest } = await passwordCheck.judge({
+      const { right, newDigest } = await passwordCheck.check({
         account,
         identifierKey: identifier.key,
         caller,

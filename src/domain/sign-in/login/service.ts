@@ -38,7 +38,7 @@ export function createLoginService(needs: Needs): LoginService {
       const account = await accounts.findByIdentifier(identifier, 'login')
       const { fingerprint } = device
       const caller = await devices.recognizeAtLogin(account, { ...client, fingerprint })
-      const judging = passwordCheck.judge({
+      const judging = passwordCheck.check({
         account,
         identifierKey: identifier.key,
         caller,

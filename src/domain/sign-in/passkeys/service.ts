@@ -32,7 +32,7 @@ import {
   verifyRegistration,
 } from './verification.ts'
 
-export interface Client {
+export interface PasskeyClient {
   address: string
   addressBucket: string
 }
@@ -51,20 +51,24 @@ export interface WebAuthnOptions {
 }
 
 export interface PasskeyService {
-  loginOptions(client: Client): Promise<WebAuthnOptions>
+  loginOptions(client: PasskeyClient): Promise<WebAuthnOptions>
   /** Never a second step: the device checked the person as well as the key. */
-  logIn(credential: AssertionBody, device: Device, client: Client): Promise<LogInAnswer>
-  registrationOptions(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<WebAuthnOptions>
+  logIn(credential: AssertionBody, device: Device, client: PasskeyClient): Promise<LogInAnswer>
+  registrationOptions(
+    signedIn: Authenticated,
+    proof: OwnerProof,
+    client: PasskeyClient,
+  ): Promise<WebAuthnOptions>
   register(
     signedIn: Authenticated,
     credential: Attestation,
     name: string | null,
-    client: Client,
+    client: PasskeyClient,
   ): Promise<Passkey>
-  stepUpOptions(signedIn: Authenticated, client: Client): Promise<WebAuthnOptions>
+  stepUpOptions(signedIn: Authenticated, client: PasskeyClient): Promise<WebAuthnOptions>
   list(signedIn: Authenticated): Promise<{ passkeys: Passkey[]; signal: PasskeySignal }>
   rename(signedIn: Authenticated, id: string, name: string): Promise<Passkey>
-  remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: Client): Promise<void>
+  remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: PasskeyClient): Promise<void>
 }
 
 interface Needs {
@@ -114,7 +118,7 @@ export function createPasskeyService(
   const requireOwner = (
     signedIn: Authenticated,
     proof: OwnerProof,
-    client: Client,
+    client: PasskeyClient,
     admit: () => Promise<void>,
   ) => reauthentication.require(signedIn, proof, client, { admit, recentSignInSuffices: true })
 

@@ -28,7 +28,7 @@ export interface PasswordCheck {
    * A full queue refuses the try, which does not count as a failure. `newDigest` is set if the stored digest has older
    * parameters.
    */
-  judge(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
+  check(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
   /** Refuses if `judge` would for want of room. Call it first: during a flood no store has to be asked. */
   requireRoom(): void
 }
@@ -45,7 +45,7 @@ export function createPasswordCheck({ stores, limits, hashing }: Needs): Passwor
   return {
     // Owners have places of their own: only the check itself knows who calls.
     requireRoom: () => hashing.requireRoom({ owner: true }),
-    async judge({ account, identifierKey, caller, password, countsAsLogin }) {
+    async check({ account, identifierKey, caller, password, countsAsLogin }) {
       const failures = limits.counters.wrongPasswords(caller, identifierKey)
       const owner = caller.group === 'owner'
       let refusal: unknown

@@ -87,7 +87,7 @@ export function createReauthentication(needs: Needs): Reauthentication {
     field: PasswordField,
   ): Promise<void> {
     const { account, sessionId } = signedIn
-    const { right } = await passwordCheck.judge({
+    const { right } = await passwordCheck.check({
       account,
       identifierKey: ownKey(account),
       caller: inSession(signedIn, { addressBucket }),

@@ -1,6 +1,6 @@
 /** The page behind an undo link, for people who may use any device: no script, and nothing from another host. */
 import type { PageContent } from '../../../errors.ts'
-import { createPages, escapeHtml } from '../../../platform/http/page-answer.ts'
+import { createPageAnswers, escapeHtml } from '../../../platform/http/page-answer.ts'
 import { compileTemplate } from '../../../texts/template.ts'
 
 export type UndoWords = Record<
@@ -47,7 +47,7 @@ button { width: 100%; margin-top: 4px; padding: 13px 20px; border: 0; border-rad
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 `
 
-const createPage = createPages(style)
+const createPage = createPageAnswers(style)
 
 const page = ({ language, service }: PageOptions, title: string, content: string[]): PageContent =>
   createPage(

@@ -4,40 +4,37 @@ import type { GuardedRequest } from '../../../platform/http/guard.ts'
 import { setCurrentActor } from '../../../platform/request-context.ts'
 import { type AdminCaller, type AdminRoute, isKeptFromAdministrators, requireAccess } from './access.ts'
 
-/** What a door sees of a request: its body is as it was read, before it is checked. */
-export type Knock = GuardedRequest
-
-export interface Door {
-  admit(knock: Knock): Promise<AdminCaller>
+export interface AdminGuard {
+  admit(request: GuardedRequest): Promise<AdminCaller>
 }
 
-export const NOBODY: AdminCaller = { type: 'nobody', id: null, name: null }
+export const ANONYMOUS: AdminCaller = { type: 'nobody', id: null, name: null }
 
-export interface DoorRules {
+export interface AdminGuardRules {
   routes: readonly AdminRoute[]
   /** Whether a call with these parameters of its path reaches an administrator. */
-  reachesAdministrator: (route: string, params: Knock['params']) => Promise<boolean>
+  reachesAdministrator: (route: string, params: GuardedRequest['params']) => Promise<boolean>
 }
 
 /** `recognize` says who calls, or throws. */
-export function createDoor(
-  { routes, reachesAdministrator }: DoorRules,
-  recognize: (knock: Knock, route: AdminRoute) => Promise<AdminCaller>,
-): Door {
+export function createAdminGuard(
+  { routes, reachesAdministrator }: AdminGuardRules,
+  recognize: (request: GuardedRequest, route: AdminRoute) => Promise<AdminCaller>,
+): AdminGuard {
   const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 
   return {
-    async admit(knock) {
+    async admit(request) {
       // HEAD is answered by the routes of GET.
-      const method = knock.method === 'HEAD' ? 'GET' : knock.method
-      const route = table.get(`${method} ${knock.route}`)
+      const method = request.method === 'HEAD' ? 'GET' : request.method
+      const route = table.get(`${method} ${request.route}`)
       // What the table does not know is open to nobody.
       if (!route) throw new AppError('route_not_found')
-      const caller = await recognize(knock, route)
+      const caller = await recognize(request, route)
       if (caller.type !== 'nobody') setCurrentActor({ type: caller.type, id: caller.id, name: caller.name })
-      const body = typeof knock.body === 'object' ? (knock.body as Record<string, unknown> | null) : null
+      const body = typeof request.body === 'object' ? (request.body as Record<string, unknown> | null) : null
       requireAccess(caller, route, body)
-      if (isKeptFromAdministrators(caller) && (await reachesAdministrator(knock.route, knock.params)))
+      if (isKeptFromAdministrators(caller) && (await reachesAdministrator(request.route, request.params)))
         throw new AppError('insufficient_scope')
       return caller
     },
@@ -45,8 +42,8 @@ export function createDoor(
 }
 
 /** The Unix socket: anybody who may open it may do everything. */
-export const createSocketDoor = (rules: DoorRules): Door =>
-  createDoor(rules, async ({ headers }) => {
+export const createSocketGuard = (rules: AdminGuardRules): AdminGuard =>
+  createAdminGuard(rules, async ({ headers }) => {
     const name = headers['x-operator']?.slice(0, 64) ?? null
     return { type: 'operator', id: name, name }
   })

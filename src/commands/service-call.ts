@@ -17,14 +17,14 @@ import { CommandFailure } from './failure.ts'
 /** How people name an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
 
-export type DoorOptions = CommandOptions & { socket?: string | undefined }
+export type ServiceCallOptions = CommandOptions & { socket?: string | undefined }
 
 export const socketOption = ['--socket <path>', 'the socket of the service that runs'] as const
 
-/** What every command that goes through the door takes, beside options of its own. */
-export type Options = DoorOptions & CommonOptions
+/** The options of every command that calls the service, beside its own. */
+export type Options = ServiceCallOptions & CommonOptions
 
-export const addDoorCommand = (parent: Command, name: string, description: string): Command =>
+export const addServiceCommand = (parent: Command, name: string, description: string): Command =>
   parent
     .command(name)
     .description(description)
@@ -43,7 +43,10 @@ export type Call = <Body>(method: string, path: string, body?: unknown) => Promi
 
 type Handle = (request: Request) => Response | Promise<Response>
 
-export async function throughDoor<T>(options: DoorOptions, work: (call: Call) => Promise<T>): Promise<T> {
+export async function callService<T>(
+  options: ServiceCallOptions,
+  work: (call: Call) => Promise<T>,
+): Promise<T> {
   const loaded = readConfig({ ...options, mustDeliver: false })
   const socket = await findSocket(options, socketSettingsOf(loaded))
   if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
@@ -56,7 +59,10 @@ export async function throughDoor<T>(options: DoorOptions, work: (call: Call) =>
 }
 
 /** It returns null where no service of this configuration runs on this machine. */
-export async function callRunningService(options: DoorOptions, config: SocketSettings): Promise<Call | null> {
+export async function callRunningService(
+  options: ServiceCallOptions,
+  config: SocketSettings,
+): Promise<Call | null> {
   const socket = await findSocket(options, config)
   return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))
 }
@@ -72,7 +78,10 @@ function socketSettingsOf(loaded: LoadedConfig): Partial<SocketSettings> {
   return { admin: { socket: textOf('admin', 'socket') }, ...(dataDir !== null && { storage: { dataDir } }) }
 }
 
-async function findSocket({ socket }: DoorOptions, config: Partial<SocketSettings>): Promise<string | null> {
+async function findSocket(
+  { socket }: ServiceCallOptions,
+  config: Partial<SocketSettings>,
+): Promise<string | null> {
   if (socket !== undefined) {
     if (await answers(socket)) return socket
     throw new CommandFailure(1, `no service answers at ${socket}`)

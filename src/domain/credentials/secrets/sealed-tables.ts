@@ -10,13 +10,13 @@ export interface SealedRow {
   replace(box: Uint8Array): Promise<void>
 }
 
-export interface Vault {
+export interface SealedTable {
   /** The name of its rows in the status. */
   name: 'signing_keys' | 'authenticator_apps' | 'lasting_keys'
   pages(): AsyncGenerator<SealedRow[]>
 }
 
-export type VaultStores = { signingKeys: KeyStore; authenticators: FactorStore; secrets: SecretStore }
+export type SealedTableStores = { signingKeys: KeyStore; authenticators: FactorStore; secrets: SecretStore }
 
 const PAGE = 200
 
@@ -25,7 +25,11 @@ export const SIGNING_KEY = 'signing key'
 export const APP = 'totp'
 export const LASTING_KEY = 'lasting key'
 
-export const vaultsOf = ({ signingKeys, authenticators, secrets }: VaultStores): Vault[] => [
+export const sealedTablesOf = ({
+  signingKeys,
+  authenticators,
+  secrets,
+}: SealedTableStores): SealedTable[] => [
   {
     name: 'lasting_keys',
     async *pages() {

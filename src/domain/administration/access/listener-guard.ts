@@ -1,11 +1,12 @@
 /**
- * The door of the TCP listener: tokens for scripts, a cookie for the page. What a browser may be led to send from
+ * Guards the TCP listener: tokens for scripts, a cookie for the page. What a browser may be led to send from
  * another site is refused: another host, another origin, a write without the page's token.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
+import type { GuardedRequest } from '../../../platform/http/guard.ts'
 import type { AdminCaller, AdminRoute, Role } from './access.ts'
-import { createDoor, type Door, type DoorRules, type Knock, NOBODY } from './door.ts'
+import { type AdminGuard, type AdminGuardRules, ANONYMOUS, createAdminGuard } from './admin-guard.ts'
 
 /** A session of the page, as its cookie names it. */
 export interface SignedInAdministrator {
@@ -15,12 +16,12 @@ export interface SignedInAdministrator {
   provedAt: Date
 }
 
-export interface ListenerDoorOptions extends DoorRules {
+export interface ListenerGuardOptions extends AdminGuardRules {
   /** `Host` names the listener so: `127.0.0.1:8081`. */
   hosts: () => string[]
   /** `Origin` names its pages so. */
   origins: () => string[]
-  authenticateToken: (authorization: string, client: Knock['client']) => Promise<AdminCaller>
+  authenticateToken: (authorization: string, client: GuardedRequest['client']) => Promise<AdminCaller>
   /** It is null where the request brings no cookie of a living session. */
   findSession: (
     cookieHeader: string | undefined,
@@ -35,10 +36,10 @@ export const ADMIN_DOCUMENT = '/admin/v1/openapi.json'
 const OWN_SITES = new Set([undefined, 'same-origin', 'none'])
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-export function createListenerDoor(options: ListenerDoorOptions): Door {
+export function createListenerGuard(options: ListenerGuardOptions): AdminGuard {
   const { hosts, origins, authenticateToken, findSession, now, provedMs } = options
 
-  async function recognizePage({ method, headers }: Knock, route: AdminRoute): Promise<AdminCaller> {
+  async function recognizePage({ method, headers }: GuardedRequest, route: AdminRoute): Promise<AdminCaller> {
     const found = await findSession(headers.cookie)
     if (found === null) throw new AppError('invalid_token', { cause: 'not_signed_in' })
     const { uuid, role, sessionId, provedAt } = found.administrator
@@ -49,28 +50,28 @@ export function createListenerDoor(options: ListenerDoorOptions): Door {
     return { type: 'administrator', id: uuid, name: null, role, sessionId }
   }
 
-  const door = createDoor(options, async (knock, route) => {
-    requireOwnSite(knock)
-    if (route.access === 'open') return NOBODY
-    const { authorization } = knock.headers
-    if (authorization !== undefined) return authenticateToken(authorization, knock.client)
-    return recognizePage(knock, route)
+  const guard = createAdminGuard(options, async (request, route) => {
+    requireOwnSite(request)
+    if (route.access === 'open') return ANONYMOUS
+    const { authorization } = request.headers
+    if (authorization !== undefined) return authenticateToken(authorization, request.client)
+    return recognizePage(request, route)
   })
 
-  function requireOwnSite({ headers }: Knock): void {
+  function requireOwnSite({ headers }: GuardedRequest): void {
     const { origin } = headers
     const isOwn = OWN_SITES.has(headers['sec-fetch-site']) && (!origin || origins().includes(origin))
     if (!isOwn) throw new AppError('insufficient_scope', { cause: 'other_site' })
   }
 
   return {
-    async admit(knock) {
+    async admit(request) {
       // A name that somebody else's DNS leads here is not ours (DNS rebinding).
-      if (!hosts().includes(knock.headers.host?.toLowerCase() ?? ''))
+      if (!hosts().includes(request.headers.host?.toLowerCase() ?? ''))
         throw new AppError('route_not_found', { cause: 'other_host' })
       // The files of the page, and the description of the interface, are the same for everybody.
-      if (!knock.route.startsWith('/admin/v1/') || knock.route === ADMIN_DOCUMENT) return NOBODY
-      return door.admit(knock)
+      if (!request.route.startsWith('/admin/v1/') || request.route === ADMIN_DOCUMENT) return ANONYMOUS
+      return guard.admit(request)
     },
   }
 }
