@@ -19,6 +19,7 @@ import type { TwoFactorRemovals } from './domain/self-service/two-factor-removal
 import type { Authentication } from './domain/sessions/sessions/authentication.ts'
 import { createSessionRoutes } from './domain/sessions/sessions/routes.ts'
 import type { SessionService } from './domain/sessions/sessions/service.ts'
+import { requireMayCall } from './domain/sessions/sessions/test-accounts.ts'
 import type { KeyService } from './domain/sessions/tokens/key-service.ts'
 import { createDiscoveryRoutes, createKeyRoutes } from './domain/sessions/tokens/routes.ts'
 import { createIdentityRoutes } from './domain/sign-in/identities/routes.ts'
@@ -196,7 +197,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     ...options
   } = appOptions
   const httpBase = createHttpBase(options)
-  const bearer = createBearer(services.authentication.authenticate)
+  const bearer = createBearer(services.authentication.authenticate, requireMayCall)
   const app = new Elysia(appSettings)
     .use(httpBase)
     .use(createHealthRoutes(services.ping))

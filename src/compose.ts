@@ -17,6 +17,7 @@ import type { Stores } from './compose/stores.ts'
 import { createStores, sweepsOf } from './compose/stores.ts'
 import { countAnswer } from './domain/foundation/metrics/answers.ts'
 import { type Metrics, noMetrics } from './domain/foundation/metrics/metrics.ts'
+import { reportTestIdentities } from './domain/foundation/test-identities/service.ts'
 import { createPostgresLimitStore } from './domain/limits/limits/store-postgres.ts'
 import { createReach } from './domain/messages/delivery/reach.ts'
 import { createSender } from './domain/messages/delivery/service.ts'
@@ -219,7 +220,10 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     version: version.version,
     serviceName: serviceName(config),
     probes,
-    examined: { config, clock: systemClock, database, redis, secret, stores, secrets },
+    examined: {
+      ...{ config, clock: systemClock, database, redis, secret, stores, secrets },
+      testIdentities: services.testIdentities,
+    },
   })
   return {
     app,
@@ -238,6 +242,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await secrets.load()
       await keys.start()
       await secrets.start()
+      await reportTestIdentities(services.testIdentities, logger)
     },
     begin() {
       void secrets.run()

@@ -16,6 +16,7 @@ export const errorStatus = {
   account_unconfirmed: 403,
   account_locked: 403,
   account_incomplete: 403,
+  test_identity: 403,
   two_factor_required: 403,
   reauthentication_required: 403,
   passkey_too_new: 403,

@@ -25,7 +25,9 @@ import { createSecrets } from '../domain/credentials/secrets/service.ts'
 import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
 import { createHashing } from '../domain/foundation/hashing/room.ts'
+import type { Identifier } from '../domain/foundation/identifiers/identifier.ts'
 import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
+import { createTestIdentities } from '../domain/foundation/test-identities/service.ts'
 import { createAttempts } from '../domain/limits/attempts/service.ts'
 import { withPumpingGuard } from '../domain/limits/limits/pumping-guard.ts'
 import { createLimitService } from '../domain/limits/limits/service.ts'
@@ -115,8 +117,12 @@ function createFoundation(ground: Ground) {
   // A room that notices something for the operator is built before the one that sends it.
   let send: TellOperator | null = null
   const tellOperator: TellOperator = (purpose, about) => send?.(purpose, about)
+  const testIdentities = createTestIdentities(ground)
   return {
     ...ground,
+    testIdentities,
+    // Nothing is sent there, so that no gateway is needed.
+    reaches: (identifier: Identifier) => testIdentities.isNamed(identifier) || ground.reaches(identifier),
     tellOperator,
     tellOperatorBy: (sending: TellOperator) => {
       send = sending

@@ -20,6 +20,7 @@ import { createFactorStore } from '../domain/credentials/authenticators/store.ts
 import { createSecretStore } from '../domain/credentials/secrets/store.ts'
 import { createEventStore } from '../domain/foundation/events/store.ts'
 import { createDigestStore } from '../domain/foundation/hashing/store.ts'
+import { createTestIdentityStore } from '../domain/foundation/test-identities/store.ts'
 import { createPostgresTicketStore } from '../domain/foundation/tickets/store-postgres.ts'
 import { createRedisTicketStore } from '../domain/foundation/tickets/store-redis.ts'
 import { createAttemptStore } from '../domain/limits/attempts/store.ts'
@@ -102,6 +103,7 @@ export function createStores(
     signingKeys: createKeyStore(database),
     smsFunnel: createSmsFunnelStore(database),
     spentTokens: createSpentTokenStore(database),
+    testIdentities: createTestIdentityStore(database),
     tickets: redis ? createRedisTicketStore(redis) : createPostgresTicketStore(database),
     trustedDevices: createTrustedDeviceStore(database),
     twoFactorRemovals: createTwoFactorRemovalStore(database),

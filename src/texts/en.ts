@@ -23,6 +23,7 @@ export const en: Texts = {
     account_locked: 'Your account is locked.',
     account_incomplete:
       'Your account is not complete yet, so nobody can sign in with it. Please contact the operator of this service.',
+    test_identity: 'This account is for tests: only its language can be changed, and it can be deleted.',
     two_factor_required: 'Please confirm this with your second factor.',
     reauthentication_required: 'Please sign in again first: your last sign-in is too long ago for this.',
     passkey_too_new:

@@ -26,6 +26,7 @@ export const es: Texts = {
     account_locked: 'Su cuenta está bloqueada.',
     account_incomplete:
       'Su cuenta aún no está completa y no permite iniciar sesión. Póngase en contacto con el operador de este servicio.',
+    test_identity: 'Esta cuenta es de prueba: solo se puede cambiar su idioma, o eliminarla.',
     two_factor_required: 'Confirme esta operación con su segundo factor.',
     reauthentication_required:
       'Vuelva a iniciar sesión primero: la última vez fue hace demasiado tiempo para esta operación.',

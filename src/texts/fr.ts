@@ -25,6 +25,7 @@ export const fr = {
     account_locked: 'Votre compte est verrouillé.',
     account_incomplete:
       'Votre compte n’est pas encore complet : la connexion n’est pas possible. Adressez-vous à l’exploitant de ce service.',
+    test_identity: 'Ce compte sert aux essais : seule sa langue peut être changée, et il peut être supprimé.',
     two_factor_required: 'Confirmez cette opération avec votre second facteur.',
     reauthentication_required:
       'Reconnectez-vous d’abord : votre dernière connexion est trop ancienne pour cette opération.',

@@ -28,6 +28,7 @@ export const pt: Texts = {
     account_locked: 'A sua conta está bloqueada.',
     account_incomplete:
       'A sua conta ainda não está completa e não permite iniciar sessão. Contacte o operador deste serviço.',
+    test_identity: 'Esta conta é de teste: só é possível mudar o idioma ou eliminá-la.',
     two_factor_required: 'Confirme esta operação com o seu segundo fator.',
     reauthentication_required:
       'Inicie sessão de novo primeiro: a última vez foi há demasiado tempo para esta operação.',

@@ -153,8 +153,9 @@ const preparedDataDirectory = () =>
 export function mergeSettings(...all: (Settings | undefined)[]): Settings {
   const merged: Settings = {}
   for (const settings of all) {
+    // An array of tables, such as [[test_identities]], as a whole.
     for (const [section, keys] of Object.entries(settings ?? {}))
-      merged[section] = { ...merged[section], ...keys }
+      merged[section] = Array.isArray(keys) ? (keys as never) : { ...merged[section], ...keys }
   }
   return merged
 }

@@ -258,3 +258,41 @@ describe('single values', () => {
     },
   )
 })
+
+describe('[[test_identities]]', () => {
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+  const entry = (named: Record<string, unknown>) =>
+    Object.entries({ identifier: 'review@example.com', code: '407915', until: day(30), ...named }).reduce(
+      (toml, [key, value]) => `${toml}${key} = ${JSON.stringify(value)}\n`,
+      '[[test_identities]]\n',
+    )
+
+  test('are read as they are written, also when their day is over', () => {
+    const named = { identifier: 'review@example.com', code: '407915', until: day(-1) }
+    expect(configOf(smtp('') + entry(named)).testIdentities).toEqual([named])
+    expect(configOf(smtp('') + entry({ until: day(90) })).testIdentities).toHaveLength(1)
+  })
+
+  test.each(['111111', '123456', '654321', '901234', '121212', '123123', '112233', '12345', 'abcdef'])(
+    'the code %s is refused, and not shown',
+    (code) => {
+      const [problem = '', ...others] = problemsOf(smtp('') + entry({ code }))
+      expect(others).toEqual([])
+      expect(problem).toStartWith('test_identities[0].code')
+      expect(problem.split(':')[0]).not.toContain(code)
+    },
+  )
+
+  test('need a day that exists and is near, and an identifier that is read in one way alone', () => {
+    for (const until of [day(92), '2026-02-30', 'tomorrow', ''])
+      expect(problemsOf(smtp('') + entry({ until }))[0]).toStartWith('test_identities[0].until')
+    for (const identifier of ['0612345678', 'nobody', 'a@b@c'])
+      expect(problemsOf(smtp('') + entry({ identifier }))[0]).toStartWith('test_identities[0].identifier')
+    const twice = entry({}) + entry({ identifier: 'Review@example.com' })
+    expect(problemsOf(smtp('') + twice)[0]).toContain('already the identifier of another one')
+    expect(problemsOf(`${smtp('')}[test_identities]\ncode = "407915"`)[0]).toContain('[[test_identities]]')
+    expect(problemsOf(smtp(''), { POTERNE_TEST_IDENTITIES_CODE: '407915' }).join()).toContain(
+      'in the file only',
+    )
+  })
+})

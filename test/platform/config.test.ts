@@ -73,6 +73,7 @@ describe('without anything set', () => {
       },
       codes: { lifetimeSeconds: 600, attempts: 5, attemptsPerDay: 20, login: true },
       twoFactor: { allowEmail: true, trustDevice: null },
+      testIdentities: [],
       tokens: {
         accessLifetimeSeconds: 900,
         refreshLifetimeSeconds: 2_592_000,

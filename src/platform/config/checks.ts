@@ -44,6 +44,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
     'expected "*" alone or a list of countries',
   )
   checkNames('sms.gateways', gateways, check)
+  checkTestIdentities(values.test_identities, check)
   checkNames('social.providers', values.social.providers, check)
   for (const [index, gateway] of gateways.entries()) checkGateway(`sms.gateways[${index}]`, gateway, check)
   for (const [index, provider] of values.social.providers.entries()) {
@@ -175,6 +176,16 @@ function checkNames(list: string, rows: { name: string }[], check: Check): void 
       `"${name}" is already the name of ${list}[${first}]`,
     )
   }
+}
+
+function checkTestIdentities(rows: SchemaValues['test_identities'], check: Check): void {
+  const identifiers = rows.map(({ identifier }) => identifier?.toLowerCase())
+  for (const [index, identifier] of identifiers.entries())
+    check(
+      [`test_identities[${index}].identifier`],
+      () => identifiers.indexOf(identifier) === index,
+      'is already the identifier of another one',
+    )
 }
 
 function checkGateway(path: string, gateway: Gateway, check: Check): void {

@@ -21,6 +21,10 @@ const exampleHead = [
 export function configExample(): string {
   const parts = [comment(exampleHead)]
   for (const [name, section] of Object.entries(sections)) {
+    if (section.rows) {
+      parts.push(`${comment(section.doc)}#[[${name}]]\n${exampleKeys(section.rows, '#')}`)
+      continue
+    }
     parts.push(`${comment(section.doc)}[${name}]\n${exampleKeys(section.keys)}${exampleEntries(section)}`)
     for (const [list, { doc, keys }] of Object.entries(section.lists)) {
       parts.push(`${comment(doc)}#[[${name}.${list}]]\n${exampleKeys(keys, '#')}`)
@@ -82,7 +86,8 @@ what is wrong with yours (all of it at once), \`poterne config show\` prints wha
 export function configPage(): string {
   const parts = [pageHead]
   for (const [name, section] of Object.entries(sections)) {
-    parts.push(`## [${name}]\n\n${section.doc}\n\n${pageTable(keysOf(section))}`)
+    const title = section.rows ? `[[${name}]]` : `[${name}]`
+    parts.push(`## ${title}\n\n${section.doc}\n\n${pageTable(keysOf(section))}`)
     for (const [list, { doc, keys }] of Object.entries(section.lists)) {
       parts.push(`## [[${name}.${list}]]\n\n${doc}\n\n${pageTable(keys)}`)
     }
@@ -91,8 +96,8 @@ export function configPage(): string {
 }
 
 /** A section whose keys are free has one row, with an example as its key. */
-function keysOf({ keys, entries }: Section): Keys {
-  if (!entries) return keys
+function keysOf({ keys, entries, rows }: Section): Keys {
+  if (!entries) return rows ?? keys
   const [example = ''] = Object.keys(entries.example as object)
   return { [example]: { ...entries, initial: null } }
 }

@@ -106,6 +106,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile
     pages,
     accounts,
     two_factor: twoFactor,
+    test_identities: testIdentities,
     ...others
   } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
@@ -119,6 +120,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile
       invitationUrl: accounts.invitationUrl ?? (pages.enabled ? `${baseUrl}/sign-up` : null),
     },
     twoFactor,
+    testIdentities,
     texts: { ...others.texts, ...textFiles },
     server: { ...server, baseUrl },
     database: {

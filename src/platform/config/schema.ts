@@ -20,7 +20,7 @@ import {
   wholeNumber,
 } from './rules.ts'
 import { androidApps, applications, fallback, gateways, providers } from './schema-lists.ts'
-import { reservedUsernames, roleNames } from './schema-people.ts'
+import { reservedUsernames, roleNames, testIdentity } from './schema-people.ts'
 
 export type Keys = Record<string, KeyRule<unknown, string>>
 
@@ -38,6 +38,8 @@ export interface Section {
   lists: Record<string, TableList>
   /** Reads all keys of a section that has no fixed ones. It reads the file only. */
   entries?: KeyRule<unknown, string>
+  /** The keys of an array of tables of its own, `[[test_identities]]`. They are read from the file only. */
+  rows?: Keys
 }
 
 function section<Entries extends Keys>(doc: string, keys: Entries) {
@@ -47,6 +49,10 @@ function section<Entries extends Keys>(doc: string, keys: Entries) {
 /** A section whose keys the operator chooses. */
 function freeSection<Value>(doc: string, entries: KeyRule<Value>) {
   return { doc, optional: false as const, keys: {}, lists: {}, entries }
+}
+
+function tables<Rows extends Keys>(doc: string, rows: Rows) {
+  return { doc, optional: false as const, keys: {}, lists: {}, rows }
 }
 
 const languageExpected = 'a language, such as "fr" or "pt-BR"'
@@ -242,6 +248,10 @@ export const schema = {
     ),
   }),
   roles: freeSection('Names of roles. They are taken wherever the number of a role is.', roleNames),
+  test_identities: tables(
+    'For reviewers of app stores and end-to-end tests: an identifier to which nothing is sent, and whose code is always the same. The account that it opens can do next to nothing, for life: see docs/people.md.',
+    testIdentity,
+  ),
   smtp: {
     ...section('How e-mail is sent. Without this section none is sent.', {
       host: text(required, 'The mail server.', {

@@ -45,7 +45,9 @@ export function readSettings(file: ConfigFile | null, env: Environment, report: 
     const raw = Object.hasOwn(table, name) ? table[name] : undefined
     values[name] = section.entries
       ? readEntries(name, section.entries, raw, reading)
-      : readSection(name, section, raw, reading)
+      : section.rows
+        ? readTables(name, { keys: section.rows }, raw ?? [], reading)
+        : readSection(name, section, raw, reading)
   }
   reportUnknownVariables(env, file?.variables ?? new Set(), report)
   return { values: values as unknown as SchemaValues, settings }
@@ -96,7 +98,7 @@ function readEntries(
   return rule.initial
 }
 
-function readTables(name: string, { keys }: TableList, raw: unknown, reading: Reading): Row[] {
+function readTables(name: string, { keys }: Pick<TableList, 'keys'>, raw: unknown, reading: Reading): Row[] {
   if (!Array.isArray(raw)) {
     reading.report.add({ key: name, value: null, message: `expected tables that begin with [[${name}]]` })
     return []
@@ -216,9 +218,10 @@ function reportUnknownVariables(env: Environment, named: Set<string>, report: Re
   const known = Object.entries(sections).flatMap(([name, { keys }]) =>
     Object.keys(keys).flatMap((key) => [variableOf(name, key), `${variableOf(name, key)}_FILE`]),
   )
-  const lists = Object.entries(sections).flatMap(([name, section]) =>
-    Object.keys(section.lists).map((list) => `${name}.${list}`),
-  )
+  const lists = Object.entries(sections).flatMap(([name, section]) => [
+    ...(section.rows ? [name] : []),
+    ...Object.keys(section.lists).map((list) => `${name}.${list}`),
+  ])
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith('POTERNE_') || value === undefined || named.has(name)) continue
     if (known.includes(name) || name === 'POTERNE_CONFIG' || isServiceLink(name, value)) continue

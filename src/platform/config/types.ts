@@ -30,9 +30,10 @@ interface Derived {
   /** The picture above every form, as it was read when the service started. */
   pages: Section<'pages'> & { logoFile: LogoFile | null }
   twoFactor: Section<'two_factor'>
+  testIdentities: Section<'test_identities'>
 }
 
-export type Config = Replaced<Omit<SchemaValues, 'two_factor'>, Derived>
+export type Config = Replaced<Omit<SchemaValues, 'two_factor' | 'test_identities'>, Derived>
 
 export interface LogoFile {
   type: 'image/svg+xml' | 'image/png'

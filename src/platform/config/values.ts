@@ -21,7 +21,9 @@ export type Values<Entries extends Keys> = {
 
 type SectionValues<Entry extends Section> = Entry extends { entries: KeyRule<infer Value> }
   ? Value
-  : FixedSectionValues<Entry>
+  : Entry extends { rows: infer Rows extends Keys }
+    ? Values<Rows>[]
+    : FixedSectionValues<Entry>
 
 type FixedSectionValues<Entry extends Section> = Values<Entry['keys']> & {
   [List in keyof Entry['lists'] & string as Camel<List>]: Values<Entry['lists'][List]['keys']>[]

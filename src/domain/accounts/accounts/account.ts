@@ -1,4 +1,5 @@
 /** The account as it is stored; account-schema.ts has the record that clients see. */
+import { AppError } from '../../../errors.ts'
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { accountRow } from './account-sql.ts'
@@ -48,6 +49,11 @@ export function hasVerified(account: Account, { kind, key }: Identifier): boolea
   return kind === 'email'
     ? account.emailKey === key && account.emailConfirmedAt !== null
     : account.phone === key && account.phoneConfirmedAt !== null
+}
+
+/** It refuses an account that a test identity opened, because its code is published. */
+export function requireOrdinary({ testIdentity }: Pick<Account, 'testIdentity'>): void {
+  if (testIdentity) throw new AppError('test_identity')
 }
 
 export const channelOf = (kind: Identifier['kind']): 'email' | 'sms' => (kind === 'email' ? 'email' : 'sms')

@@ -25,7 +25,7 @@ export const isContested = (contact: SQL, tag = sql`null::bytea`) => sql`
  */
 export const admitted = (source: SQL) => sql`
              role_id = coalesce(permit.role_id, ${source}.role_id), groups = coalesce(permit.groups, ${source}.groups),
-             invitation_id = permit.invitation_id,
+             invitation_id = permit.invitation_id, test_identity = ${source}.test_identity or permit.test_identity,
              terms_version = permit.terms_version, terms_accepted_at = permit.terms_accepted_at`
 
 /** A replaced registration keeps its uuid, and with it the budget of the day. */
@@ -75,13 +75,13 @@ export const addClaims = (
       on conflict (contact, address, password_tag) do update set created_at = excluded.created_at`
 
 /** The other contact stays a claim, unless it may be a stranger's or somebody has verified it in the meantime. */
-const otherContact = (kind: Identifier['kind'], contested: SQL) =>
+const otherContact = (kind: Identifier['kind'], isForeign: SQL) =>
   kind === 'email'
-    ? sql`phone = case when ${contested}.yes or exists (
+    ? sql`phone = case when ${isForeign} or exists (
       select 1 from ${accounts} other where other.phone = ${accounts}.phone and other.phone_confirmed_at is not null)
     then null else phone end`
     : sql`(email, email_key) = (
-    select ${accounts}.email, ${accounts}.email_key where not ${contested}.yes and not exists (
+    select ${accounts}.email, ${accounts}.email_key where not (${isForeign}) and not exists (
       select 1 from ${accounts} other
        where other.email_key = ${accounts}.email_key and other.email_confirmed_at is not null))`
 
@@ -98,7 +98,7 @@ export function confirmRegistration(
          set account_confirmed_at = ${p.now}, ${verifiedAt} = ${p.now}, updated_at = ${p.now}, waiting_for = null,
              password_digest = coalesce(${p.digest},
                                         case when not ${contested}.yes then password_digest end),
-             ${otherContact(kind, contested)},
+             ${otherContact(kind, sql`${contested}.yes or permit.test_identity`)},
              ${admitted(sql`${accounts}`)}
         from ${contested}, permit
        where ${where}

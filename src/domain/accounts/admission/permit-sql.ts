@@ -14,6 +14,8 @@ export const permitParamTypes = {
   isContactAdmitted: 'boolean',
   /** The hash of the invitation that this call names. */
   ownInvitation: 'bytea?',
+  /** Whether a test identity is proved: its account gets neither role nor groups, and is marked for life. */
+  isTest: 'boolean',
   /** The domain of the e-mail address that is proved; null: none is. */
   provedDomain: 'text?',
   /** The version of the terms that this call accepts, and the one that has to be accepted. */
@@ -38,7 +40,7 @@ export function permitCtes(p: PermitParams, candidate: SQL): SQL {
   return sql`
     wanted as materialized (
       select exempt, ${p.ownInvitation} is not null and not exempt as names_own,
-             case when exempt or (keeps and ${p.ownInvitation} is null) then ${candidate}.invitation_id end as invitation_id,
+             case when exempt or (keeps and not ${p.isTest} and ${p.ownInvitation} is null) then ${candidate}.invitation_id end as invitation_id,
              coalesce(${p.ownTerms}, case when exempt or keeps then terms_version end) as terms_version,
              case when ${p.ownTerms} is not null then ${p.now}
                   when exempt or keeps then terms_accepted_at end as terms_accepted_at
@@ -51,7 +53,8 @@ export function permitCtes(p: PermitParams, candidate: SQL): SQL {
       returning ${invitations}.id, ${invitations}.role_id, ${invitations}.groups),
     permit as materialized (
       select coalesce(spent.id, wanted.invitation_id) as invitation_id, spent.role_id,
-             nullif(spent.groups, '[]'::jsonb) as groups, wanted.terms_version, wanted.terms_accepted_at
+             nullif(spent.groups, '[]'::jsonb) as groups, wanted.terms_version, wanted.terms_accepted_at,
+             ${p.isTest} as test_identity
         from wanted left join spent on true
        where wanted.exempt
           or (${isOpen} and case when wanted.names_own or wanted.invitation_id is not null then spent.id is not null

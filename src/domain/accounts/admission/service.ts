@@ -9,6 +9,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { TestIdentities, TestIdentity } from '../../foundation/test-identities/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Account } from '../accounts/account.ts'
 import { readInvitation } from './invitation.ts'
@@ -26,9 +27,11 @@ export interface Entry {
   invitation: Pick<Invitation, 'id' | 'hash'> | null
   /** The version that has to be accepted, if the call accepts it. */
   terms: string | null
+  /** The contact is a test identity: no mode, domain or invitation matters. */
+  test: TestIdentity | null
 }
 
-export const noEntry: Entry = { invitation: null, terms: null }
+export const noEntry: Entry = { invitation: null, terms: null, test: null }
 
 export type Permit = ValuesOf<typeof permitParamTypes>
 
@@ -51,9 +54,16 @@ export interface Admission {
   read(body: EntryBody, named: Identifier, client: Client, options?: { needsTerms?: boolean }): Promise<Entry>
   /** For a provider, whose contact is not known yet. */
   readForProvider(body: EntryBody, client: Client): Promise<Entry>
-  /** The invitation of a registration. `requireContact` then checks the contacts. */
-  readRegistration(body: EntryBody, client: Client): Promise<Entry & { domain: string | null }>
-  requireContact(domain: string | null, identifiers: Identifier[]): void
+  /**
+   * The invitation of a registration; `primary` is the contact to which its code goes. `requireContact` then checks the
+   * contacts.
+   */
+  readRegistration(
+    body: EntryBody,
+    primary: Identifier | null,
+    client: Client,
+  ): Promise<Entry & { domain: string | null }>
+  requireContact(entry: Entry & { domain: string | null }, identifiers: Identifier[]): void
   /** Refuses an address of another domain for an account that is about to get it. */
   requireDomain(identifier: Identifier): void
   /** It serves somebody who has an account. */
@@ -84,6 +94,7 @@ export interface Admission {
 }
 
 interface Needs {
+  testIdentities: Pick<TestIdentities, 'find'>
   limits: LimitService
   clock: Clock
   config: Config
@@ -96,7 +107,7 @@ export const termsRequired = (terms: string) => new AppError('terms_required', {
 export const domainOf = (identifier: Identifier | null): string | null =>
   identifier?.kind === 'email' ? identifier.key.slice(identifier.key.indexOf('@') + 1) : null
 
-export function createAdmission({ limits, clock, config, stores }: Needs): Admission {
+export function createAdmission({ testIdentities, limits, clock, config, stores }: Needs): Admission {
   const { registration: mode, registrationDomains: domains } = config.accounts
   const terms = config.accounts.terms === '' ? null : config.accounts.terms
   const { invitations } = stores
@@ -166,10 +177,11 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     client: Client,
     { needsTerms = false }: { needsTerms?: boolean } = {},
   ): Promise<Entry> {
-    const invitation = await readInvitationOf(body.invitation, client)
+    const test = await testIdentities.find(named)
+    const invitation = test ? null : await readInvitationOf(body.invitation, client)
     if (invitation && !fits(invitation, [named])) throw new AppError('invalid_invitation')
     requireTerms(body.terms, needsTerms)
-    return { invitation, terms: accepted(body.terms) }
+    return { invitation, terms: accepted(body.terms), test }
   }
 
   return {
@@ -178,15 +190,19 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     read,
     async readForProvider(body, client) {
       const invitation = await readInvitationOf(body.invitation, client)
-      return { invitation, terms: accepted(body.terms) }
+      return { ...noEntry, invitation, terms: accepted(body.terms) }
     },
-    async readRegistration(body, client) {
+    async readRegistration(body, primary, client) {
+      const test = primary && (await testIdentities.find(primary))
+      if (test) return { ...noEntry, terms: accepted(body.terms), test, domain: null }
       if (mode === 'closed') throw new AppError('registration_closed')
       const invitation = await readInvitationOf(body.invitation, client)
       if (mode === 'invitation' && invitation === null) throw new AppError('registration_closed')
-      return { invitation, terms: accepted(body.terms), domain: invitation?.domain ?? null }
+      const domain = invitation?.domain ?? null
+      return { ...noEntry, invitation, terms: accepted(body.terms), domain }
     },
-    requireContact(domain, identifiers) {
+    requireContact({ domain, test }, identifiers) {
+      if (test) return
       if (!fits({ domain }, identifiers)) throw new AppError('invalid_invitation')
       if (!identifiers.some(isListed)) throw new AppError('domain_not_allowed')
     },
@@ -197,6 +213,7 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     isFor: ({ domain }, { emailKey, emailConfirmedAt }) =>
       domain === null || (emailConfirmedAt !== null && emailKey?.split('@')[1] === domain),
     async couldOpen({ invitation: typed }, identifier, client) {
+      if ((await testIdentities.find(identifier)) !== null) return true
       const names = typeof typed === 'string' && typed !== ''
       const invitation = names && mode !== 'closed' ? await findUsable(typed) : null
       if (names && invitation === null)
@@ -204,10 +221,11 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
       if (mode === 'closed' || !isListed(identifier)) return false
       return names ? invitation !== null && fits(invitation, [identifier]) : mode === 'open'
     },
-    permit: ({ invitation, terms: ownTerms }, proved) => ({
-      admissionMode: mode,
-      isContactAdmitted: isListed(proved),
+    permit: ({ invitation, terms: ownTerms, test }, proved) => ({
+      admissionMode: test ? 'open' : mode,
+      isContactAdmitted: test !== null || isListed(proved),
       ownInvitation: invitation?.hash ?? null,
+      isTest: test !== null,
       provedDomain: domainOf(proved),
       ownTerms,
       requiredTerms: terms,
@@ -215,6 +233,8 @@ export function createAdmission({ limits, clock, config, stores }: Needs): Admis
     async refusal(entry, proved, waiting, tag = null) {
       if (waiting !== null && waiting.origin !== null) return null
       const kept = proved && (await keptOf(waiting, proved, tag))
+      if (entry.test)
+        return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
       const refused = await refusalOfInvitation(entry.invitation?.id ?? kept?.invitationId ?? null, proved)
       if (refused !== null) return new AppError(refused)
       if (!isListed(proved)) return new AppError('domain_not_allowed')

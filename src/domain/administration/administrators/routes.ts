@@ -152,6 +152,7 @@ export function createAdministratorRoutes(
           201: addedAnswer,
           ...errorResponses(
             'account_not_found',
+            'test_identity',
             'account_unconfirmed',
             'account_locked',
             'password_not_set',

@@ -6,7 +6,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { type Account, requireOrdinary, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -79,6 +79,7 @@ export function createAdministratorService({ clock, config, stores }: Needs): Ad
 
 /** An administrator signs in with a password, and a notice must reach them. */
 function requireFit(account: Account): void {
+  requireOrdinary(account)
   if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
   if (account.lockedAt !== null) throw new AppError('account_locked')
   if (account.passwordDigest === null) throw new AppError('password_not_set')

@@ -18,6 +18,9 @@ const administered = {
   metadata: t.Record(t.String(), t.Unknown()),
   has_password: t.Boolean(),
   locked_reason: nullable(t.String()),
+  test_identity: t.Optional(
+    t.Literal(true, { description: 'Only there where a test identity opened the account' }),
+  ),
   ...carriedFields,
 }
 export const listedAccount = component(
@@ -79,6 +82,7 @@ export function listedRecord(
     metadata: account.metadata,
     has_password: account.passwordDigest !== null,
     locked_reason: account.lockedReason,
+    ...(account.testIdentity && { test_identity: true as const }),
     ...carriedRecord(account, roles),
   }
 }

@@ -120,6 +120,7 @@ export function createDirectoryRoutes(
           200: administeredAccountAnswer,
           ...errorResponses(
             'account_not_found',
+            'test_identity',
             'no_verified_contact',
             'identifier_taken',
             'username_taken',

@@ -6,6 +6,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
 import { currentActor } from '../../../platform/request-context.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { requireOrdinary } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import {
   type GroupsPatch,
@@ -117,6 +118,18 @@ const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id
 /** Whether the search meant this very person: showing them is a look. */
 const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
   search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
+
+/** What administrators may set on an account that a test identity opened: no role, no groups, no name. */
+const OF_TEST_ACCOUNTS: ReadonlySet<string> = new Set([
+  'metadata',
+  'language',
+  'locked',
+  'locked_reason',
+  'end_tokens',
+])
+
+const given = (patch: AccountPatch) =>
+  Object.entries(patch).flatMap(([field, value]) => (value === undefined ? [] : [field]))
 
 const MAXIMUM_SESSIONS = 1000
 /** So many people's messages or events are read at once. */
@@ -253,6 +266,7 @@ export function createDirectory(needs: Needs): Directory {
       const found = await require(uuid)
       if (patch.confirmed) await confirm(found)
       const account = patch.confirmed ? await require(uuid) : found
+      if (given(patch).some((field) => !OF_TEST_ACCOUNTS.has(field))) requireOrdinary(account)
       const isLocked = change.locked ?? account.lockedAt !== null
       if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
       const unlocks = change.locked === false && account.lockedAt !== null

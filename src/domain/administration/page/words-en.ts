@@ -265,6 +265,7 @@ export const wordsEn = {
   'event:passkey.removed': 'A passkey was removed',
   'event:passkey.used': 'Signed in with a passkey',
   'event:trusted_device.added': 'Trusted a device',
+  'event:test_identity.used': 'Used the code of a test identity',
   'event:trusted_device.used': 'Signed in on a trusted device',
   'event:trusted_device.removed': 'A trusted device was removed',
   'event:password.changed': 'Changed the password',

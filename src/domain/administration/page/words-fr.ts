@@ -270,6 +270,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   'event:passkey.removed': 'Clé d’accès retirée',
   'event:passkey.used': 'Connexion par clé d’accès',
   'event:trusted_device.added': 'Appareil de confiance ajouté',
+  'event:test_identity.used': 'Code d’une identité de test utilisé',
   'event:trusted_device.used': 'Connexion sur un appareil de confiance',
   'event:trusted_device.removed': 'Appareil de confiance retiré',
   'event:password.changed': 'Mot de passe modifié',

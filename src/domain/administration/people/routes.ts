@@ -27,8 +27,18 @@ const contactBody = t.Object({
   value: t.String({ examples: ['ada@example.com'] }),
   verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
 })
-const putErrors = errorResponses('account_not_found', 'identifier_taken', 'validation_failed')
-const removeErrors = errorResponses('account_not_found', 'contact_not_found', 'last_sign_in_method')
+const putErrors = errorResponses(
+  'account_not_found',
+  'identifier_taken',
+  'validation_failed',
+  'test_identity',
+)
+const removeErrors = errorResponses(
+  'account_not_found',
+  'contact_not_found',
+  'last_sign_in_method',
+  'test_identity',
+)
 
 /** The end of a code is what is kept of one that was made; an id that was only meant for it is none. */
 function requireTime(kept: string): string {
@@ -119,7 +129,7 @@ export function createPeopleRoutes(
             { status: t.Literal(200), expires_at: timeField() },
             'The invitation is on its way.',
           ),
-          ...errorResponses('password_already_set', ...sendingErrors),
+          ...errorResponses('password_already_set', 'test_identity', ...sendingErrors),
         },
         detail: detail('inviteAccount', 'Send another invitation'),
       },
@@ -164,7 +174,7 @@ export function createPeopleRoutes(
             },
             'A code with which the person chooses a new password.',
           ),
-          ...errorResponses(...sendingErrors),
+          ...errorResponses('test_identity', ...sendingErrors),
         },
         detail: detail('recoverAccount', 'Make a recovery code'),
       },

@@ -8,7 +8,13 @@ import type { Config } from '../../../platform/config/types.ts'
 import { parseDuration } from '../../../platform/duration.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { AccountCodes, CodeWish } from '../../accounts/account-codes/service.ts'
-import { type Account, type Contact, channelOf, verifiedContacts } from '../../accounts/accounts/account.ts'
+import {
+  type Account,
+  type Contact,
+  channelOf,
+  requireOrdinary,
+  verifiedContacts,
+} from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
@@ -206,6 +212,7 @@ export function createPeopleService(needs: Needs): PeopleService {
         throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
       }
       const account = await directory.find(uuid)
+      requireOrdinary(account)
       const told = [
         ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
         { channel: channelOf(kind), destination: contact.destination },
@@ -222,6 +229,7 @@ export function createPeopleService(needs: Needs): PeopleService {
 
     async removeContact(uuid, kind) {
       const account = await directory.find(uuid)
+      requireOrdinary(account)
       const [messages] = await Promise.all([
         notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
         codes.kill(account.uuid),
@@ -236,6 +244,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     async invite(uuid, { lifetime } = {}) {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.invitation)
       const account = await directory.find(uuid)
+      requireOrdinary(account)
       if (account.accountConfirmedAt !== null && account.passwordDigest !== null)
         throw new AppError('password_already_set')
       const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
@@ -246,6 +255,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     async recover(uuid, { send, lifetime, removeFactors } = {}) {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
       const account = await directory.find(uuid)
+      requireOrdinary(account)
       if (account.accountConfirmedAt === null) throw new AppError('no_verified_contact')
       const sendTo =
         send === undefined ? null : verifiedContacts(account).find(({ channel }) => channel === send)

@@ -40,6 +40,7 @@ export const eventTypes = [
   'trusted_device.added',
   'trusted_device.used',
   'trusted_device.removed',
+  'test_identity.used',
   'recovery.created',
   'limits.lifted',
   'registration.contested',

@@ -61,6 +61,7 @@ const meanings: Record<EventType, Meaning> = {
   'trusted_device.added': account(OTHER, 'Trust in a device'),
   'trusted_device.used': login(OTHER, 'Use of a trusted device'),
   'trusted_device.removed': account(OTHER, 'End of the trust in a device'),
+  'test_identity.used': login(OTHER, 'Use of a test identity'),
   'session.started': login(OTHER, 'Start of a session'),
   'session.ended': login(2),
   'session.reuse_detected': login(OTHER, 'Reuse of a refresh token'),

@@ -40,6 +40,8 @@ export interface AttemptOptions {
   strangersTurn?(message: Pick<QueuedMessage, 'channel' | 'codePurpose'>): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
+  /** Whether nothing is ever sent there. Throws when its store is away. */
+  isForNobody?(destination: string): Promise<boolean>
   /** Remembers the addresses that a mail server refused. */
   refusedAddresses?: RefusedAddresses
   /** Counts what becomes of SMS. */
@@ -108,6 +110,9 @@ export function createAttempt(options: AttemptOptions): DeliveryAttempt {
     // Queued by an older version, which knew no lane for these.
     if (message.destination === decoyDestination)
       return { note: () => store.remove(message.id), dueAgainAt: null }
+    const isForNobody = await options.isForNobody?.(message.destination).catch(() => null)
+    if (isForNobody === null) return postpone(message, CODES_RETRY_MS)
+    if (isForNobody) return { note: () => store.remove(message.id), dueAgainAt: null }
     const code = codeOf(message)
     const endsAtMs = code && endOfCode(message, codeLifetimeSeconds)
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))

@@ -5,7 +5,9 @@ import type { Logger } from '../../../platform/http/logging.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
+import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { CodeService } from '../codes/service.ts'
 import { createOutbox } from '../outbox/service.ts'
 import type { MessageStore } from '../outbox/store.ts'
@@ -27,6 +29,7 @@ interface Options {
   linkOf: LinkOf
   /** See AttemptOptions. */
   strangersTurn: NonNullable<AttemptOptions['strangersTurn']>
+  testIdentities: TestIdentities
   sender: MessageSender
   secret: ServerSecret
   clock: Clock
@@ -48,6 +51,7 @@ export function createDelivery(options: Options) {
     sendingCodes,
     funnel,
     strangersTurn,
+    testIdentities,
     sender,
     clock,
     logger,
@@ -61,6 +65,10 @@ export function createDelivery(options: Options) {
     store: messages,
     codes: sendingCodes,
     strangersTurn,
+    async isForNobody(destination) {
+      const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
+      return identifier !== null && (await testIdentities.find(identifier)) !== null
+    },
     refusedAddresses,
     funnel,
     metrics,

@@ -10,6 +10,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Secrets } from '../../credentials/secrets/service.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
+import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { KeyStore } from '../../sessions/tokens/key-store.ts'
 import type { BackupStore } from '../backups/store.ts'
 
@@ -47,6 +48,7 @@ export interface StoreContext {
   secret: ServerSecret
   stores: { signingKeys: KeyStore; backups: BackupStore; events: Pick<EventStore, 'list'> }
   secrets: Pick<Secrets, 'status'>
+  testIdentities: Pick<TestIdentities, 'list'>
 }
 
 /** The service that runs, by its socket. */

@@ -38,7 +38,13 @@ import {
   checkRedisClock,
   checkRedisVersion,
 } from './redis-checks.ts'
-import { checkBackup, checkClaims, checkSealedRows, checkSigningKey } from './stored-checks.ts'
+import {
+  checkBackup,
+  checkClaims,
+  checkSealedRows,
+  checkSigningKey,
+  checkTestIdentities,
+} from './stored-checks.ts'
 import { checkSmsTexts } from './text-checks.ts'
 
 export const checks: Check[] = [
@@ -68,6 +74,7 @@ export const checks: Check[] = [
   { name: 'sealed-rows', where: 'stores', after: 'database', run: checkSealedRows },
   { name: 'signing-key', where: 'stores', after: 'database', run: checkSigningKey },
   { name: 'claims', where: 'stores', after: 'database', run: checkClaims },
+  { name: 'test-identities', where: 'stores', after: 'database', run: checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: checkBackup },
 
   { name: 'mail-server', where: 'here', run: checkMailServer },

@@ -1,7 +1,7 @@
 /** What is stored: whether it can be opened with the server secret, and whether it is cared for. */
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
-import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
+import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
 
 const DAY_MS = 86_400_000
 /** A key signs for 90 days. */
@@ -62,6 +62,19 @@ export async function checkClaims({ config, stores, clock }: StoreContext): Prom
     : warning(
         `claims did not fit into tokens of ${omitted}: all together are at most 2,048 bytes; give these accounts fewer groups or shorter metadata`,
       )
+}
+
+/** An entry that works is a warning, so that nobody forgets it. */
+export async function checkTestIdentities({ testIdentities }: StoreContext): Promise<Finding> {
+  const entries = await testIdentities.list()
+  return worstOf(
+    entries.map(({ identifier, until, problem }) =>
+      problem === null
+        ? warning(`${identifier} signs in by its code until ${until}`)
+        : failure(`${identifier} is ignored, ${problem}: take it out of test_identities`),
+    ),
+    ok('there are none'),
+  )
 }
 
 /** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */

@@ -18,7 +18,7 @@ export function page(
   drawing: OwnDrawing,
   title: string,
   content: Html,
-  problem: ShownProblem | null = null,
+  problem: ShownProblem = problemOf(visit, drawing, []),
 ): Screen {
   const { pages } = visit.texts
   const isOverview = visit.path === '/account'
@@ -28,7 +28,7 @@ export function page(
     aside: html`<form method="post" action="${drawing.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
     content: html`${!isOverview && html`<p class="small"><a href="/account">${pages.account}</a></p>`}
 <h1>${title}</h1>
-${problem?.above ?? noticeOf(visit)}
+${problem.above ?? noticeOf(visit)}
 ${content}`,
   }
 }

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { requireMayCall } from '../../sessions/sessions/test-accounts.ts'
 import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
 import type { OwnDrawing } from './elements.ts'
 import * as screens from './screens.ts'
@@ -246,6 +247,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
           { back, keeps: ['contact', 'passkey', 'name', 'provider'] },
           async (visit, typed) => {
             if (!isOwn(visit)) return signIn(visit, back)
+            requireMayCall(visit.session, `POST ${path}`)
             const done = await work(visit, typed)
             return done instanceof Response
               ? done
@@ -259,9 +261,11 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     routes.post(
       path,
       ({ request, client, body }) =>
-        visits.take(request, client, body, { back }, async (visit, typed) =>
-          isOwn(visit) ? Response.json(await ask(visit, typed)) : signIn(visit, back),
-        ),
+        visits.take(request, client, body, { back }, async (visit, typed) => {
+          if (!isOwn(visit)) return signIn(visit, back)
+          requireMayCall(visit.session, `POST ${path}`)
+          return Response.json(await ask(visit, typed))
+        }),
       hidden,
     )
   }

@@ -279,7 +279,10 @@ export function createWaysIn(needs: Needs) {
 
     /** Asks once after a new version, on the way from a sign-in to where it leads. */
     isAskedForTerms: ({ session }: Visit): boolean =>
-      session !== null && accounts.terms !== '' && session.account.termsVersion !== accounts.terms,
+      session !== null &&
+      !session.account.testIdentity &&
+      accounts.terms !== '' &&
+      session.account.termsVersion !== accounts.terms,
 
     goOn,
 

@@ -15,6 +15,7 @@ import type { Admission } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import { inSession } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -53,6 +54,7 @@ export interface ContactsService {
 interface Needs {
   secondFactor: SecondFactor
   admission: Admission
+  testIdentities: Pick<TestIdentities, 'refuse'>
   codes: CodeService
   limits: LimitService
   reauthentication: Reauthentication
@@ -75,6 +77,7 @@ const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: 
 export function createContactsService(needs: Needs): ContactsService {
   const {
     admission,
+    testIdentities,
     secondFactor,
     codes,
     limits,
@@ -137,6 +140,7 @@ export function createContactsService(needs: Needs): ContactsService {
     async change(signedIn, kind, { contact, ...proof }, client) {
       const identifier = read(kind, contact)
       admission.requireDomain(identifier)
+      await testIdentities.refuse(identifier)
       const { account } = signedIn
       const caller = inSession(signedIn, client)
       const { code: purpose } = purposes[kind]
@@ -167,7 +171,9 @@ export function createContactsService(needs: Needs): ContactsService {
         countsOn: account.uuid,
       })
       if (change === null) throw new AppError('invalid_code')
-      admission.requireDomain(readIdentifier(change.destination, defaultCountry))
+      const identifier = readIdentifier(change.destination, defaultCountry)
+      admission.requireDomain(identifier)
+      await testIdentities.refuse(identifier)
       const [told] = await Promise.all([
         isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
         codes.kill(account.uuid),

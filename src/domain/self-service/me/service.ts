@@ -4,6 +4,7 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { requireOrdinary } from '../../accounts/accounts/account.ts'
 import {
   type AccountRecord,
   accountRecord,
@@ -69,6 +70,7 @@ export function createMeService(needs: Needs): MeService {
     describe: ({ account }) => describe(account),
     async change(signedIn, { language: wanted, profile, terms }) {
       const { account } = signedIn
+      if (profile !== undefined || terms !== undefined) requireOrdinary(account)
       const language = wanted === account.language ? undefined : wanted
       const patch = profile && readProfile(profile, { mayHavePicture: false })
       if (terms !== undefined && terms !== config.accounts.terms) throw termsRequired(config.accounts.terms)

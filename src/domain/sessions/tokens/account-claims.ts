@@ -32,6 +32,7 @@ export const claimColumns = [
   'phoneConfirmedAt',
   'language',
   'metadata',
+  'testIdentity',
 ] as const
 export type ClaimAccount = Pick<Account, (typeof claimColumns)[number]>
 
@@ -39,6 +40,7 @@ export type ClaimAccount = Pick<Account, (typeof claimColumns)[number]>
 export const noAccount: ClaimAccount = {
   ...{ uuid: '', id: 0, roleId: 0, accountableType: '', accountableId: null, language: '' },
   ...{ username: null, groups: null, metadata: null },
+  testIdentity: false,
   ...{ email: null, emailConfirmedAt: null, phone: null, phoneConfirmedAt: null },
 }
 
@@ -176,9 +178,9 @@ function sourceOf(from: ClaimSource, account: ClaimAccount, roles: Pick<Roles, '
     case 'accountable_id':
       return account.accountableId ?? account.id
     case 'email_verified':
-      return account.email !== null && account.emailConfirmedAt !== null
+      return account.email !== null && account.emailConfirmedAt !== null && !account.testIdentity
     case 'phone_verified':
-      return account.phone !== null && account.phoneConfirmedAt !== null
+      return account.phone !== null && account.phoneConfirmedAt !== null && !account.testIdentity
     case 'language':
       return account.language
     default:

@@ -8,7 +8,12 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { type Account, type AccountSession, hasVerified } from '../../accounts/accounts/account.ts'
+import {
+  type Account,
+  type AccountSession,
+  hasVerified,
+  requireOrdinary,
+} from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
@@ -111,6 +116,7 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
     if (account) return account
     const owner = await ownerOf(identity)
     if (owner && !mayLink(identity)) throw new AppError('account_exists')
+    if (owner) requireOrdinary(owner)
     if (
       owner &&
       (await store.linkByEmail(

@@ -76,6 +76,7 @@ export function createLoginByCodeRoutes(
             'channel_not_available',
             'two_factor_not_enabled',
             'use_another_method',
+            'test_identity',
             'invalid_token',
             'token_expired',
           ),

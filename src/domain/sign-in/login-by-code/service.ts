@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError, type ErrorCode } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Language } from '../../../texts/languages.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import { type Account, hasVerified, requireOrdinary } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission, EntryBody } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
@@ -16,6 +16,7 @@ import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { decoyIdentifier } from '../../foundation/decoys/decoys.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import { type Caller, inSession, stranger, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -77,6 +78,7 @@ interface Needs {
   passwordCheck: PasswordCheck
   firstFactorProofs: FirstFactorProofs
   secondFactor: SecondFactor
+  testIdentities: Pick<TestIdentities, 'find'>
   limits: LimitService
   devices: KnownDevices
   events: GatheredEvents
@@ -87,7 +89,7 @@ interface Needs {
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorProofs, secondFactor } =
     needs
-  const { admission, registration, signIn, limits, devices, events, config } = needs
+  const { admission, registration, signIn, testIdentities, limits, devices, events, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
@@ -225,6 +227,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     },
 
     async requestStepUpCode(signedIn, client) {
+      requireOrdinary(signedIn.account)
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client))
     },
@@ -291,6 +294,8 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
     const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
     const asFirst = beginsByCode(tried, body.login_token)
+    const isItsOwn = tried?.testIdentity === true && hasVerified(tried, identifier)
+    const test = isItsOwn ? await testIdentities.find(identifier) : null
     const counts = await secondFactor
       .takeCode(asFirst ? withOneFactor(tried) : tried, identifier, {
         typed: body.otp,
@@ -300,9 +305,11 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         keeps: tried !== null && !accountClaims.isComplete(tried),
         spent: proof?.spent ?? null,
         asFirst,
+        test,
       })
       .catch((error: unknown) => noteFailure(account, error))
     if (tried === null) return noteFailure(account, new AppError('invalid_code'))
+    if (test) events.add('test_identity.used', tried)
     return { tried, asFirst, isSecondFactor: first !== null && counts, firstFactor }
   }
 

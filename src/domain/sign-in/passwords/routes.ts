@@ -64,6 +64,7 @@ export function createPasswordRoutes(
           200: messageAnswer(200),
           ...errorResponses(
             'invalid_code',
+            'test_identity',
             'too_many_attempts',
             'too_many_requests',
             'server_busy',

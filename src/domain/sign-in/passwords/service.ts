@@ -15,6 +15,7 @@ import {
   channelOf,
   contactOf,
   hasVerified,
+  requireOrdinary,
   verifiedContacts,
   verifiedKeys,
 } from '../../accounts/accounts/account.ts'
@@ -27,6 +28,7 @@ import { checkPassword, createPasswordRules } from '../../foundation/hashing/pas
 import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, type CallerGroup, stranger } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
@@ -65,6 +67,7 @@ export interface PasswordsService {
 
 interface Needs {
   admission: Admission
+  testIdentities: Pick<TestIdentities, 'refuse'>
   codes: CodeService
   accountCodes: AccountCodes
   limits: LimitService
@@ -81,7 +84,7 @@ interface Needs {
 }
 
 export function createPasswordsService(needs: Needs): PasswordsService {
-  const { admission, codes, accountCodes, limits, attempts, devices, hashing } = needs
+  const { admission, testIdentities, codes, accountCodes, limits, attempts, devices, hashing } = needs
   const { reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
@@ -153,6 +156,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     const matched = await accountCodes.match(name, body.otp)
     if (matched === null) throw new AppError('invalid_code')
     const { account, sentTo } = matched
+    requireOrdinary(account)
     check(body, ownIdentifiers(account))
     const contact = sentTo && {
       channel: channelOf(sentTo.kind),
@@ -189,6 +193,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   return {
     async forgot({ identifier: typed }, client) {
       const identifier = readIdentifier(typed, defaultCountry)
+      await testIdentities.refuse(identifier)
       const account = await accounts.findByIdentifier(identifier, 'reset')
       const caller = await devices.recognize(account, client)
       await limits.charge(limits.counters.codeRequests(caller))
@@ -212,6 +217,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       const binding = bindingOf(account, identifier, caller.group)
       await codes.take(binding, body.otp, { caller, name: identifier.key })
       if (account === null) throw new AppError('invalid_code')
+      requireOrdinary(account)
       await replace(account, identifier, body.password, caller, client)
     },
 

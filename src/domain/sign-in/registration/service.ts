@@ -18,7 +18,7 @@ import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Email, emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
-import { type Identifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import { type Caller, stranger } from '../../limits/limits/callers.ts'
@@ -252,7 +252,11 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     const accepts = await admission.hasAccepted(entry, account, identifier, tag)
     const isComplete = !signsIn || account === null || accountClaims.isComplete(account)
     const by = { caller, name: identifier.key, eachAddress: true, boundByName, countsOn }
-    await codes.take(binding, otp, { ...by, keepsRight: !accepts || !isComplete })
+    await codes.take(binding, otp, {
+      ...by,
+      keepsRight: !accepts || !isComplete,
+      test: account && entry.test,
+    })
     if (!accepts)
       throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
     if (!isComplete) accountClaims.require(account)
@@ -276,6 +280,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const refusal = kept && (await admission.refusal(entry, identifier, kept, tag))
       throw refusal ?? new AppError('invalid_code')
     }
+    if (entry.test) events.add('test_identity.used', opened)
     const hasPassword = opened.passwordDigest !== null
     if (!signsIn) return { hasPassword, signedIn: null }
     if (opened.lockedAt !== null) throw new AppError('account_locked')
@@ -306,9 +311,10 @@ export function createRegistrationService(needs: Needs): RegistrationService {
 
   return {
     async register(body, { addressBucket, language }) {
-      const entry = await admission.readRegistration(body, { addressBucket })
+      const named = parseIdentifier(body.email || body.phone || '', defaultCountry)
+      const entry = await admission.readRegistration(body, named, { addressBucket })
       const { email, phone, primary, identifiers } = read(body)
-      admission.requireContact(entry.domain, identifiers)
+      admission.requireContact(entry, identifiers)
       const caller = stranger({ addressBucket })
       const { counters } = limits
       const charges = counters.codes(caller, primary, 'confirmation', false)
@@ -356,7 +362,9 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       await limits.chargeVisit('verification', await callerOf(identifier, { addressBucket, fingerprint }))
       const caller = stranger({ addressBucket })
       if (password !== null) hashing.requireRoom()
-      const account = await accounts.findByIdentifier(identifier, 'confirmation')
+      const found = await accounts.findByIdentifier(identifier, 'confirmation')
+      // The code of a test identity opens what waits for it, and never somebody's registration that names it besides.
+      const account = entry.test && found?.waitingFor !== identifier.key ? null : found
       const tag = tagOf(identifier, password, waiting)
       const named = () => (waiting ? waitingFor(waiting, identifier) : nameByHashing(identifier, password))
       const confirmation = { identifier, otp: body.otp, entry, account, caller, tag }

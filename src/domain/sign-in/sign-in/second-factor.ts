@@ -11,6 +11,7 @@ import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators, HeldFactors } from '../../credentials/authenticators/service.ts'
 import { decoyRecipient } from '../../foundation/decoys/decoys.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { TestIdentity } from '../../foundation/test-identities/service.ts'
 import type { Attempts, Verdict } from '../../limits/attempts/service.ts'
 import type { Caller, CallerGroup } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
@@ -82,6 +83,8 @@ export interface CodeAttempt {
   asFirst?: boolean
   /** The call is refused whatever is typed: a right code is not used up. */
   keeps?: boolean
+  /** Opened the account, so that its code is right. */
+  test?: TestIdentity | null
 }
 
 /** One kind of second factor. */
@@ -304,7 +307,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     sent: CodeBinding,
     attempt: CodeAttempt,
   ): Promise<{ wasSent: boolean }> {
-    const { caller, name, byAddress = false, typed, keeps = false } = attempt
+    const { caller, name, byAddress = false, typed, keeps = false, test = null } = attempt
     if (authenticators.isRecoveryCode(typed)) {
       await takeRecoveryCode(attempt.asFirst ? null : account, sent, attempt)
       return { wasSent: false }
@@ -317,7 +320,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     await attempts.run(tried, async ({ allowed }) => {
       const binding = byAddress ? { ...sent, group: null } : sent
       const compare: CompareSent = (accepts) =>
-        codes.compare(binding, typed, { allowed: allowed && accepts, keepsRight: keeps })
+        codes.compare(binding, typed, { allowed: allowed && accepts, keepsRight: keeps, test })
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
       const verdict = await verify(tryable, typed, compare, keeps)

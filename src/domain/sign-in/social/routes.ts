@@ -198,7 +198,7 @@ export function createSocialRoutes(
         response: {
           200: signedInAnswer,
           202: socialTwoFactorAnswer,
-          ...errorResponses('invalid_code', 'invalid_credentials', ...signInErrors),
+          ...errorResponses('invalid_code', 'invalid_credentials', 'test_identity', ...signInErrors),
         },
         detail: {
           tags: ['Social login'],
@@ -226,7 +226,13 @@ export function createSocialRoutes(
         response: {
           200: signedInAnswer,
           202: socialTwoFactorAnswer,
-          ...errorResponses('invalid_token', 'invalid_credentials', 'provider_unavailable', ...signInErrors),
+          ...errorResponses(
+            'invalid_token',
+            'invalid_credentials',
+            'provider_unavailable',
+            'test_identity',
+            ...signInErrors,
+          ),
         },
         detail: {
           tags: ['Social login'],

@@ -1,0 +1,33 @@
+/** Whose the identifiers of test identities are: read only. */
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../platform/postgres/database.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+
+export interface TestIdentityStore {
+  /** Whether an account that no test identity opened has verified it, or was made for somebody with it. */
+  isOrdinary(identifier: Identifier): Promise<boolean>
+}
+
+const isOrdinary = defineStatement({
+  name: 'test_identities.is_ordinary',
+  params: { email: 'text?', phone: 'text?' },
+  row: { yes: 'boolean' },
+  sql: (p) => sql`
+  select exists (
+    select 1 from ${accounts}
+     where email_key = ${p.email} and not test_identity and (email_confirmed_at is not null or origin is not null)
+    union all
+    select 1 from ${accounts}
+     where phone = ${p.phone} and not test_identity and (phone_confirmed_at is not null or origin is not null)) as yes`,
+})
+
+export function createTestIdentityStore(database: Database): TestIdentityStore {
+  return {
+    async isOrdinary({ kind, key }) {
+      const named = { email: kind === 'email' ? key : null, phone: kind === 'phone' ? key : null }
+      return (await database.first(isOrdinary, named))!.yes
+    },
+  }
+}
