@@ -42,16 +42,21 @@ export function accountsCommand(): Command {
   addPeopleCommands(add)
   add('verify', 'confirm an account that waits for its code')
     .argument('<account>', NAME)
-    .action((name, options: Options) => change(name, { confirmed: true }, options))
+    .action((name, options: Options) => change(name, { confirmed: true }, options, stateOf))
   add('lock', 'end every session and refuse every sign-in')
     .argument('<account>', NAME)
     .option('--reason <text>', 'kept with the account')
     .action((name, { reason, ...options }: Options & { reason?: string }) =>
-      change(name, { locked: true, ...(reason !== undefined && { locked_reason: reason }) }, options),
+      change(
+        name,
+        { locked: true, ...(reason !== undefined && { locked_reason: reason }) },
+        options,
+        stateOf,
+      ),
     )
   add('unlock', 'let its owner sign in again, and say so')
     .argument('<account>', NAME)
-    .action((name, options: Options) => change(name, { locked: false }, options))
+    .action((name, options: Options) => change(name, { locked: false }, options, () => 'not locked'))
   addCarriedOptions(
     addFieldOptions(
       add('set', 'change role, owner, language, metadata, username, groups or profile'),
@@ -71,7 +76,7 @@ interface ListOptions extends Options {
   limit?: string
 }
 
-const QUERY = `${NAME}, an id, or at least three characters to begin with`
+const QUERY = `${NAME}, an id, or any three characters of an address, a number or a name`
 
 async function list(query: string | undefined, options: ListOptions): Promise<void> {
   const typed = query?.trim() ?? ''
@@ -87,6 +92,7 @@ async function list(query: string | undefined, options: ListOptions): Promise<vo
   const accounts = await callService(options, (call) =>
     listAll<ShownAccount>(call, 'accounts', wanted, limit),
   )
+  const isFiltered = Object.values(wanted).some((value) => value !== undefined)
   if (options.json) return printJson(accounts)
   printTable(
     ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'STATE', 'CREATED'],
@@ -98,6 +104,7 @@ async function list(query: string | undefined, options: ListOptions): Promise<vo
       stateOf(account),
       account.created_at.slice(0, 10),
     ]),
+    { empty: isFiltered ? 'No account fits.' : 'There is no account yet.' },
   )
 }
 
@@ -112,18 +119,24 @@ async function show(name: string, options: Options): Promise<void> {
   printAccount(account, options)
 }
 
-async function change(name: string, patch: Record<string, unknown>, options: Options): Promise<void> {
+/** `state`: what the account is now, by what was asked for. */
+async function change(
+  name: string,
+  patch: Record<string, unknown>,
+  options: Options,
+  state: (account: ShownAccount) => string,
+): Promise<void> {
   const account = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     return (await call<{ account: ShownAccount }>('PATCH', `accounts/${uuid}`, patch)).account
   })
-  printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${stateOf(account)}`)
+  printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${state(account)}`)
 }
 
 function set(name: string, options: Options & AccountFieldOptions & CarriedOptions) {
   const patch = { ...fieldsOf(options), ...carriedOf(options) }
   if (Object.keys(patch).length === 0) throw new CommandFailure(2, 'name what to set, for example --role 3')
-  return change(name, patch, options)
+  return change(name, patch, options, () => 'changed')
 }
 
 async function erase(name: string, options: Options): Promise<void> {
@@ -131,6 +144,6 @@ async function erase(name: string, options: Options): Promise<void> {
     const { uuid, email, phone } = await findAccount(call, name)
     await confirm(`Erase ${email ?? phone ?? uuid} for good?`, options.yes)
     await call('DELETE', `accounts/${uuid}`)
-    printResult(options, { uuid, erased: true }, `${uuid} is erased`)
+    printResult(options, { uuid, erased: true }, `${email ?? phone ?? uuid} is erased`)
   })
 }

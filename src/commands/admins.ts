@@ -74,6 +74,7 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
       created_at.slice(0, 10),
       last_signed_in_at,
     ]),
+    { empty: 'There is no administrator yet: `poterne admins add ACCOUNT --role owner` makes one.' },
   )
 }
 

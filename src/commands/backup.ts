@@ -27,7 +27,7 @@ import { isSnapshotDirectory } from '../platform/postgres/embedded-snapshot.ts'
 import { version } from '../platform/version.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { countOf, formatBytes, printJson } from './print.ts'
 import { createProgressBar, interruptible } from './progress.ts'
 import {
   type Call,
@@ -205,8 +205,7 @@ function report(file: string | null, made: MadeBackup, { json }: Options): void 
     printJson({ file, ...made })
     return
   }
-  const size = `${(made.bytes / 2 ** 20).toFixed(1)} MiB`
   const proof = made.restored ? 'read back and restored on trial' : 'read back'
-  const held = `${made.accounts} accounts, ${made.rows} rows in ${made.tables} tables`
-  out.write(`${file ?? 'standard output'}: ${size}, ${held}, ${proof}\n`)
+  const held = `${countOf(made.accounts, 'account')}, ${countOf(made.rows, 'row')} in ${made.tables} tables`
+  out.write(`${file ?? 'standard output'}: ${formatBytes(made.bytes)}, ${held}, ${proof}\n`)
 }

@@ -94,7 +94,10 @@ async function list({ account, type, actor, since, ...options }: EventOptions): 
   })
   if (asOcsf) for (const event of events) printOcsf(event)
   else if (options.json) printJson(events)
-  else printTable(['TIME', 'TYPE', 'ACCOUNT', 'ACTOR', 'ADDRESS', 'DATA'], events.map(cellsOf))
+  else
+    printTable(['TIME', 'TYPE', 'ACCOUNT', 'ACTOR', 'ADDRESS', 'DATA'], events.map(cellsOf), {
+      empty: 'No event fits.',
+    })
 }
 
 const cellsOf = ({ created_at, type, account, actor, address, data }: EventRecord) => [

@@ -28,7 +28,7 @@ async function checkHealth({ json, ...options }: CommandOptions & CommonOptions)
       1,
       json ? '' : `${url} ${status === null ? 'does not answer' : `says ${status}`}`,
     )
-  if (!json) process.stdout.write(`${url} lives\n`)
+  if (!json) process.stdout.write(`${url} answers\n`)
 }
 
 /** The address at which this machine reaches the service. */

@@ -109,6 +109,7 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
       revoked_at === null ? expires_at.slice(0, 10) : 'revoked',
       note,
     ]),
+    { empty: 'There is no invitation yet: `poterne invitations create` makes one.' },
   )
 }
 

@@ -75,6 +75,7 @@ async function list({ account, limit, to, state, channel, gateway, since, ...opt
       message.destination,
       message.gateway ?? message.detail,
     ]),
+    { empty: 'No message fits; messages are kept for a while only.' },
   )
 }
 

@@ -33,12 +33,12 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
   addFieldOptions(creating, 'a JSON object').action(create)
   add('invite', 'send another invitation; the one before is dead')
     .argument('<account>', NAME)
-    .option('--lifetime <duration>', 'how long it holds, at most 30d', '7d')
+    .option('--lifetime <duration>', 'how long it is valid, at most 30d', '7d')
     .action(invite)
   add('recover', 'make a code to choose a new password with')
     .argument('<account>', NAME)
     .option('--send <channel>', 'send it by email or sms to a verified contact, and do not show it')
-    .option('--lifetime <duration>', 'how long it holds, at most 24h', '1h')
+    .option('--lifetime <duration>', 'how long it is valid, at most 24h', '1h')
     .option('--remove-factors', 'its use removes every passkey and linked provider')
     .action(recover)
   add('export', 'print everything stored about a person, as JSON')
@@ -64,7 +64,7 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
     const uuid = await uuidOf(call, name)
     return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
   })
-  printResult(options, { expires_at }, `invited ${name}; the code holds until ${expires_at}`)
+  printResult(options, { expires_at }, `invited ${name}; the code is valid until ${expires_at}`)
 }
 
 async function recover(
@@ -86,7 +86,9 @@ async function recover(
   printResult(
     options,
     { code, expires_at },
-    code === null ? `sent; it holds until ${expires_at}` : `${code}\nholds until ${expires_at}`,
+    code === null
+      ? `sent; the code is valid until ${expires_at}`
+      : `${code}\nIt is shown only here, and is valid until ${expires_at}: the person enters it where they choose a new password.`,
   )
 }
 

@@ -18,6 +18,8 @@ type Cell = string | number | boolean | null
 export interface TableOptions {
   /** The columns from this one on are numbers, which end alike. */
   numbersFrom?: number
+  /** Stands in place of a table without rows, and says what to do next. */
+  empty?: string
   /** What fits on a line; in a pipe any line does. */
   width?: number | undefined
 }
@@ -27,6 +29,10 @@ const GAP = '  '
 const LEAST = 12
 
 export function printTable(header: string[], rows: Cell[][], options: TableOptions = {}): void {
+  if (rows.length === 0 && options.empty !== undefined) {
+    process.stdout.write(`${options.empty}\n`)
+    return
+  }
   const width = options.width ?? (process.stdout.isTTY ? process.stdout.columns : undefined)
   process.stdout.write(layOutTable(header, rows, { ...options, width }))
 }
@@ -97,3 +103,13 @@ export function printRecord(record: Record<string, unknown>): void {
 
 /** What is stored may hold line breaks and terminal codes: they are shown, and do nothing. */
 export const toCell = (value: Cell) => (value === null ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?'))
+
+/** `87.3 KiB`, `12.0 MiB`, `3.4 GiB`. */
+export function formatBytes(bytes: number): string {
+  const [size, unit] =
+    bytes < 2 ** 20 ? [2 ** 10, 'KiB'] : bytes < 2 ** 30 ? [2 ** 20, 'MiB'] : [2 ** 30, 'GiB']
+  return `${(bytes / size).toFixed(1)} ${unit}`
+}
+
+/** `1 account`, `3 accounts`. */
+export const countOf = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -52,9 +52,10 @@ function passOverClosedPipe(error: Error): void {
 }
 
 /** A command that was added, instead of created by its parent, does not inherit how errors are shown and thrown. */
-function inherit(parent: Command, command: Command): void {
+function inherit(parent: Command, command: Command, words = `${parent.name()} ${command.name()}`): void {
   command.copyInheritedSettings(parent)
-  for (const each of command.commands) inherit(command, each)
+  command.showHelpAfterError(`Run \`${words} --help\` for what it takes.`)
+  for (const each of command.commands) inherit(command, each, `${words} ${each.name()}`)
 }
 
 /** Every command takes them, so that scripts need not know which of them print or ask. */

@@ -50,6 +50,7 @@ async function list(name: string, { limit, ...options }: Options & { limit?: str
       ip,
       last_used_at,
     ]),
+    { empty: 'It is signed in nowhere.' },
   )
 }
 
@@ -60,6 +61,7 @@ async function end(name: string, options: Options & { id?: string }): Promise<vo
     await confirm(`End ${which} of ${email ?? phone ?? uuid}?`, options.yes)
     const path = `accounts/${uuid}/sessions`
     await call('DELETE', options.id === undefined ? path : `${path}/${encodeURIComponent(options.id)}`)
-    printResult(options, { account: uuid, session: options.id ?? null, ended: true }, 'signed out')
+    const sentence = `${email ?? phone ?? uuid} is signed out ${options.id === undefined ? 'everywhere' : 'there'}`
+    printResult(options, { account: uuid, session: options.id ?? null, ended: true }, sentence)
   })
 }

@@ -87,6 +87,7 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
       last_used_at,
       created_by.name ?? created_by.type,
     ]),
+    { empty: 'There is no token yet: `poterne tokens create --name NAME --scopes accounts:read` makes one.' },
   )
 }
 

@@ -68,6 +68,7 @@ describe('over the socket of a service with the embedded database', () => {
     const locked = await over('accounts', 'lock', account.uuid, '--reason', 'chargeback')
     expect([locked.exitCode, locked.out]).toEqual([0, `${person.identifier} is locked\n`])
     expect((await service.post('login', person)).body.code).toBe('account_locked')
+    expect((await over('accounts', 'unlock', account.uuid)).out).toBe(`${person.identifier} is not locked\n`)
     const { out } = await over(
       'events',
       'list',
@@ -134,7 +135,7 @@ describe('over the socket of a service with the embedded database', () => {
       [['messages', 'list', '--channel', 'fax'], /^--channel must be email or sms, not fax\n$/],
       [
         ['accounts', 'list', 'da'],
-        /^a search is an e-mail address, .*, an id, or at least three characters to begin with, not da\n$/,
+        /^a search is an e-mail address, .*, an id, or any three characters of .*, not da\n$/,
       ],
     ] as const) {
       const { exitCode, error } = await over(...words)
@@ -245,7 +246,7 @@ describe('over the socket of a service with the embedded database', () => {
     const made = await over('accounts', 'create', '--email', email, '--role', '3', '--invite', '--json')
     expect([made.exitCode, JSON.parse(made.out).role_id]).toEqual([0, 3])
     const invited = await over('accounts', 'invite', email)
-    expect(invited.out).toStartWith(`invited ${email}; the code holds until 20`)
+    expect(invited.out).toStartWith(`invited ${email}; the code is valid until 20`)
     expect(JSON.parse((await over('accounts', 'verify', email, '--json')).out).account_confirmed).toBe(true)
     const unasked = await over('accounts', 'recover', email)
     expect([unasked.exitCode, unasked.error]).toEqual([
@@ -257,7 +258,7 @@ describe('over the socket of a service with the embedded database', () => {
     const reset = await service.post('password/reset', { identifier: email, otp: code, ...chosen })
     expect(reset.status).toBe(200)
     expect((await over('accounts', 'recover', email, '--send', 'email')).out).toStartWith(
-      'sent; it holds until',
+      'sent; the code is valid until',
     )
     expect((await over('accounts', 'create')).exitCode).toBe(2)
   })

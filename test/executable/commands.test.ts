@@ -166,7 +166,7 @@ describe('health', () => {
   test('says whether the service under the same configuration lives', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     const alive = await runExecutable(['health', ...service.configArgs])
-    expect(alive).toEqual({ code: 0, out: `${service.url}/healthz lives\n`, error: '' })
+    expect(alive).toEqual({ code: 0, out: `${service.url}/healthz answers\n`, error: '' })
     await service.close()
     const dead = await runExecutable(['health', ...service.configArgs])
     expect(dead.code).toBe(1)

@@ -1,6 +1,6 @@
 /** Tables as commands print them, in terminals of any width. */
 import { expect, test } from 'bun:test'
-import { layOutTable } from '../../src/commands/print.ts'
+import { countOf, formatBytes, layOutTable } from '../../src/commands/print.ts'
 
 const header = ['UUID', 'E-MAIL', 'CREATED']
 const uuid = '0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'
@@ -49,4 +49,19 @@ test('numbers end alike', () => {
       { numbersFrom: 1 },
     ),
   ).toBe('gateway  sent\nmain        7\nother    1234\n')
+})
+
+test('sizes and numbers are said as people say them', () => {
+  expect([0, 900, 89_000, 12_582_912, 3_650_722_202].map(formatBytes)).toEqual([
+    '0.0 KiB',
+    '0.9 KiB',
+    '86.9 KiB',
+    '12.0 MiB',
+    '3.4 GiB',
+  ])
+  expect([0, 1, 2].map((count) => countOf(count, 'account'))).toEqual([
+    '0 accounts',
+    '1 account',
+    '2 accounts',
+  ])
 })
