@@ -92,7 +92,8 @@ const tryMail = (config: Config): Promise<TriedConnection>[] =>
     attempt(name, async () => {
       const { outcome, detail, reason } = await sender.verify().finally(() => sender.close())
       if (outcome !== 'sent') throw new Error(reason ? `${detail} ${reason}` : detail)
-      return `it answers (${server.security}${server.username === null ? '' : ', authenticated'})`
+      const way = server.security === 'none' ? 'in clear' : server.security
+      return `it answers (${way}${server.username === null ? '' : ', authenticated'})`
     }),
   )
 

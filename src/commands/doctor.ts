@@ -246,7 +246,10 @@ async function sendTest(config: Config, sender: MessageSender | null, channel: '
 }
 
 function print(findings: NamedFinding[], failures: number, warnings: number): void {
-  for (const { level, name, message } of findings)
+  // What is not configured is said once, by the first of its checks.
+  const isRepeated = ({ level, message }: NamedFinding, index: number) =>
+    level === 'ok' && findings[index - 1]?.message === message
+  for (const { level, name, message } of findings.filter((finding, index) => !isRepeated(finding, index)))
     process.stdout.write(`${level.padEnd(8)} ${name}: ${message.replace(/\p{Cc}/gu, ' ')}\n`)
   const of = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
   process.stdout.write(
