@@ -38,7 +38,7 @@ const post = async (path: string, body: object) =>
 
 const poterne = (...words: string[]) => $`${main} ${words}`.env(env as Record<string, string>).quiet()
 
-/** Registers somebody, confirms with the code from the mailbox, and logs in now and then. */
+/** Registers somebody, confirms with the code from the mailbox, and signs in now and then. */
 async function play(name: string, logins: number): Promise<void> {
   const identifier = `${name}@example.com`
   await post('register', { email: identifier, password, password_confirmation: password })

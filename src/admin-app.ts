@@ -67,7 +67,7 @@ const table = `
   PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration/directory
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration/directory
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
-  POST    /accounts/:uuid/recovery                 recoverAccount           accounts:recover! administration/people
+  POST    /accounts/:uuid/access-code              createAccessCode         accounts:recover! administration/people
   DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
   DELETE  /accounts/:uuid/two-factor/removal       cancelTwoFactorRemoval   accounts:recover  administration/factors
   GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration/factors

@@ -30,7 +30,7 @@ export interface Bench {
 export interface StartOptions {
   accounts?: number
   settings?: Settings
-  /** An argon2 that costs nothing, for rows that log in only to begin. */
+  /** An argon2 that costs nothing, for rows that sign in only to begin. */
   cheapPasswords?: boolean
 }
 

@@ -99,7 +99,7 @@ Depends: libc6 (>= 2.36), ca-certificates
 Recommends: tzdata
 Section: net
 Priority: optional
-Description: registration, confirmation, login and two-factor login
+Description: registration, confirmation, login and two-factor sign-in
  A service that keeps accounts and signs people in, by e-mail and by phone, for
  applications that call its HTTP interface. It is one executable with an
  embedded database, and works with PostgreSQL and Redis.

@@ -1,4 +1,4 @@
-/** `poterne accounts create | invite | recover | remove-two-factor`: makes accounts, and lets people back in. */
+/** `poterne accounts create | invite | access-code | remove-two-factor`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
 import {
   type AccountFieldOptions,
@@ -28,23 +28,24 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
   const creating = add('create', 'make an account')
     .option('--email <address>', 'its e-mail address')
     .option('--phone <number>', 'its phone number')
-    .option('--verified', 'the contacts are known to be the person’s: the account is confirmed')
+    .option('--verified', 'confirm the account, because its contacts are known to belong to the person')
     .option('--invite', 'send the person a code to choose a password with')
   addFieldOptions(creating, 'a JSON object').action(create)
-  add('invite', 'send another invitation; the one before is dead')
+  add('invite', 'send a new invitation, which replaces the one before')
     .argument('<account>', NAME)
-    .option('--lifetime <duration>', 'how long it is valid, at most 30d', '7d')
+    .option('--lifetime <duration>', 'how long the invitation is valid, at most 30d', '7d')
     .action(invite)
-  add('recover', 'make a code to choose a new password with')
+  add('access-code', 'make a temporary access code, with which somebody chooses a new password')
+    .alias('recover')
     .argument('<account>', NAME)
-    .option('--send <channel>', 'send it by email or sms to a verified contact, and do not show it')
-    .option('--lifetime <duration>', 'how long it is valid, at most 24h', '1h')
-    .option('--remove-factors', 'its use removes every passkey and linked provider')
-    .action(recover)
+    .option('--send <channel>', 'send it to a verified contact, by email or sms, instead of showing it')
+    .option('--lifetime <duration>', 'how long the code is valid, at most 24h', '1h')
+    .option('--remove-factors', 'using it removes every passkey and every linked provider')
+    .action(makeAccessCode)
   add('export', 'print everything stored about a person, as JSON')
     .argument('<account>', NAME)
     .action(exportAccount)
-  add('remove-two-factor', 'turn two factors off for somebody who lost every one of them')
+  add('remove-two-factor', 'turn off two-factor sign-in for somebody who lost every second factor')
     .argument('<account>', NAME)
     .action(removeTwoFactor)
 }
@@ -64,10 +65,10 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
     const uuid = await uuidOf(call, name)
     return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
   })
-  printResult(options, { expires_at }, `invited ${name}; the code is valid until ${expires_at}`)
+  printResult(options, { expires_at }, `${name} is invited. The code is valid until ${expires_at}.`)
 }
 
-async function recover(
+async function makeAccessCode(
   name: string,
   { lifetime, send, removeFactors, ...options }: CodeOptions,
 ): Promise<void> {
@@ -76,8 +77,8 @@ async function recover(
   const { code, expires_at } = await callService(options, async (call) => {
     const { uuid, email, phone } = await findAccount(call, name)
     if (send === undefined)
-      await confirm(`Show a code that opens the account of ${email ?? phone ?? uuid}?`, options.yes)
-    return call<{ code: string | null; expires_at: string }>('POST', `accounts/${uuid}/recovery`, {
+      await confirm(`Show a temporary access code for the account of ${email ?? phone ?? uuid}?`, options.yes)
+    return call<{ code: string | null; expires_at: string }>('POST', `accounts/${uuid}/access-code`, {
       lifetime,
       ...(send && { send }),
       ...(removeFactors && { remove_factors: true }),
@@ -87,8 +88,8 @@ async function recover(
     options,
     { code, expires_at },
     code === null
-      ? `sent; the code is valid until ${expires_at}`
-      : `${code}\nIt is shown only here, and is valid until ${expires_at}: the person enters it where they choose a new password.`,
+      ? `The code is sent. It is valid until ${expires_at}.`
+      : `${code}\nIt is shown only here, and is valid until ${expires_at}. The person enters it to choose a new password.`,
   )
 }
 

@@ -15,7 +15,7 @@ export type Commands = Record<string, () => Promise<Command>>
 /** All commands where `name` is none of them, for the help. */
 export async function loadProgram(commands: Commands, name = ''): Promise<Command> {
   const program = new Command('poterne')
-    .description('Registration, confirmation, login and two-factor login, self-hosted in one executable.')
+    .description('Registration, confirmation, login and two-factor sign-in, self-hosted in one executable.')
     .version(versionLine)
     .showHelpAfterError('Run `poterne --help` for the commands and their options.')
     // What `secret` takes itself it must not keep from its commands.

@@ -1,6 +1,6 @@
 /**
  * `poterne secret`: a fresh value for `server.secret`, 32 random bytes in hex. `rotate`, `status` and `revoke` change the
- * one of a service: without anybody noticing, or, where it leaked, with everybody logged out.
+ * one of a service: without anybody noticing, or, where it leaked, with everybody signed out.
  */
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
@@ -27,7 +27,7 @@ export function secretCommand(): Command {
   command
     .command('rotate')
     .description(
-      'replace the secret in the data directory; the one before is kept beside it, and nobody is logged out',
+      'replace the secret in the data directory; the one before is kept beside it, and nobody is signed out',
     )
     .option(...configOption)
     .action(rotate)
@@ -41,7 +41,7 @@ export function secretCommand(): Command {
   command
     .command('revoke')
     .description(
-      'after a secret leaked or was lost: everybody logs in again, and sets up authenticator apps again',
+      'after a secret leaked or was lost: everybody signs in again, and sets up authenticator apps again',
     )
     .option(...configOption)
     .action(revoke)
@@ -119,7 +119,7 @@ async function revoke({ yes, json, ...options }: CommandOptions & CommonOptions)
   const opens = await withService(config, ({ services }) => services.secrets.opensKeys())
   if (opens && config.server.secret !== null) throw new CommandFailure(1, STILL_ACCEPTED)
   await confirm(
-    'Everybody is logged out, and every authenticator app must be set up again. Revoke the secret?',
+    'Everybody is signed out, and every authenticator app must be set up again. Revoke the secret?',
     yes,
   )
   if (opens) replaceOwn(config)

@@ -37,7 +37,7 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
     return { ...known, bearer: access_token as string, uuid: account.uuid as string }
   }
   const recover = async (uuid: string, body: object = {}) =>
-    (await call('POST', `accounts/${uuid}/recovery`, body)).body
+    (await call('POST', `accounts/${uuid}/access-code`, body)).body
 
   test('an invited person chooses a password once, and the invitation confirms the account', async () => {
     const email = newEmail()
@@ -114,7 +114,7 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
     const sent = await recover(uuid, { send: 'email' })
     expect(sent).toMatchObject({ status: 200, code: null })
     expect((await reset(identifier, await codeFor(identifier))).status).toBe(200)
-    expectRefusal(await call('POST', `accounts/${crypto.randomUUID()}/recovery`, {}), 'account_not_found')
+    expectRefusal(await call('POST', `accounts/${crypto.randomUUID()}/access-code`, {}), 'account_not_found')
   })
 
   rule('a recovery never turns two factors off', async () => {
@@ -299,7 +299,7 @@ describe('passkeys and identities at a recovery', () => {
   ) {
     const { identifier, uuid, left } = known
     await addPasskey((await service.logIn(known)).access_token)
-    const made = await call('POST', `accounts/${uuid}/recovery`, body)
+    const made = await call('POST', `accounts/${uuid}/access-code`, body)
     expect(made.status).toBe(200)
     await service.delivered()
     const otp = made.body.code ?? letterCodeIn(service.inbox.textsTo(identifier))

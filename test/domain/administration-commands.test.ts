@@ -246,7 +246,7 @@ describe('over the socket of a service with the embedded database', () => {
     const made = await over('accounts', 'create', '--email', email, '--role', '3', '--invite', '--json')
     expect([made.exitCode, JSON.parse(made.out).role_id]).toEqual([0, 3])
     const invited = await over('accounts', 'invite', email)
-    expect(invited.out).toStartWith(`invited ${email}; the code is valid until 20`)
+    expect(invited.out).toStartWith(`${email} is invited. The code is valid until 20`)
     expect(JSON.parse((await over('accounts', 'verify', email, '--json')).out).account_confirmed).toBe(true)
     const unasked = await over('accounts', 'recover', email)
     expect([unasked.exitCode, unasked.error]).toEqual([
@@ -258,7 +258,7 @@ describe('over the socket of a service with the embedded database', () => {
     const reset = await service.post('password/reset', { identifier: email, otp: code, ...chosen })
     expect(reset.status).toBe(200)
     expect((await over('accounts', 'recover', email, '--send', 'email')).out).toStartWith(
-      'sent; the code is valid until',
+      'The code is sent. It is valid until',
     )
     expect((await over('accounts', 'create')).exitCode).toBe(2)
   })

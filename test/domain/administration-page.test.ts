@@ -264,7 +264,7 @@ describe('the page of administration', () => {
     expectRefusal(await change(uuid, { metadata: {} }), 'insufficient_scope')
     expectRefusal(await page.call('DELETE', `accounts/${uuid}`), 'insufficient_scope')
     expectRefusal(await page.call('GET', 'keys'), 'insufficient_scope')
-    const recover = (body: unknown) => page.call('POST', `accounts/${uuid}/recovery`, body)
+    const recover = (body: unknown) => page.call('POST', `accounts/${uuid}/access-code`, body)
     expectRefusal(await recover({ send: 'email', remove_factors: true }), 'insufficient_scope')
     expect((await recover({ send: 'email', remove_factors: false })).status).toBe(200)
     for (const one of [administrator.uuid, administrator.uuid.toUpperCase()]) {
@@ -279,7 +279,7 @@ describe('the page of administration', () => {
     const support = [...reads, 'limits:write', 'sessions:write', 'messages:write']
     const inPart = [
       'PATCH /accounts/:uuid',
-      'POST /accounts/:uuid/recovery',
+      'POST /accounts/:uuid/access-code',
       'DELETE /accounts/:uuid/two-factor',
       'DELETE /accounts/:uuid/two-factor/removal',
     ]
@@ -314,9 +314,12 @@ describe('the page of administration', () => {
   test('support staff send a recovery code, and never see one', async () => {
     const { page } = await signInAs(service, 'support', headers())
     const { uuid } = (await service.logIn(await service.signUp(newEmail()))).account
-    expectRefusal(await page.call('POST', `accounts/${uuid}/recovery`, {}), 'insufficient_scope')
-    expectRefusal(await page.call('POST', `accounts/${uuid}/recovery`, { send: null }), 'insufficient_scope')
-    const sent = await page.call('POST', `accounts/${uuid}/recovery`, { send: 'email' })
+    expectRefusal(await page.call('POST', `accounts/${uuid}/access-code`, {}), 'insufficient_scope')
+    expectRefusal(
+      await page.call('POST', `accounts/${uuid}/access-code`, { send: null }),
+      'insufficient_scope',
+    )
+    const sent = await page.call('POST', `accounts/${uuid}/access-code`, { send: 'email' })
     expect([sent.status, sent.body.code]).toEqual([200, null])
   })
 

@@ -114,7 +114,7 @@ describe('a token of administration', () => {
       ['DELETE', ''],
       ['DELETE', '/sessions'],
       ['DELETE', '/two-factor'],
-      ['POST', '/recovery', {}],
+      ['POST', '/access-code', {}],
       ['PUT', '/email', { value: newEmail() }],
     ] as const)
       expectRefusal(await use(token, method, `accounts/${uuid}${path}`, body), 'insufficient_scope')
@@ -168,7 +168,7 @@ describe('a token of administration', () => {
     const { uuid } = (await use(token, 'POST', 'accounts', body)).body.account
     await service.delivered()
     const invitation = /(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}/.exec(service.inbox.textsTo(identifier).join('\n'))![0]
-    const { code: recovery } = (await use(token, 'POST', `accounts/${uuid}/recovery`, {})).body
+    const { code: recovery } = (await use(token, 'POST', `accounts/${uuid}/access-code`, {})).body
     await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'owner' })
     for (const otp of [invitation, recovery]) {
       const password = 'chosen-by-somebody-else-4'
@@ -184,7 +184,7 @@ describe('a token of administration', () => {
     const later = new Date(service.clock.now().getTime() + 2 * DAY_MS)
     expect(await twoFactorRemovals.removeDue(later, 10)).toBe(0)
     // Somebody who was an administrator already keeps the code that the operator made.
-    const { code } = (await asOperator(service, 'POST', `accounts/${uuid}/recovery`, {})).body
+    const { code } = (await asOperator(service, 'POST', `accounts/${uuid}/access-code`, {})).body
     await asOperator(service, 'POST', 'administrators', { account: uuid, role: 'support' })
     const password = 'chosen-by-the-owner-77'
     const fields = { identifier: uuid, otp: code, password, password_confirmation: password }
@@ -374,7 +374,7 @@ describe('a token of administration', () => {
       const { page, uuid, make } = await owner()
       const { token } = await make('accounts:recover')
       const people = await Promise.all([somebody(), somebody(), somebody(), somebody()])
-      const [theirs, byToken, later, others] = people.map((person) => `accounts/${person}/recovery`)
+      const [theirs, byToken, later, others] = people.map((person) => `accounts/${person}/access-code`)
       const lone = await made({ scopes: ['accounts:recover'] })
       const codes = [
         (await page.call('POST', theirs!, {})).body.code,
@@ -523,9 +523,9 @@ describe('a token of administration', () => {
         await again(token, key, `accounts/${created.body.account.uuid}/invite`, {}),
         'idempotency_key_reused',
       )
-      const code = await again(token, 'code', `accounts/${created.body.account.uuid}/recovery`, {})
+      const code = await again(token, 'code', `accounts/${created.body.account.uuid}/access-code`, {})
       expect(code.body.code).toMatch(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
-      const shown = await again(token, 'code', `accounts/${created.body.account.uuid}/recovery`, {})
+      const shown = await again(token, 'code', `accounts/${created.body.account.uuid}/access-code`, {})
       expect(shown.body).toEqual({ ...code.body, code: null })
       const dump = await dumpTables(service)
       expect(dump).not.toContain(code.body.code)

@@ -69,7 +69,7 @@ describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (sh
     await done('email/change', { email: newEmail(), password, otp }, bearer)
     const call = createAdminClient(service)
     for (const send of ['email', 'sms'])
-      await charged(service, () => call('POST', `accounts/${account.uuid}/recovery`, { send }))
+      await charged(service, () => call('POST', `accounts/${account.uuid}/access-code`, { send }))
     await charged(service, () => call('POST', 'accounts', { phone: newPhone(), invite: true }))
     const purposes = (await service.inside.database.all(purposesSent, {})).map((row) => row.purpose)
     expect(purposes.sort()).toEqual([...codePurposes, ...accountCodeKinds].sort())

@@ -80,7 +80,7 @@ test('an administrator gets the same, without a hash, a seed or a secret', async
   const { recoveryCodes, secret } = await protectByApp(service, identifier)
   const call = createAdminClient(service)
   const { uuid } = (await call('GET', `accounts?query=${identifier}`)).body.items[0]
-  await call('POST', `accounts/${uuid}/recovery`, {})
+  await call('POST', `accounts/${uuid}/access-code`, {})
   const { status, body } = await call('GET', `accounts/${uuid}/export`)
   expect([status, body.recovery_codes_left, body.authenticator_apps.length]).toEqual([200, 10, 1])
   expect(body.administrators_codes).toHaveLength(1)

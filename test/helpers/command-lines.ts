@@ -33,7 +33,7 @@ export const commandLines: Record<string, CommandLine> = {
   'accounts set': line(({ account }) => [account, '--role', '3']),
   'accounts export': named,
   'accounts invite': line(() => [`made-${crypto.randomUUID()}@example.com`]),
-  'accounts recover': named,
+  'accounts access-code': named,
   'accounts remove-two-factor': named,
   'admins add': line(({ account }) => [account, '--role', 'viewer']),
   'admins list': line(),

@@ -54,7 +54,7 @@ export const refreshLatencyRow: Row = {
     return [
       compareLine({
         row: 'refresh-latency',
-        what: `p99 of refresh while ${CLIENTS} clients log in`,
+        what: `p99 of refresh while ${CLIENTS} clients sign in`,
         rival: 'idle',
         series,
         goal: { atMost: 5 },

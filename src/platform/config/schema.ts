@@ -405,7 +405,7 @@ export const schema = {
   two_factor: section('The second step of a login.', {
     allow_email: boolean(
       true,
-      'false: a code sent by e-mail is no second factor. Nobody turns two-factor login on with one; an account that did so before keeps it until it has an app, a passkey or a number that SMS can reach.',
+      'false: a code sent by e-mail is no second factor. Nobody turns two-factor sign-in on with one; an account that did so before keeps it until it has an app, a passkey or a number that SMS can reach.',
     ),
     trust_device: durationOrNever(
       ['1h', '365d'],

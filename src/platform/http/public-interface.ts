@@ -5,7 +5,7 @@ import { journey } from './openapi-tags.ts'
 
 const languageList = new Intl.ListFormat('en', { type: 'conjunction' }).format(builtInTags.map(languageName))
 
-const introduction = `Registration, confirmation by one-time code, login and two-factor login, by e-mail and by phone.
+const introduction = `Registration, confirmation by one-time code, login and two-factor sign-in, by e-mail and by phone.
 
 **The journey of a person**
 

@@ -101,7 +101,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
       }),
     ping: async () => {
       const [row] = await run(`select current_setting('transaction_read_only') as "readOnly"`, [])
-      // A standby, or a primary that an operator made read-only: nobody can register or log in there.
+      // A standby, or a primary that an operator made read-only: nobody can register or sign in there.
       if (row?.readOnly !== 'off') throw new DatabaseReadOnly('read-only')
     },
     close: pool.close,

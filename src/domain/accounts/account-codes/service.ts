@@ -1,5 +1,5 @@
 /**
- * Codes of 16 letters that an administrator makes for somebody: a recovery code for who lost every way in, an invitation
+ * Codes of 16 letters that an administrator makes for somebody: a temporary access code for somebody who lost every way in, an invitation
  * for a new account. `password/reset` takes them in place of the six digits. What wrong tries, other codes and other
  * people's requests do ends none of them, so that nobody can keep the person from using theirs.
  */

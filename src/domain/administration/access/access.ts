@@ -114,7 +114,7 @@ const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, un
       Object.keys(body).every((field) => SUPPORT_FIELDS.has(field)),
   },
   'accounts:recover': {
-    'POST /admin/v1/accounts/:uuid/recovery': ({ send, remove_factors } = {}) =>
+    'POST /admin/v1/accounts/:uuid/access-code': ({ send, remove_factors } = {}) =>
       (send === 'email' || send === 'sms') && remove_factors !== true,
     'DELETE /admin/v1/accounts/:uuid/two-factor': () => true,
     'DELETE /admin/v1/accounts/:uuid/two-factor/removal': () => true,

@@ -92,7 +92,7 @@ const find = defineStatement({
 
 /**
  * Support staff and tokens reach no administrator. So what they may have begun before the account became one ends here: a
- * recovery code, an invitation, a removal of two factors that waits.
+ * temporary access code, an invitation, a removal of two factors that waits.
  */
 const put = defineStatement({
   name: 'administrators.put',

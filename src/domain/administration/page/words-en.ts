@@ -92,7 +92,7 @@ export const wordsEn = {
   shown_once: 'It is shown only now.',
   remove_two_factor: 'Remove the second factor',
   remove_two_factor_why:
-    'For somebody who has lost every factor: two-factor login is turned off, and the app and the recovery codes are removed. Every verified contact gets a notice.',
+    'For somebody who has lost every factor: two-factor sign-in is turned off, and the app and the recovery codes are removed. Every verified contact gets a notice.',
   removed_tomorrow: 'It happens in 24 hours, unless the person stops it.',
   application_data: 'Data of the application',
   username: 'Username',

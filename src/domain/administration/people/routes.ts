@@ -135,7 +135,7 @@ export function createPeopleRoutes(
       },
     )
     .post(
-      '/accounts/:uuid/recovery',
+      '/accounts/:uuid/access-code',
       ({ params, body, caller, headers, path }) =>
         once(
           { headers, caller, path, body },
@@ -164,7 +164,7 @@ export function createPeopleRoutes(
         }),
         response: {
           200: answer(
-            'RecoveryCode',
+            'AccessCode',
             {
               status: t.Literal(200),
               code: nullable(t.String({ examples: ['7GX2-MK4D-0QVT-9A3C'] }), {
@@ -176,7 +176,7 @@ export function createPeopleRoutes(
           ),
           ...errorResponses('test_identity', ...sendingErrors),
         },
-        detail: detail('recoverAccount', 'Make a recovery code'),
+        detail: detail('createAccessCode', 'Make a temporary access code'),
       },
     )
     .put(

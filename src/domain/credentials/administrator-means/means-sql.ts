@@ -1,6 +1,6 @@
 /**
- * By what administrators act beside their own session: tokens, recovery codes that were shown, removals of two factors that
- * wait. They end in the transaction of what ends the right to them.
+ * Ends the means by which administrators act beside their own session: tokens, temporary access codes that were shown, and
+ * removals of two factors that wait. They end in the same transaction as the right to them.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
@@ -12,7 +12,7 @@ import { deleteRemovals } from '../authenticators/removals-sql.ts'
 import { revokeTokens } from './token-sql.ts'
 
 /**
- * Deletes the recovery codes that these actors were shown and nobody has used: each opens an account. A code has the time of
+ * Deletes the temporary access codes that these actors were shown and nobody has used: each opens an account. A code has the time of
  * the event that records it.
  */
 const deleteShownCodes = (actorType: 'token' | 'administrator', isOne: SQL) => sql`
@@ -83,7 +83,7 @@ export const revokeToken = (transaction: Executor, token: string, now: Date) =>
 export interface Allowed {
   /** What their tokens may have. */
   scopes: readonly string[]
-  /** They may be shown recovery codes. */
+  /** They may be shown temporary access codes. */
   seesCodes: boolean
   /** They may ask for removals of two factors. */
   removesTwoFactors: boolean

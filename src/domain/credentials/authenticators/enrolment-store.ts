@@ -32,7 +32,7 @@ export interface TotpFactor {
   sealedSecret: Uint8Array
 }
 
-/** Turning two-factor login on: the session stays and has verified both factors (RFC 8176 values). */
+/** Turning two-factor sign-in on: the session stays and has verified both factors (RFC 8176 values). */
 export interface Enabling {
   amr: string[]
   recoveryHashes: Uint8Array[]
@@ -47,7 +47,7 @@ export interface EnrolmentStore {
   /** The waiting app, if it was created after `since`. */
   findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
   /**
-   * Turns two-factor login on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
+   * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
    * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
    * meanwhile.
    */
@@ -62,12 +62,12 @@ export interface EnrolmentStore {
     now: Date,
   ): Promise<boolean>
   /**
-   * Turns two-factor login off and removes app and recovery codes. It returns false if it was off, or the session ended
+   * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
    * meanwhile.
    */
   disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
   /**
-   * Replaces them and queues the notices. It returns false if two-factor login is off, or if the session ended
+   * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
    * meanwhile.
    */
   putRecoveryCodes(

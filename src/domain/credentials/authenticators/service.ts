@@ -1,6 +1,6 @@
 /**
  * The second factors besides sent codes: authenticator apps and recovery codes. Attempts are counted by the callers. Only
- * accounts with two-factor login have either; for others, and for accounts that do not exist, the work is the same and no
+ * accounts with two-factor sign-in have either; for others, and for accounts that do not exist, the work is the same and no
  * code is right. An app whose secret was sealed under another server secret counts as set up but never matches: recovery
  * codes work instead, and after them codes that are sent.
  */
@@ -64,7 +64,7 @@ export interface Authenticators {
   /** Creates an app that waits for its first code, replacing one that was waiting. */
   beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
   /**
-   * Makes the waiting app the one in use and turns two-factor login on. Returns the new recovery codes, which are shown
+   * Makes the waiting app the one in use and turns two-factor sign-in on. Returns the new recovery codes, which are shown
    * only this once. It returns null if the code is not one of that app, or if no app is waiting.
    */
   confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
@@ -74,9 +74,9 @@ export interface Authenticators {
   matchesApp(sealedSecret: Uint8Array, typed: string): boolean
   /** Makes that app the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
   enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
-  /** Turns two-factor login on with sent codes, and returns the recovery codes. */
+  /** Turns two-factor sign-in on with sent codes, and returns the recovery codes. */
   enable(signedIn: Authenticated): Promise<string[]>
-  /** Turns two-factor login off, and removes app and recovery codes. */
+  /** Turns two-factor sign-in off, and removes app and recovery codes. */
   disable(signedIn: Authenticated): Promise<void>
   /** Replaces the recovery codes and notifies the owner. */
   replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>

@@ -170,7 +170,7 @@ export function createSecrets({
     if (isMissing && !hasWarned)
       logger.warn(
         { secret: me.current },
-        'a replica does not accept server.secret of this one, and logs out whoever it gave a session: add it to server.previous_secrets there',
+        'a replica does not accept server.secret of this one, and signs out whoever it gave a session: add it to server.previous_secrets there',
       )
     hasWarned = isMissing
   }

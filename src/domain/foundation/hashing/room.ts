@@ -13,7 +13,7 @@ interface Needs {
 }
 
 const SEVERAL_WORKS =
-  'stored passwords have several sets of hash parameters: until their owners log in, each login costs a hash under every one of them'
+  'stored passwords have several sets of hash parameters: until their owners sign in, each login costs a hash under every one of them'
 
 const FALLBACK =
   'passwords are verified by Bun.password, which takes about three times as long: the native addon cannot be used'

@@ -6,7 +6,7 @@
  * So every check of a password costs one hash for each set of parameters in use. The account's digest has its own, and
  * decoys have the others; without an account, decoys have all of them. The sum is the same for everybody. This needs
  * neither a calibrated pause, which would show on a busy machine, nor a guess at how many accounts have which
- * parameters. It costs more as long as there are old digests; each is renewed when its owner logs in.
+ * parameters. It costs more as long as there are old digests; each is renewed when its owner signs in.
  *
  * The table is read in small pieces, again and again. Parameters that were not found yet are learned from the first digest
  * that is checked.

@@ -6,7 +6,7 @@ import type { Addon } from '../../../platform/bundled/argon2-addon.ts'
 
 /**
  * The lower priority of hashing (nice, 0 to 19). When all processors are hashing, the thread that answers, PostgreSQL and
- * Redis still come first, and people who log in wait a little longer. With a higher number other programs on a busy
+ * Redis still come first, and people who sign in wait a little longer. With a higher number other programs on a busy
  * machine could stop logins altogether.
  */
 const NICENESS = 5

@@ -57,7 +57,7 @@ function changeDetail(operationId: string, summary: string) {
 
 function confirmDetail(operationId: string, summary: string) {
   const description =
-    'The contacts verified before are told. Two-factor login stays on, and its codes go to the new one.'
+    'The contacts verified before are told. Two-factor sign-in stays on, and its codes go to the new one.'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
 

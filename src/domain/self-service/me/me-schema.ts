@@ -71,7 +71,7 @@ export const securityAnswer = component(
           t.String({
             format: 'date-time',
             description:
-              'When two-factor login will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
+              'When two-factor sign-in will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
           }),
         ),
       }),

@@ -70,7 +70,7 @@ const LATE_RETRIES = 2
 const LATE_RETRIES_MS = 7 * 86_400_000
 
 /**
- * How long after its expiry an access token may still name the session to log out of: as long as its key is published
+ * How long after its expiry an access token may still name the session to sign out of: as long as its key is published
  * (tokens/key-rotation.ts).
  */
 const LATE_LOGOUT_SECONDS = 3600

@@ -37,7 +37,7 @@ export interface SessionStore {
   >
   /**
    * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. It returns null if the account
-   * has changed since it was read: erased, locked, another password, or two-factor login turned on or off. `newDigest`
+   * has changed since it was read: erased, locked, another password, or two-factor sign-in turned on or off. `newDigest`
    * replaces a digest that has older parameters. An account keeps 100 sessions: those not used for longest end.
    */
   signIn(

@@ -49,7 +49,7 @@ const providerParams = t.Object({
   provider: t.String({ description: 'Name of the provider, e.g. google' }),
 })
 const whereSet =
-  'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor login it also needs `otp`.'
+  'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor sign-in it also needs `otp`.'
 
 export function createIdentityRoutes(
   httpBase: HttpBase,

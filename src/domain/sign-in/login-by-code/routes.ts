@@ -1,4 +1,4 @@
-/** Requesting a code and logging in with it, on its own or as the second factor. */
+/** Requesting a code and signing in with it, on its own or as the second factor. */
 import { Elysia, t } from 'elysia'
 import { bearerSecurity } from '../../../platform/http/bearer.ts'
 import { component } from '../../../platform/http/components.ts'
@@ -50,7 +50,7 @@ export function createLoginByCodeRoutes(
       '/request-otp',
       async ({ body, headers: { authorization }, client, status }) => {
         const signedIn = authorization === undefined ? null : await authenticate(authorization)
-        // Without two-factor login there is nothing to confirm in a session, so the named contact gets a code to log in.
+        // Without two-factor sign-in there is nothing to confirm in a session, so the named contact gets a code to sign in.
         if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
           await loginByCode.requestStepUpCode(signedIn, client)
         } else
@@ -105,7 +105,7 @@ export function createLoginByCodeRoutes(
           password: t.Optional(
             t.Union([t.String(), t.Null()], {
               description:
-                'Only without `login_token`, for an account with two-factor login: proves the first factor in this call. Clients that keep neither are known by a login of the last 10 minutes: with the same `device_fingerprint`, or from the same address if it named none',
+                'Only without `login_token`, for an account with two-factor sign-in: proves the first factor in this call. Clients that keep neither are known by a login of the last 10 minutes: with the same `device_fingerprint`, or from the same address if it named none',
             }),
           ),
           login_token: optionalField(loginTokenField),

@@ -1,5 +1,5 @@
 /**
- * Login by one-time code. An account with two-factor login needs its password too, in this call or in a login of the
+ * Login by one-time code. An account with two-factor sign-in needs its password too, in this call or in a login of the
  * last ten minutes from the same client. Neither the answer nor the work reveals which of the two was wrong. Only a
  * token that does not hold is named, alike for every account, before the code is looked at.
  */

@@ -1,4 +1,4 @@
-/** Log in by password. */
+/** Sign in by password. */
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -38,9 +38,9 @@ export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
       detail: {
         tags: ['Login'],
         operationId: 'logIn',
-        summary: 'Log in',
+        summary: 'Sign in',
         description:
-          '202 if the account has two-factor login: `2fa/verify` completes the login, with the code that was sent or with a code of the authenticator app.',
+          '202 if the account has two-factor sign-in: `2fa/verify` completes the login, with the code that was sent or with a code of the authenticator app.',
       },
     },
   )

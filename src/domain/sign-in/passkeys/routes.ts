@@ -242,7 +242,7 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
         },
         detail: documented(
           'passkeyLogInOptions',
-          'Begin to log in with a passkey',
+          'Begin to sign in with a passkey',
           'The same for everybody: the person chooses the account in the browser.',
         ),
       },
@@ -267,7 +267,7 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
         },
         detail: documented(
           'logInWithPasskey',
-          'Log in with a passkey',
+          'Sign in with a passkey',
           'Counts as both factors, so that no second step follows. `unknown_passkey` names the credential, for the Signal API.',
         ),
       },

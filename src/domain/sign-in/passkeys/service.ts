@@ -112,7 +112,7 @@ export function createPasskeyService(
   })
 
   /**
-   * Requires the password and, if two-factor login is on, the second factor, unless the session has just verified
+   * Requires the password and, if two-factor sign-in is on, the second factor, unless the session has just verified
    * them. Returns whether more than the session was proved.
    */
   const requireOwner = (

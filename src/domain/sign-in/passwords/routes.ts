@@ -76,7 +76,7 @@ export function createPasswordRoutes(
           operationId: 'resetPassword',
           summary: 'Choose a new password with the code',
           description:
-            'Confirms the account if it waited for that, ends all its sessions and does not log in. Two-factor login stays on.',
+            'Confirms the account if it waited for that, ends all its sessions and does not sign in. Two-factor sign-in stays on.',
         },
       },
     )

@@ -59,10 +59,10 @@ export interface SecondFactor {
   takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean>
   /** Whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
-  /** The methods that can confirm a change inside a session while two-factor login is on. */
+  /** The methods that can confirm a change inside a session while two-factor sign-in is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
-   * Sends a code that confirms a change inside a session to the first verified contact; none if two-factor login is
+   * Sends a code that confirms a change inside a session to the first verified contact; none if two-factor sign-in is
    * off.
    */
   sendStepUpCode(account: Account, caller: Caller): Promise<void>
@@ -115,8 +115,8 @@ interface Needs {
 }
 
 /**
- * Without two-factor login a code alone signs in. The two purposes are kept apart, so that wrong codes from before
- * two-factor login was turned on do not block the second step.
+ * Without two-factor sign-in a code alone signs in. The two purposes are kept apart, so that wrong codes from before
+ * two-factor sign-in was turned on do not block the second step.
  */
 const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
   account?.twoFactorEnabled ? 'two_factor' : 'login_code'

@@ -1,5 +1,5 @@
 /**
- * Every login path ends here once the first factor is verified. It opens a session or, if two-factor login is on,
+ * Every login path ends here once the first factor is verified. It opens a session or, if two-factor sign-in is on,
  * asks for the second factor.
  */
 

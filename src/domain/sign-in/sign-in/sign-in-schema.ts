@@ -30,7 +30,7 @@ export const ownerProofFields = {
   otp: optionalField(
     t.String({
       description:
-        'Required with two-factor login: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
+        'Required with two-factor sign-in: a code of the authenticator app, a recovery code, or a code that `2fa/request-otp` sent for the access token',
       examples: ['123456'],
     }),
   ),

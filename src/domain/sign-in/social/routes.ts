@@ -203,7 +203,7 @@ export function createSocialRoutes(
         detail: {
           tags: ['Social login'],
           operationId: 'exchangeSocialCode',
-          summary: 'Log in with the code of the redirect',
+          summary: 'Sign in with the code of the redirect',
         },
       },
     )
@@ -237,7 +237,7 @@ export function createSocialRoutes(
         detail: {
           tags: ['Social login'],
           operationId: 'signInNatively',
-          summary: 'Log in with the identity token of a native app',
+          summary: 'Sign in with the identity token of a native app',
           description: 'Each identity token is accepted once.',
         },
       },

@@ -1,4 +1,4 @@
-/** Turning two-factor login on and off: sent codes, an authenticator app, recovery codes. */
+/** Turning two-factor sign-in on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { component } from '../../../platform/http/components.ts'
@@ -105,7 +105,7 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'enableTwoFactor',
-          'Begin to turn on two-factor login',
+          'Begin to turn on two-factor sign-in',
           'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
         ),
       },
@@ -129,7 +129,7 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'confirmTwoFactor',
-          'Turn on two-factor login with the code that was sent',
+          'Turn on two-factor sign-in with the code that was sent',
           'Other sessions that were opened with one factor end.',
         ),
       },
@@ -162,7 +162,7 @@ export function createTwoFactorRoutes(
         detail: documented(
           'confirmAuthenticatorApp',
           'Confirm the authenticator app with its first code',
-          'Turns two-factor login on if it was off, and ends other sessions that were opened with one factor. No code is sent to this account any more.',
+          'Turns two-factor sign-in on if it was off, and ends other sessions that were opened with one factor. No code is sent to this account any more.',
         ),
       },
     )
@@ -180,7 +180,7 @@ export function createTwoFactorRoutes(
         },
         detail: documented(
           'disableTwoFactor',
-          'Turn off two-factor login',
+          'Turn off two-factor sign-in',
           'The app and the recovery codes are removed; sessions stay. The owner is told.',
         ),
       },
@@ -200,7 +200,7 @@ export function createTwoFactorRoutes(
         detail: documented(
           'replaceRecoveryCodes',
           'Replace the recovery codes',
-          'The old ones are not valid any more, and the owner is told. Two-factor login must be on.',
+          'The old ones are not valid any more, and the owner is told. Two-factor sign-in must be on.',
         ),
       },
     )

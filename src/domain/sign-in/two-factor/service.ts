@@ -1,5 +1,5 @@
 /**
- * Two-factor login as its owner manages it: turned on with sent codes or an authenticator app, turned off, recovery
+ * Two-factor sign-in as its owner manages it: turned on with sent codes or an authenticator app, turned off, recovery
  * codes replaced. Every change needs the password and, while it is on, the second factor; a stolen access token alone
  * changes nothing. Turning it on ends the other sessions that a single factor opened; turning it off ends none.
  */
@@ -36,7 +36,7 @@ export interface TwoFactorService {
   /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
   requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
   /**
-   * Turns two-factor login on for an account with a passkey, which counts as the second factor. Returns the recovery
+   * Turns two-factor sign-in on for an account with a passkey, which counts as the second factor. Returns the recovery
    * codes.
    */
   enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>

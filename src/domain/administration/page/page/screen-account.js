@@ -232,7 +232,7 @@ async function giveAccessCode({ account, path }) {
       element('p', {}, say('access_code_why')),
       field('send', say('how'), { options: ways, value: ways[0]?.[0] }),
     ],
-    { label: say('create'), submit: ({ send }) => call('POST', `${path}/recovery`, send ? { send } : {}) },
+    { label: say('create'), submit: ({ send }) => call('POST', `${path}/access-code`, send ? { send } : {}) },
   )
   if (answer === undefined) return
   if (answer.code === null) return announce(say('access_code_sent'))
