@@ -248,12 +248,12 @@ describe('over the socket of a service with the embedded database', () => {
     const invited = await over('accounts', 'invite', email)
     expect(invited.out).toStartWith(`${email} is invited. The code is valid until 20`)
     expect(JSON.parse((await over('accounts', 'verify', email, '--json')).out).account_confirmed).toBe(true)
-    const unasked = await over('accounts', 'recover', email)
+    const unasked = await over('accounts', 'access-code', email)
     expect([unasked.exitCode, unasked.error]).toEqual([
       2,
-      `Show a code that opens the account of ${email}? Say so with --yes.\n`,
+      `Show a temporary access code for the account of ${email}? Say so with --yes.\n`,
     ])
-    const { code } = JSON.parse((await over('accounts', 'recover', email, '--yes', '--json')).out)
+    const { code } = JSON.parse((await over('accounts', 'access-code', email, '--yes', '--json')).out)
     const chosen = { password: 'another horse battery', password_confirmation: 'another horse battery' }
     const reset = await service.post('password/reset', { identifier: email, otp: code, ...chosen })
     expect(reset.status).toBe(200)

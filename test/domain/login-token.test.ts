@@ -133,7 +133,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     await service.delivered()
     const told = service.inbox
       .textsTo(identifier)
-      .filter((text) => text.includes('ne peuvent plus être vérifiés'))
+      .filter((text) => text.includes('ne peut plus vérifier les codes'))
     expect(told).toHaveLength(1)
   })
 })

@@ -71,7 +71,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
     expect(failure(await verify({ ...person, otp: misread }))).toEqual(invalidCode)
     expect(failure(await verify({ ...person, otp: third.slice(0, -1) }))).toEqual(invalidCode)
     await waitFor(
-      () => service.inbox.textsTo(person.identifier).some((text) => /Codes restants\s: 8\./.test(text)),
+      () => service.inbox.textsTo(person.identifier).some((text) => /Il en reste 8\./.test(text)),
       { what: 'the notice' },
     )
   })

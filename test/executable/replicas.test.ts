@@ -169,7 +169,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
       onlySuccess(await ask('2fa/verify', { ...person, otp: recoveryCodes[0] }), ...USED)
       expect(await sessionsOf(bearer)).toHaveLength(2)
       const [notice, ...more] = await noticesTo(person.identifier, 'code de secours')
-      expect(notice).toMatch(/Codes restants\s: 9\./)
+      expect(notice).toMatch(/Il en reste 9\./)
       expect(more).toEqual([])
     })
   })
