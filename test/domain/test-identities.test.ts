@@ -279,7 +279,7 @@ describe('a test identity', () => {
       ['PUT', `accounts/${uuid}/email`, contact],
       ['PUT', `accounts/${uuid}/phone`, { value: newPhone(), verified: true }],
       ['DELETE', `accounts/${uuid}/email`, undefined],
-      ['POST', `accounts/${uuid}/recovery`, {}],
+      ['POST', `accounts/${uuid}/access-code`, {}],
       ['POST', 'administrators', { account: uuid, role: 'owner' }],
     ] as const) {
       const answer = await asOperator(service, method, path, body)
