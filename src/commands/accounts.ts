@@ -1,4 +1,4 @@
-/** `poterne accounts …`: find, show, make, change, lock, unlock, recover and erase accounts. */
+/** `poterne accounts …`: find, show, create, change, lock, unlock and erase accounts, and let people back in. */
 import { Command } from 'commander'
 import {
   type AccountFieldOptions,
@@ -28,7 +28,7 @@ import {
 
 export function accountsCommand(): Command {
   const command = new Command('accounts').description(
-    'find, show, make, change, lock, unlock, recover and erase accounts',
+    'find, show, create, change, lock, unlock and erase accounts, and let people back in',
   )
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('list', 'search accounts, newest first')
@@ -54,7 +54,7 @@ export function accountsCommand(): Command {
         stateOf,
       ),
     )
-  add('unlock', 'let its owner sign in again, and say so')
+  add('unlock', 'let the owner sign in again, and tell them')
     .argument('<account>', NAME)
     .action((name, options: Options) => change(name, { locked: false }, options, () => 'not locked'))
   addCarriedOptions(

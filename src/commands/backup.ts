@@ -48,7 +48,7 @@ const STANDARD_OUTPUT = '-'
 
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('write everything into one sealed and verified file, while the service serves')
+    .description('write everything to one sealed and verified file, while the service runs')
     .argument('[file]', 'the file to write; "-": standard output. Default: a new one in backup.directory')
     .option(...configOption)
     .option(...socketOption)

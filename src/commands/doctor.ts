@@ -47,7 +47,7 @@ type Options = ServiceCallOptions & {
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('check everything that the service stands on, and say what to do (exit code 0, or 1)')
+    .description('check everything the service depends on, and say what to do (exit code 0, or 1)')
     .option(...configOption)
     .option(...socketOption)
     .option('--send-email <address>', 'send a marked test message there too')

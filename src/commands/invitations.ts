@@ -36,7 +36,7 @@ interface CreateOptions extends Options {
 }
 
 export function invitationsCommand(): Command {
-  const command = new Command('invitations').description('make, list and revoke invitations')
+  const command = new Command('invitations').description('create, list and revoke invitations')
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('create', 'make an invitation, and print its code this once')
     .option('--role <role>', 'the role of accounts that it opens, by number or name')

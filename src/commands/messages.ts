@@ -30,7 +30,7 @@ interface ListOptions extends Options {
 }
 
 export function messagesCommand(): Command {
-  const command = new Command('messages').description('see what became of messages, and send one again')
+  const command = new Command('messages').description('show what became of messages, and send one again')
   addServiceCommand(command, 'list', 'print messages, newest first; never a code')
     .option('--account <account>', `to this person: ${NAME}`)
     .option('--to <text>', 'to whom: any part of a contact or a name')
@@ -43,7 +43,7 @@ export function messagesCommand(): Command {
   addServiceCommand(command, 'show', 'print what became of a message, and what its server said; never a code')
     .argument('<id>', 'as `messages list` prints it')
     .action(show)
-  addServiceCommand(command, 'retry', 'send a refused message again, unless its code is dead')
+  addServiceCommand(command, 'retry', 'send a refused message again, unless its code has expired')
     .argument('<id>', 'as `messages list` prints it')
     .action(retry)
   return command

@@ -8,7 +8,7 @@ import { type CommandOptions, configOption, requireConfig } from './configuratio
 import { printResult } from './print.ts'
 
 export function pagesCommand(): Command {
-  const command = new Command('pages').description('look at the pages for people')
+  const command = new Command('pages').description('preview the pages for people')
   command
     .command('preview')
     .description('write every state of the pages in every language, light and dark')

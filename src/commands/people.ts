@@ -25,7 +25,7 @@ interface CodeOptions extends Options {
 }
 
 export function addPeopleCommands(add: (name: string, description: string) => Command): void {
-  const creating = add('create', 'make an account')
+  const creating = add('create', 'create an account')
     .option('--email <address>', 'its e-mail address')
     .option('--phone <number>', 'its phone number')
     .option('--verified', 'confirm the account, because its contacts are known to belong to the person')

@@ -17,7 +17,7 @@ import { callService, confirm, type ServiceCallOptions, socketOption } from './s
 
 export function secretCommand(): Command {
   const command = new Command('secret').description(
-    'print a fresh server secret; rotate or revoke the present one',
+    'print a new server secret; rotate or revoke the present one',
   )
   command.option(...jsonOption).option(...yesOption)
   command.action((options: CommonOptions) => {
@@ -27,7 +27,7 @@ export function secretCommand(): Command {
   command
     .command('rotate')
     .description(
-      'replace the secret in the data directory; the one before is kept beside it, and nobody is signed out',
+      'replace the secret in the data directory, and keep the earlier one beside it; nobody is signed out',
     )
     .option(...configOption)
     .action(rotate)
@@ -41,7 +41,7 @@ export function secretCommand(): Command {
   command
     .command('revoke')
     .description(
-      'after a secret leaked or was lost: everybody signs in again, and sets up authenticator apps again',
+      'replace a secret that leaked or was lost; everybody has to sign in and set up authenticator apps again',
     )
     .option(...configOption)
     .action(revoke)

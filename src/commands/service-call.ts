@@ -19,7 +19,7 @@ export const NAME = 'an e-mail address, a phone number or a uuid'
 
 export type ServiceCallOptions = CommandOptions & { socket?: string | undefined }
 
-export const socketOption = ['--socket <path>', 'the socket of the service that runs'] as const
+export const socketOption = ['--socket <path>', 'the socket of the running service'] as const
 
 /** The options of every command that calls the service, beside its own. */
 export type Options = ServiceCallOptions & CommonOptions
@@ -32,7 +32,7 @@ export const addServiceCommand = (parent: Command, name: string, description: st
     .option(...socketOption)
 
 /** What lists take, read by `readLimit`. */
-export const limitOption = ['--limit <number>', 'at most so many', '1000'] as const
+export const limitOption = ['--limit <number>', 'the greatest number of rows', '1000'] as const
 export const sinceOption = [
   '--since <time>',
   'since this time, such as 2026-07-01 or 2026-07-01T12:00:00Z',

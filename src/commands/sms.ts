@@ -9,7 +9,7 @@ const NOTHING = 'No SMS in this time.\n'
 const MOST_DAYS = 365
 
 export function smsCommand(): Command {
-  const command = new Command('sms').description('tell what became of SMS')
+  const command = new Command('sms').description('show what became of SMS')
   addServiceCommand(
     command,
     'report',

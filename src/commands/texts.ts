@@ -19,7 +19,7 @@ import { printJson, printResult } from './print.ts'
 
 export function textsCommand(): Command {
   const command = new Command('texts').description(
-    'write, check and look at the texts of messages and answers',
+    'write, check and preview the texts of messages and answers',
   )
   command
     .command('init')

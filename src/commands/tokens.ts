@@ -32,9 +32,9 @@ interface CreateOptions extends Options {
 }
 
 export function tokensCommand(): Command {
-  const command = new Command('tokens').description('make, list and revoke tokens of administration')
+  const command = new Command('tokens').description('create, list and revoke tokens of administration')
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
-  add('create', 'make a token, and print it this once')
+  add('create', 'create a token, which is printed only this once')
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', `what it may do, with commas between them: ${scopes.join(', ')}`, readScopes)
     .option('--expires <duration>', 'when it ends, at most 365d', '90d')
@@ -43,7 +43,7 @@ export function tokensCommand(): Command {
   add('list', 'print the tokens, newest first')
     .option(...limitOption)
     .action(list)
-  add('revoke', 'refuse a token at once, and those that were made with it')
+  add('revoke', 'revoke a token, and the tokens that were created with it')
     .argument('<id>', 'as `poterne tokens list` prints it')
     .action(revoke)
   return command

@@ -11,10 +11,10 @@ const width = 100
 const exampleHead = [
   'The configuration of poterne: every key with its default or, where it has none, an example.',
   '',
-  `"# " begins an explanation, "#" alone a setting that is off: take the sign away to set it. A text may hold ${variable('NAME')}, the value of an environment variable.`,
-  'Every setting outside [[…]] is also an environment variable, which wins: POTERNE_<SECTION>_<KEY>, or POTERNE_<SECTION>_<KEY>_FILE for the name of a file that holds the value.',
-  'Durations are a whole number and a unit: ms, s, m, h, d. `poterne config check` says what is wrong.',
-  'On as it stands is only the mail server, because a service that reaches nobody does not start: put yours in its place, or a gateway for SMS.',
+  `Lines that begin with "# " explain. To change a setting, remove the "#" before it. A text may hold ${variable('NAME')}, the value of an environment variable.`,
+  'An environment variable sets any key outside [[…]] and takes precedence over this file: POTERNE_<SECTION>_<KEY>, or POTERNE_<SECTION>_<KEY>_FILE for the name of a file that holds the value.',
+  'A duration is a whole number and a unit: ms, s, m, h, d. `poterne config check` says what is wrong.',
+  'Only the mail server below is set, because a service that can reach nobody does not start. Replace it by yours, or by an SMS gateway.',
 ].join('\n')
 
 /** Valid as it is (all defaults, and a mail server), and also with every \`#setting\` switched on. */

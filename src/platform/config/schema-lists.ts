@@ -31,14 +31,14 @@ const word = {
 }
 
 export const fallback = {
-  doc: 'A mail server that takes over where [smtp] does not take a message; several are tried in their order.',
+  doc: 'A mail server to try when [smtp] does not take a message. Several are tried in their order.',
   keys: {
     host: text(required, 'The mail server.', {
       check: formats.isHost,
       expected: 'a host name or an address without port',
       example: 'smtp2.example.com',
     }),
-    port: wholeNumber(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
+    port: wholeNumber(587, [1, 65535], 'Usually 587 for starttls and 465 for tls.'),
     security: choice('starttls', ['starttls', 'tls', 'none'], 'As in [smtp].'),
     username: text(null, 'Together with `password`.', { example: 'poterne' }),
     password: text(null, 'Together with `username`.', {
@@ -55,13 +55,13 @@ export const fallback = {
 }
 
 export const gateways = {
-  doc: 'An HTTP gateway. Several are tried in their order, the next one on failure.',
+  doc: 'An HTTP gateway for SMS. If there are several, the next one is tried when one fails.',
   keys: {
     name: text(required, 'Its name in the log.', { ...word, example: 'acme' }),
     channel: choice(
       'sms',
       ['sms', 'whatsapp', 'voice'],
-      'How it reaches people. Only a voice gateway is asked for numbers that take no SMS.',
+      'How it reaches people. Only a voice gateway gets numbers that take no SMS.',
     ),
     url: withPlaceholders(
       text(required, 'Where the request goes. It may hold placeholders, which are percent-encoded.', {
@@ -158,7 +158,7 @@ export const gateways = {
 }
 
 export const providers = {
-  doc: 'A provider: a preset, or any OpenID provider by its issuer.',
+  doc: 'A sign-in provider: a preset, or any OpenID provider by its issuer.',
   keys: {
     name: text(required, 'Its name in paths and in `account.provider`.', { ...word, example: 'google' }),
     preset: choice(
@@ -178,7 +178,7 @@ export const providers = {
     }),
     client_secret: text(
       null,
-      'As the provider gave it. Not with apple: there it is made from the last three keys.',
+      'The secret that the provider gave you. For apple leave it out: it is made from the last three keys.',
       {
         secret: 'all',
         example: variable('GOOGLE_CLIENT_SECRET'),

@@ -68,11 +68,11 @@ const many = 1_000_000_000
 
 export const schema = {
   server: section('Where the service listens and how it is known from outside.', {
-    host: text('127.0.0.1', 'The address to listen on. With `--dev` always a loopback address.', {
+    host: text('127.0.0.1', 'The address to listen on. With `--dev` it is always a loopback address.', {
       check: formats.isHost,
       expected: 'a host name or an address without port',
     }),
-    port: wholeNumber(8080, [0, 65535], 'The port to listen on. 0: any free one.'),
+    port: wholeNumber(8080, [0, 65535], 'The port to listen on. 0 picks a free port.'),
     base_url: text(
       null,
       'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`, where `server.host` is not public.',
@@ -128,7 +128,7 @@ export const schema = {
     level: choice(
       'info',
       ['debug', 'info', 'warn', 'error'],
-      'The least important lines that are written. Each request is a line of level "info"; answered probes (/healthz, /readyz) and each statement that the database runs are lines of level "debug".',
+      'The lowest level that is written. Each request is a line of level "info"; answered probes (/healthz, /readyz) and each statement that the database runs are lines of level "debug".',
     ),
     format: choice(
       'auto',
@@ -148,17 +148,22 @@ export const schema = {
         example: 'postgres://localhost:5432/poterne',
       },
     ),
-    user: text(null, 'The user of the server, where `url` names none. Any signs.', { example: 'poterne' }),
+    user: text(null, 'The database user, if `url` names none. It may hold any character.', {
+      example: 'poterne',
+    }),
     password: text(
       null,
-      'The password of that user. Any signs, as they are: in `url` they would have to be encoded.',
+      'The password of that user. It may hold any character; in `url` some would have to be percent-encoded.',
       {
         secret: 'all',
         example: variable('DATABASE_PASSWORD'),
       },
     ),
     pool_size: wholeNumber(10, [1, 1000], 'The most connections of one process.'),
-    migrate: boolean(true, 'Apply pending migrations on start. false: only `poterne migrate` does.'),
+    migrate: boolean(
+      true,
+      'Apply pending migrations at the start. With false, only `poterne migrate` applies them.',
+    ),
   }),
   redis: section('Codes and counters. Without Redis they are kept in the database.', {
     url: text(null, 'One server. Needs `database.url`.', {
@@ -175,18 +180,18 @@ export const schema = {
       example: ['redis://a.example.com:26379', 'redis://b.example.com:26379'],
     }),
     mode: choice('single', ['single', 'sentinel', 'cluster'], 'single: `url`; sentinel and cluster: `urls`.'),
-    master: text(null, 'The name the sentinels know the master by. Only with mode = "sentinel".', {
+    master: text(null, 'The name of the master at the sentinels. Only with mode = "sentinel".', {
       alternative: true,
       example: 'mymaster',
     }),
-    key_prefix: text('poterne:', 'What every key begins with, so that a server can be shared.', {
+    key_prefix: text('poterne:', 'The prefix of every key, so that several services can share one Redis.', {
       check: (prefix) => !/[{}\s\p{Cc}]/u.test(prefix),
       expected: 'a text without blanks and braces',
       emptyAllowed: true,
     }),
   }),
   accounts: section('New accounts, and what answers reveal about accounts.', {
-    accountable_type: text('User', 'The type of the owning profile.'),
+    accountable_type: text('User', 'The type of the profile that owns a new account (`accountable_type`).'),
     role_id: wholeNumber(1, [0, 2_147_483_647], 'The role of a new account.'),
     password_digest: choice(
       'masked',
@@ -199,14 +204,14 @@ export const schema = {
     ),
     notify_new_device: boolean(
       true,
-      'Whether owners are told of a sign-in from a device and an address that their account does not know.',
+      'Tell owners when somebody signs in from a device and an address that their account does not know.',
     ),
     default_country: text('FR', 'The country for national phone numbers.', {
       check: formats.isCountry,
       expected: 'a country in two capital letters, such as "FR"',
     }),
     reserved_usernames: list(
-      'Usernames that only the command line gives. A list of yours takes the place of this one.',
+      'Usernames that people cannot choose; only the command line can give them. Your list replaces this one.',
       {
         check: formats.isUsername,
         item: 'a username such as "admin"',
@@ -221,7 +226,7 @@ export const schema = {
     registration: choice(
       'open',
       ['open', 'invitation', 'closed'],
-      'Who may open an account: everybody, whoever has an invitation, or nobody. Administrators and imports always may.',
+      'Who may open an account: everybody, people with an invitation, or nobody. Administrators and imports always can.',
     ),
     registration_domains: list(
       'The e-mail domains whose addresses may open an account. Empty: all. "*.example.com" means subdomains only.',
@@ -232,14 +237,18 @@ export const schema = {
         example: ['example.com'],
       },
     ),
-    terms: text('', 'The version of the terms that has to be accepted to open an account. Empty: none.', {
-      emptyAllowed: true,
-      check: (version) => version.length <= 64,
-      expected: 'a version such as "2026-11", of at most 64 characters',
-    }),
+    terms: text(
+      '',
+      'The version of the terms that people have to accept to open an account. Empty: there are none.',
+      {
+        emptyAllowed: true,
+        check: (version) => version.length <= 64,
+        expected: 'a version such as "2026-11", of at most 64 characters',
+      },
+    ),
     invitation_url: text(
       null,
-      'The page that takes an invitation. Its links add the query `invitation`; without it invitations are codes alone.',
+      'Your page that takes an invitation. Links to it carry the query `invitation`. Without this key an invitation is only a code.',
       {
         check: formats.isWebUrl,
         expected: 'a URL that begins with https:// or http://',
@@ -247,7 +256,7 @@ export const schema = {
       },
     ),
   }),
-  roles: freeSection('Names of roles. They are taken wherever the number of a role is.', roleNames),
+  roles: freeSection('Names of roles. A name can be written wherever the number of a role can.', roleNames),
   test_identities: tables(
     'For reviewers of app stores and end-to-end tests: an identifier to which nothing is sent, and whose code is always the same. The account that it opens can do next to nothing, for life: see docs/people.md.',
     testIdentity,
@@ -259,7 +268,7 @@ export const schema = {
         expected: 'a host name or an address without port',
         example: 'smtp.example.com',
       }),
-      port: wholeNumber(587, [1, 65535], '587 for starttls, 465 for tls, as a rule.'),
+      port: wholeNumber(587, [1, 65535], 'Usually 587 for starttls and 465 for tls.'),
       security: choice(
         'starttls',
         ['starttls', 'tls', 'none'],
@@ -304,36 +313,39 @@ export const schema = {
       strangers_per_hour: wholeNumber(
         5000,
         [1, many],
-        'E-mails to newcomers that anonymous callers cause in an hour, over the whole service; half as many more go to verified addresses that they name. Those of owners are not counted.',
+        'How many e-mails to newcomers anonymous callers may cause in an hour, over the whole service. Half as many more may go to verified addresses that they name. E-mails that owners cause are not counted.',
       ),
     }),
     lists: { fallback },
     optional: true as const,
   },
   sms: {
-    ...section('How SMS leave: where to, how many, and through which gateways.', {
-      allowed_countries: list('Where SMS may go. Empty: the default country only; ["*"]: everywhere.', {
-        check: (country) => country === '*' || formats.isCountry(country),
-        item: 'a country in two capital letters, such as "FR", or "*"',
-        example: ['FR', 'CI'],
-      }),
+    ...section('SMS: to which countries they go, how many, and through which gateways.', {
+      allowed_countries: list(
+        'The countries to which SMS may go. Empty: only the default country; ["*"]: every country.',
+        {
+          check: (country) => country === '*' || formats.isCountry(country),
+          item: 'a country in two capital letters, such as "FR", or "*"',
+          example: ['FR', 'CI'],
+        },
+      ),
       daily_budget: wholeNumber(
         1000,
         [0, many],
-        'SMS a day of the whole service: half of it for newcomers, a quarter for verified numbers that strangers name, a twentieth kept for notices to owners. 0: none.',
+        'How many SMS the whole service may send in a day. Newcomers get at most half of them, verified numbers that strangers name a quarter, and a twentieth is kept for notices to owners. 0: none.',
       ),
       minimum_conversion: wholeNumber(
         0,
         [0, 100],
-        'A gateway of whose last 200 codes fewer in a hundred were verified is asked after the others. 0: off.',
+        'Ask a gateway only after the others if fewer than this percentage of its last 200 codes was entered. 0: off.',
       ),
       pumping_guard: boolean(
         true,
-        'Close a range of numbers that differ in their last four digits, for a day and but for a trickle, to the networks that asked for codes there, when of at least 50 codes sent there fewer than 2 in 100 were verified. A code does not count if its account signed in otherwise while it was valid.',
+        'Close a range of numbers that differ in their last four digits if fewer than 2 % of at least 50 codes sent there were entered. For a day, the networks that asked for codes there get only a trickle. A code does not count if its account signed in otherwise while it was valid.',
       ),
       autofill_domain: text(
         null,
-        'The domain on which people type the code. SMS then end with the line by which phones fill the code in there, and nowhere else.',
+        'The domain on which people type the code. SMS then end with a line that lets phones fill in the code there, and nowhere else.',
         {
           check: formats.isDomain,
           expected: 'a domain such as "app.example.com"',
@@ -394,22 +406,22 @@ export const schema = {
       ['1s', '1h'],
       'How long a code is valid, counted from the first attempt to send it.',
     ),
-    attempts: wholeNumber(5, [1, 100], 'Wrong attempts after which a code is dead.'),
+    attempts: wholeNumber(5, [1, 100], 'How many wrong attempts end a code.'),
     attempts_per_day: wholeNumber(
       20,
       [1, 10_000],
-      'Wrong tries of one account and purpose in a day, over all codes: by strangers, by those with the password, and by each device or session of the owner.',
+      'How many wrong codes may be entered in a day for one account and purpose, over all codes. Strangers, callers with the password, and each device or session of the owner are counted apart.',
     ),
     login: boolean(true, 'false: a code alone signs nobody in; `2fa/request-otp` still answers 201.'),
   }),
-  two_factor: section('The second step of a login.', {
+  two_factor: section('The second step of signing in.', {
     allow_email: boolean(
       true,
-      'false: a code sent by e-mail is no second factor. Nobody turns two-factor sign-in on with one; an account that did so before keeps it until it has an app, a passkey or a number that SMS can reach.',
+      'With false, a code sent by e-mail is no second factor: nobody can turn on two-factor sign-in with one. An account that did so before keeps it until it has an app, a passkey or a number that SMS can reach.',
     ),
     trust_device: durationOrNever(
       ['1h', '365d'],
-      'How long a device on which somebody proved two factors may be trusted, if they wish: its logins then need no second step. "never": not at all. docs/people.md says what ends it.',
+      'How long a device may leave out the second step, if somebody proved two factors on it and chose to trust it. "never" turns this off. docs/people.md says what ends the trust.',
     ),
   }),
   tokens: section('Access and refresh tokens.', {
@@ -439,92 +451,115 @@ export const schema = {
       iterations: wholeNumber(2, [1, 100], 'Passes over that memory.'),
     },
   ),
-  limits: section('How often something may be done. Refusals are alike for known and unknown identifiers.', {
-    enabled: boolean(
-      true,
-      'false, for load tests: no limits except the wrong-code budgets and the hash queue.',
-    ),
-    codes_burst: wholeNumber(3, [1, many], 'Codes that one destination gets at once for one purpose.'),
-    codes_interval: duration('1m', ['1s', '1d'], 'After that burst, one code in this time.'),
-    codes_per_hour: wholeNumber(
-      6,
-      [1, many],
-      'Codes that strangers have sent to one destination in an hour, all purposes.',
-    ),
-    codes_per_day: wholeNumber(12, [1, many], 'The same in a day.'),
-    code_requests_burst: wholeNumber(
-      30,
-      [1, many],
-      'Calls without a session that ask for a code, at once from one client address.',
-    ),
-    code_requests_per_hour: wholeNumber(120, [1, many], 'The same in an hour.'),
-    owner_codes_per_hour: wholeNumber(
-      10,
-      [1, many],
-      'Codes that an account has sent to its own contacts in an hour, from its known devices, and as many from its sessions.',
-    ),
-    owner_codes_per_day: wholeNumber(30, [1, many], 'The same in a day.'),
-    login_failures: wholeNumber(
-      10,
-      [1, many],
-      'Failed logins of one identifier from one client address, or of one known device or session, until logins are refused.',
-    ),
-    login_failures_all_addresses: wholeNumber(
-      100,
-      [1, many],
-      'Failed logins of one identifier from all client addresses together, known devices aside.',
-    ),
-    login_failures_window: duration('15m', ['1s', '30d'], 'The time in which those failures count.'),
-    login_refusal: duration(
-      '1m',
-      ['1s', '1d'],
-      'How long logins are refused at first; it doubles each time.',
-    ),
-    login_refusal_maximum: duration('1h', ['1s', '30d'], 'The longest refusal.'),
-    logins_per_minute: wholeNumber(
-      60,
-      [1, many],
-      'Logins from one client address in a minute (IPv6: from one /64, four times as many from a /56, 16 times from a /48; so for every number by client address).',
-    ),
-    registrations_burst: wholeNumber(30, [1, many], 'Registrations at once from one client address.'),
-    registrations_per_hour: wholeNumber(120, [1, many], 'Registrations from one client address in an hour.'),
-    verifications: wholeNumber(
-      60,
-      [1, many],
-      'Codes tried from one client address in `verifications_window`.',
-    ),
-    verifications_window: duration('5m', ['1s', '1d'], 'The time in which tried codes count.'),
-    sms_per_prefix_per_hour: wholeNumber(
-      50,
-      [1, many],
-      'SMS an hour that strangers in one network have sent to numbers that differ in their last four digits.',
-    ),
-    network_share_percent: wholeNumber(
-      5,
-      [1, 100],
-      'The share of the SMS of a day, and of the e-mails of an hour, that strangers in one network (IPv4 /24, IPv6 /48) may have sent.',
-    ),
-    wrong_codes_alarm: wholeNumber(
-      300,
-      [1, many],
-      'More wrong codes than this in a minute, over the whole service, are said in the log.',
-    ),
-    hash_concurrency: wholeNumber(0, [0, 1024], 'Passwords hashed at once. 0: as many as processors.'),
-    hash_queue: wholeNumber(
-      64,
-      [0, 100_000],
-      'Passwords that may wait for it; one more is refused with 503 server_busy.',
-    ),
-    hash_queue_reserved: wholeNumber(
-      16,
-      [0, 100_000],
-      'Of those, places that only owners may take: a session, or a device that is known. Owners are served first. Nothing is reserved in a queue that has no more places than this.',
-    ),
-  }),
+  limits: section(
+    'Limits on how often something may be done. Known and unknown identifiers are refused alike.',
+    {
+      enabled: boolean(
+        true,
+        'Set it to false for load tests only. The wrong-code budgets and the hash queue stay.',
+      ),
+      codes_burst: wholeNumber(
+        3,
+        [1, many],
+        'How many codes one destination can get at once for one purpose.',
+      ),
+      codes_interval: duration(
+        '1m',
+        ['1s', '1d'],
+        'After that burst, one more code is sent in each interval of this length.',
+      ),
+      codes_per_hour: wholeNumber(
+        6,
+        [1, many],
+        'How many codes strangers can cause for one destination in an hour, for all purposes together.',
+      ),
+      codes_per_day: wholeNumber(12, [1, many], 'The same in a day.'),
+      code_requests_burst: wholeNumber(
+        30,
+        [1, many],
+        'How many calls without a session may ask for a code at once from one client address.',
+      ),
+      code_requests_per_hour: wholeNumber(120, [1, many], 'The same in an hour.'),
+      owner_codes_per_hour: wholeNumber(
+        10,
+        [1, many],
+        'How many codes an account can have sent to its own contacts in an hour from its known devices, and as many again from its sessions.',
+      ),
+      owner_codes_per_day: wholeNumber(30, [1, many], 'The same in a day.'),
+      login_failures: wholeNumber(
+        10,
+        [1, many],
+        'How many logins may fail for one identifier from one client address, or on one known device or session, before logins are refused.',
+      ),
+      login_failures_all_addresses: wholeNumber(
+        100,
+        [1, many],
+        'How many logins may fail for one identifier from all client addresses together. Known devices are counted apart.',
+      ),
+      login_failures_window: duration('15m', ['1s', '30d'], 'The time in which those failures count.'),
+      login_refusal: duration(
+        '1m',
+        ['1s', '1d'],
+        'How long logins are refused at first; it doubles each time.',
+      ),
+      login_refusal_maximum: duration('1h', ['1s', '30d'], 'The longest refusal.'),
+      logins_per_minute: wholeNumber(
+        60,
+        [1, many],
+        'How many logins one client address may try in a minute. For IPv6 this is a /64; a /56 may try four times as many and a /48 16 times. The same holds for every number by client address.',
+      ),
+      registrations_burst: wholeNumber(
+        30,
+        [1, many],
+        'How many registrations one client address may make at once.',
+      ),
+      registrations_per_hour: wholeNumber(
+        120,
+        [1, many],
+        'How many registrations one client address may make in an hour.',
+      ),
+      verifications: wholeNumber(
+        60,
+        [1, many],
+        'How many codes one client address may try in `verifications_window`.',
+      ),
+      verifications_window: duration('5m', ['1s', '1d'], 'The time in which tried codes count.'),
+      sms_per_prefix_per_hour: wholeNumber(
+        50,
+        [1, many],
+        'How many SMS strangers in one network can cause in an hour to numbers that differ only in their last four digits.',
+      ),
+      network_share_percent: wholeNumber(
+        5,
+        [1, 100],
+        'The share of the SMS of a day, and of the e-mails of an hour, that strangers in one network (IPv4 /24, IPv6 /48) can cause.',
+      ),
+      wrong_codes_alarm: wholeNumber(
+        300,
+        [1, many],
+        'The log warns when more wrong codes than this are entered in a minute, over the whole service.',
+      ),
+      hash_concurrency: wholeNumber(
+        0,
+        [0, 1024],
+        'How many passwords are hashed at once. 0: as many as there are processors.',
+      ),
+      hash_queue: wholeNumber(
+        64,
+        [0, 100_000],
+        'How many passwords may wait to be hashed. One more is refused with 503 server_busy.',
+      ),
+      hash_queue_reserved: wholeNumber(
+        16,
+        [0, 100_000],
+        'How many of those places only owners may take: callers with a session or on a known device. They are served first. Nothing is reserved in a queue that has no more places than this.',
+      ),
+    },
+  ),
   admin: section('How the operator reaches the service: see docs/administration.md.', {
     socket: text(
       null,
-      'The Unix socket that the command line uses; only its owner may open it. "": none. Default: /run/poterne/admin.sock where that directory is ours, else admin.sock in `storage.data_dir` where that directory is there, else one in /tmp/poterne-UID.',
+      'The Unix socket that the command line uses; only its owner may open it. "": none. Default: /run/poterne/admin.sock if that directory belongs to the user of the service, else admin.sock in `storage.data_dir` if that directory exists, else one in /tmp/poterne-UID.',
       { example: '/run/poterne/admin.sock' },
     ),
     listen: text(
@@ -539,7 +574,7 @@ export const schema = {
     ),
     base_url: text(
       null,
-      'How browsers and scripts reach that listener, where a reverse proxy with TLS stands before it. Requests for another host are refused.',
+      'How browsers and scripts reach that listener behind a reverse proxy with TLS. Requests for another host are refused.',
       {
         check: formats.isSecureOrigin,
         expected: 'an https origin without path, such as "https://admin.example.com"',
@@ -548,7 +583,7 @@ export const schema = {
     ),
     notify: text(
       '',
-      'Where e-mails to the operator go: many wrong codes, a prefix of numbers that was closed, a gateway whose codes do not arrive, a removal of two factors that its owner stopped. "": nowhere.',
+      'The address for e-mails to the operator: many wrong codes, a prefix of numbers that was closed, a gateway whose codes do not arrive, a removal of two factors that its owner stopped. "": nowhere.',
       {
         check: (value) => value === '' || /^[^\s@]+@[^\s@]+$/.test(value),
         expected: 'an e-mail address, or ""',
@@ -557,10 +592,10 @@ export const schema = {
       },
     ),
   }),
-  metrics: section('What is measured, for Prometheus: see docs/monitoring.md.', {
+  metrics: section('Metrics for Prometheus: see docs/monitoring.md.', {
     listen: text(
       '',
-      'Where `GET /metrics` answers, apart from the public listener and for everybody who reaches it. "": nowhere.',
+      'The address on which `GET /metrics` answers, apart from the public listener. Everybody who reaches it can read it. "": none.',
       {
         check: (value) => value === '' || formats.parseListenAddress(value) !== null,
         expected: 'an address and a port such as "127.0.0.1:9464", or ""',
@@ -569,7 +604,7 @@ export const schema = {
       },
     ),
   }),
-  events: section('What is kept of logins and changes, for owners and for the operator.', {
+  events: section('The audit trail of sign-ins and changes, for owners and for the operator.', {
     retention: duration('180d', ['1d', '3650d'], 'How long events are kept.'),
     address_retention: duration(
       '30d',
@@ -578,12 +613,19 @@ export const schema = {
     ),
   }),
   backup: section('Scheduled backups: see docs/operations.md. `poterne backup` makes one at any time.', {
-    at: text(null, 'When one is made each day, in the time zone of the machine. Default: never.', {
-      check: (time) => /^([01]\d|2[0-3]):[0-5]\d$/.test(time),
-      expected: 'a time from "00:00" to "23:59"',
-      example: '03:30',
-    }),
-    directory: text('./backups', 'Where the files go; better not on the disk of the database.'),
+    at: text(
+      null,
+      'The time of the daily backup, in the time zone of the machine. Default: no backup is scheduled.',
+      {
+        check: (time) => /^([01]\d|2[0-3]):[0-5]\d$/.test(time),
+        expected: 'a time from "00:00" to "23:59"',
+        example: '03:30',
+      },
+    ),
+    directory: text(
+      './backups',
+      'The directory of the files. Choose another disk than that of the database.',
+    ),
     keep: wholeNumber(
       7,
       [1, 10_000],
@@ -591,7 +633,7 @@ export const schema = {
     ),
     passphrase_file: text(
       null,
-      'A file whose first line is a passphrase of at least 12 characters, with which backups are sealed instead of `server.secret`. Needed where poterne made the secret itself.',
+      'A file whose first line is a passphrase of at least 12 characters, with which backups are sealed instead of `server.secret`. It is needed if poterne made the secret itself.',
       { example: '/etc/poterne/backup-passphrase' },
     ),
   }),
@@ -604,11 +646,14 @@ export const schema = {
   }),
   social: {
     ...section('Sign-in through other providers.', {
-      redirect_uris: list('Where a browser may be sent after sign-in. Exact matches only.', {
-        check: formats.isRedirectUri,
-        item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
-        example: ['https://app.example.com/signed-in', 'com.example.app:/signed-in'],
-      }),
+      redirect_uris: list(
+        'The addresses to which a browser may be sent after sign-in. They are compared exactly.',
+        {
+          check: formats.isRedirectUri,
+          item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
+          example: ['https://app.example.com/signed-in', 'com.example.app:/signed-in'],
+        },
+      ),
       link_by_email: choice(
         'authoritative',
         ['authoritative', 'never'],
@@ -671,11 +716,15 @@ export const schema = {
     ...section(
       'Pages for people: sign-in, registration, recovery and their own account, at `server.base_url`.',
       {
-        enabled: boolean(false, 'Serve the pages. With `--dev` they are there.'),
-        home: text('', 'Where people go when no application sent them. Empty: the page of their account.', {
-          ...optionalUrl,
-          example: 'https://app.example.com/',
-        }),
+        enabled: boolean(false, 'Serve the pages. With `--dev` they are always served.'),
+        home: text(
+          '',
+          'The address people go to when no application sent them. Empty: the page of their account.',
+          {
+            ...optionalUrl,
+            example: 'https://app.example.com/',
+          },
+        ),
         return_to: list(
           'Further addresses for `?return_to=`, compared exactly. A `*` as the last character, after a `/` of the path, stands for the rest.',
           {
