@@ -1,27 +1,12 @@
-/** Who has an account: neither status, headers and body of any answer tell it, nor the time it takes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+/** Who has an account: neither status nor headers nor body of any answer tell it. Its time: enumeration-times.test.ts. */
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
-import { digestOf, lockAccount, setDigest } from '../helpers/database.ts'
+import { lockAccount } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
-import {
-  createPeople,
-  expectSameTime,
-  measure,
-  measureContactChange,
-  measureFactors,
-  type ParityService,
-  startParityService,
-  timedCall,
-  timedCalls,
-} from '../helpers/parity.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { createStorage, differingShapes, startService, type TestService } from '../helpers/service.ts'
-import { reduced, soaking } from '../helpers/soak.ts'
-import { socialSettings } from '../helpers/social.ts'
+import { differingShapes } from '../helpers/service.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
-import { expectSameWork } from '../helpers/timing.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(240_000)
@@ -170,103 +155,5 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
       service.post('login', { identifier, password: PASSWORD }, newClient())
     expectRefusal(await logIn(waiting), 'account_unconfirmed')
     expectRefusal(await logIn(locked), 'account_locked')
-  })
-})
-
-describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s', (shape) => {
-  let service: ParityService
-  beforeAll(async () => {
-    service = await startParityService(shape, { lightHash: true })
-  })
-  afterAll(() => service?.close())
-
-  // A call with a fingerprint does all that one without does: in one shape it stands for both.
-  const timed = timedCalls.filter(({ sendsDevice }) => sendsDevice || shape === 'redis' || soaking)
-  // Each time with new people: after a hundred wrong codes in a row the answers are others.
-  test.each(timed)('$name: the same for known and unknown, within 3 ms', async (call) => {
-    await expectSameTime(async () => measure(service, call, await createPeople(service), reduced(15, 50)))
-  })
-
-  test('email/change: the same for a free address and one that somebody else has', async () => {
-    const people = await createPeople(service)
-    await expectSameTime(() => measureContactChange(service, people, reduced(20, 50)))
-  })
-
-  test('2fa/verify: the same whichever factor was wrong', async () => {
-    await expectSameTime(async () => {
-      const people = await createPeople(service)
-      return measureFactors(service, people.get('two factors') as string, 30)
-    })
-  })
-})
-
-test('login with the full password hash: the same for known and unknown, and where there is no password', async () => {
-  const provider = await startPretendProvider()
-  const slow = await startParityService('redis', { settings: socialSettings(provider.issuer) })
-  try {
-    const [known, social] = [newEmail(), newEmail()]
-    await slow.post('register', registration(known))
-    provider.present(newPerson({ email: social, email_verified: true }))
-    const id_token = await provider.idToken('n')
-    const signedIn = await slow.post('social/p1/token', { id_token, nonce: 'n' })
-    expect([signedIn.status, JSON.parse(signedIn.text).account.email]).toEqual([200, social])
-    const classes = new Map([
-      ['unknown', newEmail()],
-      ['unconfirmed', known],
-      ['by a provider, without password', social],
-    ] as const)
-    await expectSameTime(() => measure(slow, timedCall('login'), new Map(classes), 25))
-  } finally {
-    await slow.close()
-    await provider.stop()
-  }
-})
-
-describe('the work of a login where stored hashes have other parameters than today’s', () => {
-  let storage: Awaited<ReturnType<typeof createStorage>>
-  let service: TestService
-  const people = new Map<string, string>([['unknown', newEmail()]])
-  beforeAll(async () => {
-    storage = await createStorage('postgres')
-    const start = (password: Record<string, unknown>) =>
-      startService({
-        storage: storage.settings,
-        settings: { password, codes: { attempts: 100, attempts_per_day: 10_000 } },
-      })
-    const before = await start({ memory_kib: 4096, iterations: 2 })
-    for (const kind of ['older parameters', 'imported from bcrypt', 'without password']) {
-      people.set(kind, (await before.signUp(newEmail())).identifier)
-    }
-    const bcrypt = await Bun.password.hash(PASSWORD, { algorithm: 'bcrypt', cost: 8 })
-    await setDigest(before, people.get('imported from bcrypt') as string, bcrypt)
-    await setDigest(before, people.get('without password') as string, null)
-    await before.close()
-    service = await start({ memory_kib: 16_384, iterations: 2 })
-    people.set('today’s parameters', (await service.signUp(newEmail())).identifier)
-  })
-  afterAll(async () => {
-    await service?.close()
-    await storage?.drop()
-  })
-
-  test('is the same for all of them and for unknown identifiers', async () => {
-    const tryOf = (identifier: string) => () =>
-      service.post('login', { identifier, password: 'not the password' })
-    await expectSameWork([...people.values()].map(tryOf))
-  })
-
-  test('is not what tells which factor was wrong', async () => {
-    const identifier = people.get('older parameters') as string
-    const tryOf = (password: string) => () =>
-      service.post('2fa/verify', { identifier, password, otp: '000000' })
-    await expectSameWork([PASSWORD, 'not the password'].map(tryOf))
-  })
-
-  test('and the right password opens each, which then has today’s parameters', async () => {
-    for (const kind of ['older parameters', 'imported from bcrypt']) {
-      const identifier = people.get(kind) as string
-      expect((await service.post('login', { identifier, password: PASSWORD })).status).toBe(200)
-      expect(await digestOf(service, identifier)).toStartWith('$argon2id$v=19$m=16384,t=2,p=1$')
-    }
   })
 })

@@ -9,6 +9,7 @@ import postgres from 'postgres'
 import { stringify } from 'smol-toml'
 import { newEmail, newPhone, PASSWORD, registration } from './api-client.ts'
 import { readMailbox } from './dev-pages.ts'
+import { poterneCommand } from './executable.ts'
 import { freePort } from './free-port.ts'
 import { newDirectory } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startPostgres } from './servers.ts'
@@ -76,9 +77,8 @@ export async function startParityService(
     server: { ...stores.settings.server, port },
   }
   await Bun.write(join(directory, 'config.toml'), stringify(settings))
-  const main = join(import.meta.dir, '../../src/main.ts')
   const log = join(directory, 'log')
-  const service = Bun.spawn([process.execPath, main, 'serve', '--dev'], {
+  const service = Bun.spawn([...poterneCommand(), 'serve', '--dev'], {
     cwd: directory,
     stdout: Bun.file(log),
     stderr: 'inherit',
