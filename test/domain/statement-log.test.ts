@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { renameTable } from '../helpers/database.ts'
+import { poterneCommand } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import {
@@ -17,8 +18,6 @@ import {
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
-
-const main = join(import.meta.dir, '../../src/main.ts')
 
 test.each(differingShapes)('the log line of an internal error names the statement (%s)', async (shape) => {
   const service = await startService({ shape })
@@ -84,7 +83,7 @@ test('with --dev the stack of an internal error stands on standard error', async
   const settings = mergeSettings(storage.settings, { server: { ...storage.settings.server, port } })
   const { file } = writeSettings(settings)
   const errors = join(newDirectory('dev'), 'stderr')
-  const child = Bun.spawn([process.execPath, main, 'serve', '--dev', '--config', file], {
+  const child = Bun.spawn([...poterneCommand(), 'serve', '--dev', '--config', file], {
     cwd: newDirectory('dev'),
     stdout: 'ignore',
     stderr: Bun.file(errors),

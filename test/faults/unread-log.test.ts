@@ -1,14 +1,12 @@
 /** A reader of the log that stops: the service goes on, and says later what was lost. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { poterneCommand } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { writeSettings } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
-
-const main = join(import.meta.dir, '../../src/main.ts')
-const command = process.env.POTERNE_EXECUTABLE ? [process.env.POTERNE_EXECUTABLE] : [process.execPath, main]
 
 test('a pipe that nobody reads stops no request, and the lines that were lost are counted', async () => {
   const port = await freePort()
@@ -17,7 +15,7 @@ test('a pipe that nobody reads stops no request, and the lines that were lost ar
   Bun.spawnSync(['mkfifo', pipe])
   // The shell opens the pipe for both, so that it exists without anybody reading it.
   const child = Bun.spawn(
-    ['sh', '-c', 'exec "$@" 3<>"$0" >"$0"', pipe, ...command, 'serve', '--dev', '--config', file],
+    ['sh', '-c', 'exec "$@" 3<>"$0" >"$0"', pipe, ...poterneCommand(), 'serve', '--dev', '--config', file],
     {
       cwd: directory,
       stdout: 'ignore',

@@ -1,8 +1,8 @@
 /** PostgreSQL behind PgBouncer: session mode is like the server itself, transaction mode is refused. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { openServerCopy } from '../../src/platform/postgres/copy.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
+import { poterneCommand } from '../helpers/executable.ts'
 import { type PoolMode, startPooler } from '../helpers/pooler.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
@@ -88,10 +88,10 @@ test('doctor says it, and so does a start', async () => {
     POTERNE_SMTP_SECURITY: 'none',
   }
   for (const command of ['doctor', 'migrate']) {
-    const { exitCode, stdout, stderr } = Bun.spawnSync(
-      [process.execPath, join(import.meta.dir, '../../src/main.ts'), command],
-      { cwd: newDirectory('doctor'), env: { ...env, PATH: process.env.PATH, HOME: '/nonexistent' } },
-    )
+    const { exitCode, stdout, stderr } = Bun.spawnSync([...poterneCommand(), command], {
+      cwd: newDirectory('doctor'),
+      env: { ...env, PATH: process.env.PATH, HOME: '/nonexistent' },
+    })
     const said = `${stdout}${stderr}`
     expect([command, exitCode, said]).toEqual([
       command,

@@ -6,6 +6,7 @@ import { createCatalog } from '../../src/texts/catalog.ts'
 import { languages } from '../../src/texts/languages.ts'
 import { createTemplates } from '../../src/texts/messages.ts'
 import { type ConfigDirectory, createConfigDirectory } from '../helpers/config.ts'
+import { poterneCommand } from '../helpers/executable.ts'
 
 let directory: ConfigDirectory
 beforeEach(() => {
@@ -45,14 +46,7 @@ describe('a pipe that nobody writes to', () => {
       expect(made.exitCode).toBe(0)
       // In a process of its own: a read that hangs could not be stopped here.
       const { stdout, stderr, exitCode } = Bun.spawnSync(
-        [
-          process.execPath,
-          join(import.meta.dir, '../../src/main.ts'),
-          'config',
-          'check',
-          '--config',
-          join(directory.path, 'config.toml'),
-        ],
+        [...poterneCommand(), 'config', 'check', '--config', join(directory.path, 'config.toml')],
         { timeout: 30_000, cwd: directory.path },
       )
       expect(exitCode).toBe(2)
