@@ -54,7 +54,7 @@ test.each(shapes)(
       await service.start()
       expect(await service.services.keys.list()).toHaveLength(1)
       const before = count()
-      await waitFor(() => count() > before + 2, { what: 'the worker to look into the outbox' })
+      await waitFor(() => count() > before, { what: 'the worker to look into the outbox' })
     } finally {
       await service.close()
       await storage.drop()

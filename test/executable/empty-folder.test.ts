@@ -1,6 +1,6 @@
 /**
- * A command where no service runs and no database is, in every storage shape. It makes nothing, and says what is
- * missing instead of answering for a database that it has just made.
+ * A command where no service runs and no database is, with either kind of database. It makes nothing, and says what
+ * is missing instead of answering for a database that it has just made.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { poterneCommand } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from '../helpers/servers.ts'
-import { type Shape, shapes } from '../helpers/service.ts'
+import { differingShapes, type Shape } from '../helpers/service.ts'
 
 setDefaultTimeout(120_000)
 
@@ -62,7 +62,7 @@ test('this file knows every command', async () => {
   expect((await everyCommand()).map(({ name }) => name).sort()).toEqual(known)
 })
 
-describe.each(shapes)('with %s', (shape) => {
+describe.each(differingShapes)('with %s', (shape) => {
   test('no command makes a data directory, a database or a secret, and each says in one line what is missing', async () => {
     const { env, tables, drop } = await environmentOf(shape)
     const elsewhere = newDirectory('written')

@@ -17,7 +17,7 @@ import { createRandom, seed } from '../random/seed.ts'
 
 /** Each test tries so many. POTERNE_STATES sets the number by itself, for a soak in pieces with several seeds. */
 const STATES = Number(process.env.POTERNE_STATES ?? reduced(2, 107))
-const SECONDS = reduced(6, 20)
+const SECONDS = reduced(3, 20)
 
 setDefaultTimeout(Math.max(300_000, STATES * 30_000))
 
