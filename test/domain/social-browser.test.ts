@@ -183,7 +183,9 @@ test('somebody else’s sign-in opens nothing in this browser', async () => {
   const planted = await createSocialBrowser(service).begin('honest', newPkce(), {
     redirect_uri: `${app.origin}/signed-in`,
   })
-  expect(planted.setCookie).toMatch(/^__Host-poterne-social-[^;]+; Path=\/; HttpOnly; .*; Secure$/)
+  expect(planted.setCookie).toMatch(
+    /^__Host-poterne-social-[^;]+; Path=\/; HttpOnly; .*; Secure; Max-Age=600$/,
+  )
   const victim = await open()
   await victim.goto(planted.location.href, { waitUntil: 'domcontentloaded' })
   await signInAtProvider(victim, 'eve')
