@@ -177,7 +177,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     await reset(email, 'chosen by the owner')
     await service.delivered()
     expect(service.inbox.textsTo(email).at(-1)).toMatch(
-      /sept derniers jours.*le numéro de téléphone.*Adresse IP\s: 10\.\d+\.\d+\.\d+\./s,
+      /Adresse IP\s: 10\.\d+\.\d+\.\d+\..*sept derniers jours.*le numéro de téléphone/s,
     )
     const { account } = await signIn(email, 'chosen by the owner')
     expect([account.uuid, account.phone]).toEqual([intruder.account.uuid, null])
