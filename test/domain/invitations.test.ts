@@ -326,9 +326,9 @@ describe('providers', () => {
       return service.post('social/p1/token', { id_token: await provider.idToken(nonce), nonce })
     }
     const [email, contested] = [newEmail(), newEmail()]
-    await service.post('register', { ...registration(email), invitation: code })
+    await service.post('register', { ...registration(email), invitation: code, profile: { name: 'Ada' } })
     expect((await enter(email, 'a')).status).toBe(200)
-    expect(await administered(service, email)).toMatchObject({ groups: ['staff'] })
+    expect(await administered(service, email)).toMatchObject({ groups: ['staff'], profile: {} })
     for (const password of [PASSWORD, 'the other password'])
       await service.post('register', { ...registration(contested, password), invitation: code })
     expectRefusal(await enter(contested, 'b'), 'registration_closed')

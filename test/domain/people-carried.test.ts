@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { listening, onListener } from '../helpers/administration.ts'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
@@ -43,6 +43,65 @@ describe('what an account carries', () => {
       const types = (await call('GET', `accounts/${uuid}/events`)).body.items
       const updated = types.find(({ type }: { type: string }) => type === 'account.updated')
       expect(updated.data).toEqual({ fields: ['language', 'profile'] })
+    })
+
+    const opened = async (body: object, identifier: string) => {
+      const otp = await service.inbox.nextCode(identifier)
+      const confirmed = await service.post('verify-account', { identifier, otp, ...body })
+      expect(confirmed.status).toBe(201)
+      return (await call('GET', `accounts?query=${encodeURIComponent(identifier)}`)).body.items[0].profile
+    }
+    const ada = { name: 'Ada Lovelace', zoneinfo: 'Europe/London' }
+    const register = (body: object) => service.post('register', body)
+
+    test('comes with a registration, and what the confirmation names wins', async () => {
+      const [first, second] = [newEmail(), newEmail()]
+      await register({ ...registration(first), profile: { ...ada, given_name: null } })
+      expect(await opened({}, first)).toEqual(ada)
+      await register({ ...registration(second), profile: ada })
+      expect(await opened({ profile: { name: 'A.' } }, second)).toEqual({ name: 'A.' })
+      const wrong = { picture: 'https://x.example/a.png' }
+      const third = newEmail()
+      expectInvalid(await register({ ...registration(third), profile: wrong }), {
+        'profile.picture': 'not_allowed',
+      })
+      await register(registration(third))
+      const otp = await service.inbox.nextCode(third)
+      const body = { identifier: third, otp, profile: { name: 'a\u0000b' } }
+      expectInvalid(await service.post('verify-account', body), { 'profile.name': 'invalid_characters' })
+      expect((await service.post('verify-account', { identifier: third, otp })).status).toBe(201)
+    })
+
+    test('of a stranger who registered the same contact is worth nothing, and sent again is another one', async () => {
+      const [contested, own, again] = [newEmail(), newEmail(), newEmail()]
+      await register({ ...registration(contested, 'a phrase of a stranger'), profile: { name: 'Mallory' } })
+      await service.inbox.nextCode(contested)
+      await register({ ...registration(contested), profile: ada })
+      expect(await opened({}, contested)).toEqual({})
+      await register({ ...registration(own, 'a phrase of a stranger'), profile: { name: 'Mallory' } })
+      expect(await opened({ password: PASSWORD, profile: ada }, own)).toEqual(ada)
+      await register({ ...registration(again), profile: ada })
+      await service.inbox.nextCode(again)
+      await register(registration(again))
+      expect(await opened({}, again)).toEqual({})
+    })
+
+    test('of a registration is not kept by a reset that opens it', async () => {
+      const email = newEmail()
+      await register({ ...registration(email, 'a phrase of a stranger'), profile: { name: 'Mallory' } })
+      await service.inbox.nextCode(email)
+      await service.post('password/forgot', { identifier: email })
+      const otp = await service.inbox.nextCode(email)
+      const wanted = { otp, password: PASSWORD, password_confirmation: PASSWORD }
+      expect((await service.post('password/reset', { identifier: email, ...wanted })).status).toBe(200)
+      const { access_token: bearer } = await service.logIn({ identifier: email, password: PASSWORD })
+      expect((await service.get('me', { bearer })).body.profile).toEqual({})
+      await patchMe(bearer, { profile: ada })
+      await service.post('password/forgot', { identifier: email })
+      const next = { ...wanted, otp: await service.inbox.nextCode(email) }
+      await service.post('password/reset', { identifier: email, ...next })
+      const { access_token } = await service.logIn({ identifier: email, password: PASSWORD })
+      expect((await service.get('me', { bearer: access_token })).body.profile).toEqual(ada)
     })
 
     test('refuses a picture of the owner, control characters, overrides, and what is too long', async () => {

@@ -167,8 +167,10 @@ describe('a test identity', () => {
     const made = await asOperator(service, 'POST', 'invitations', { role_id: 7, groups: ['staff'], uses: 5 })
     const invitation = made.body.code
     const other = newPhone()
-    await service.post('register', { ...registration(identifier), phone: other, invitation })
-    const opened = await service.post('verify-account', { identifier, otp: CODE, invitation, sign_in: true })
+    const profile = { name: 'Mallory' }
+    await service.post('register', { ...registration(identifier), phone: other, invitation, profile })
+    const body = { identifier, otp: CODE, invitation, profile, sign_in: true }
+    const opened = await service.post('verify-account', body)
     expect(opened.body.account).toMatchObject({ role_id: 1, phone: null })
     expect(await administered(service, identifier)).toMatchObject({ groups: [], profile: {} })
     const [listed] = (await asOperator(service, 'GET', 'invitations')).body.items

@@ -1,12 +1,14 @@
 /** `two_factor.trust_device`: what spares a device the second step, how little that is worth, and what ends it. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
+import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { startService } from '../helpers/service.ts'
+import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
+import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
@@ -244,6 +246,91 @@ describe('a trusted device', () => {
     const uuid = await uuidOf(owner)
     await call('POST', 'administrators', { account: uuid, role: 'viewer' })
     expect(Object.keys(await owner.trusted())).not.toContain('device_token')
+  })
+})
+
+describe('for other first factors, a trusted device', () => {
+  const onDevice = device('tablet')
+  const amrOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).amr as string[]
+  let provider: PretendProvider
+  let service: TestService
+  beforeAll(async () => {
+    provider = await startPretendProvider()
+    const settings = { accounts: { password: 'optional' }, two_factor: { trust_device: '30d' } }
+    service = await startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) })
+  }, 60_000)
+  afterAll(async () => {
+    await service?.close()
+    await provider?.stop()
+  })
+
+  /** Two factors by codes to both contacts, of an account without a password. */
+  async function withBoth() {
+    const [email, phone] = [newEmail(), newPhone()]
+    await service.post('2fa/request-otp', { identifier: email, create: true })
+    const opened = await service.post('2fa/verify', {
+      ...{ identifier: email, otp: await service.inbox.nextCode(email), create: true },
+    })
+    const { access_token: bearer, refresh_token } = opened.body
+    await service.post('phone/change', { phone, refresh_token }, { bearer })
+    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
+    await service.post('2fa/enable', { refresh_token }, { bearer })
+    const otp = await service.inbox.nextCode(email)
+    expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
+    return { email, phone }
+  }
+
+  const firstCode = async (identifier: string, body: object) => {
+    expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
+    const otp = await service.inbox.nextCode(identifier)
+    return service.post('2fa/verify', { identifier, otp, ...body })
+  }
+
+  test('needs no second step after a code, and the code alone is what its token says', async () => {
+    const { email, phone } = await withBoth()
+    const due = await firstCode(email, onDevice)
+    const { login_token } = due.body.two_factor
+    const second = { identifier: email, otp: await service.inbox.nextCode(phone), login_token }
+    const done = await service.post('2fa/verify', { ...second, ...onDevice, trust_device: true })
+    const { device_token } = done.body
+    expect(device_token).toMatch(/^[\w-]{43}$/)
+    const again = await firstCode(phone, { ...onDevice, device_token })
+    expect([again.status, amrOf(again.body.access_token)]).toEqual([200, ['otp']])
+    expect((await firstCode(email, { ...device('thief'), device_token })).status).toBe(202)
+    await service.inbox.nextCode(phone)
+    const without = await firstCode(email, onDevice)
+    expect(without.status).toBe(202)
+    await service.inbox.nextCode(phone)
+    const wrong = { identifier: email, otp: '000000', device_token, ...onDevice }
+    expectRefusal(await service.post('2fa/verify', wrong), 'invalid_code')
+  })
+
+  test('needs none after a provider, in a browser and in a native app', async () => {
+    const email = newEmail()
+    const { secret } = await protectByApp(service, email)
+    provider.present(newPerson({ email, email_verified: true }))
+    const native = async (nonce: string, body: object) => {
+      const id_token = await provider.idToken(nonce)
+      return service.post('social/p1/token', { id_token, nonce, ...body })
+    }
+    const due = await native('a', onDevice)
+    expect(due.status).toBe(202)
+    const { login_token } = due.body.two_factor
+    service.clock.advance(31_000)
+    const otp = appCode(secret, service.clock.now())
+    const done = await service.post('2fa/verify', {
+      ...{ identifier: email, otp, login_token, trust_device: true, ...onDevice },
+    })
+    const { device_token } = done.body
+    expect(device_token).toMatch(/^[\w-]{43}$/)
+    const app = await native('b', { ...onDevice, device_token })
+    expect([app.status, amrOf(app.body.access_token)]).toEqual([200, ['fed']])
+    const browser = createSocialBrowser(service)
+    const inBrowser = await browser.signIn('p1', { ...onDevice, device_token })
+    expect([inBrowser.status, amrOf(inBrowser.body.access_token)]).toEqual([200, ['fed']])
+    expect((await native('c', { ...device('thief'), device_token })).status).toBe(202)
+    expect((await browser.signIn('p1', onDevice)).status).toBe(202)
   })
 })
 

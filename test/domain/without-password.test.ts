@@ -88,6 +88,14 @@ describe('registering without a password', () => {
     expect(claims.amr).toEqual(['otp'])
   })
 
+  test('a profile that a stranger registered is not that of somebody who comes with create', async () => {
+    const email = newEmail()
+    await service.post('register', { email, profile: { name: 'Mallory' } })
+    await service.inbox.nextCode(email)
+    expect((await enter(service, email)).status).toBe(200)
+    expect(await administered(service, email)).toMatchObject({ profile: {} })
+  })
+
   test('two without a password are contested like two with different ones', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     await service.post('register', { email, phone })

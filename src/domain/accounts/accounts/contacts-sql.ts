@@ -98,6 +98,7 @@ export function resetByContact(p: Placeholders<'digest' | 'now'>, kind: Kind, ol
       update ${accounts}
          set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now},
              account_confirmed_at = coalesce(${old}.account_confirmed_at, ${p.now}),
+             profile = case when ${old}.account_confirmed_at is not null or ${old}.origin is not null then ${old}.profile end,
              ${verifiedAt} = coalesce(${old}.${verifiedAt}, ${p.now}), waiting_for = null,
              ${keepOther(other, old, sql`not ${old}.has_recent and ${old}.account_confirmed_at is not null`)},
              ${admitted(old)}

@@ -43,20 +43,21 @@ export const addRegistration = (
     | 'key'
     | 'invitationId'
     | 'terms'
+    | 'profile'
   >,
   where: SQL,
 ): SQL => sql`
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
-                               updated_at, language, waiting_for, invitation_id, terms_version, terms_accepted_at)
+                               updated_at, language, waiting_for, invitation_id, profile, terms_version, terms_accepted_at)
       select ${p.uuid}, ${p.email}, ${p.emailKey},
              ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
-             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}, ${p.invitationId}, ${p.terms},
+             ${p.roleId}, ${p.now}, ${p.now}, ${p.language}, ${p.key}, ${p.invitationId}, ${p.profile}::jsonb, ${p.terms},
              case when ${p.terms} is not null then ${p.now} end
        where ${where}
       on conflict (waiting_for) where waiting_for is not null do update
          set email = excluded.email, email_key = excluded.email_key, phone = excluded.phone,
              password_digest = excluded.password_digest, language = excluded.language,
-             updated_at = excluded.updated_at, invitation_id = excluded.invitation_id,
+             updated_at = excluded.updated_at, invitation_id = excluded.invitation_id, profile = excluded.profile,
              terms_version = excluded.terms_version, terms_accepted_at = excluded.terms_accepted_at
       returning uuid`
 
@@ -85,9 +86,15 @@ const otherContact = (kind: Identifier['kind'], isForeign: SQL) =>
       select 1 from ${accounts} other
        where other.email_key = ${accounts}.email_key and other.email_confirmed_at is not null))`
 
+/** The profile that the call names; else that of the registration, unless it may be a stranger's. */
+const openedProfile = (p: Placeholders<'profile'>, source: SQL, contested: SQL) => sql`
+             coalesce(${p.profile}::jsonb,
+                      case when ${source}.origin is not null or not (${contested}.yes or permit.test_identity)
+                           then ${source}.profile end)`
+
 /** `contested`: one row, whose column `yes` says that the password of the registration may be a stranger's. */
 export function confirmRegistration(
-  p: Placeholders<'now' | 'digest'>,
+  p: Placeholders<'now' | 'digest' | 'profile'>,
   kind: Identifier['kind'],
   contested: SQL,
   where: SQL,
@@ -99,6 +106,7 @@ export function confirmRegistration(
              password_digest = coalesce(${p.digest},
                                         case when not ${contested}.yes then password_digest end),
              ${otherContact(kind, sql`${contested}.yes or permit.test_identity`)},
+             profile = ${openedProfile(p, sql`${accounts}`, contested)},
              ${admitted(sql`${accounts}`)}
         from ${contested}, permit
        where ${where}
@@ -107,7 +115,7 @@ export function confirmRegistration(
 
 /** A separate account for one contact of the row `registration`, which stays as it is. */
 export function confirmApart(
-  p: Placeholders<'now' | 'digest' | 'newUuid'>,
+  p: Placeholders<'now' | 'digest' | 'newUuid' | 'profile'>,
   kind: Identifier['kind'],
   { registration, contested }: { registration: SQL; contested: SQL },
 ): SQL {
@@ -115,11 +123,12 @@ export function confirmApart(
   return sql`
       insert into ${accounts} (uuid, ${contact}, ${unqualifiedColumns[kind].verifiedAt}, account_confirmed_at, password_digest,
                                accountable_type, role_id, language, created_at, updated_at, groups,
-                               invitation_id, terms_version, terms_accepted_at)
+                               profile, invitation_id, terms_version, terms_accepted_at)
       select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
              coalesce(${p.digest}, case when not ${contested}.yes then password_digest end),
              accountable_type, coalesce(permit.role_id, ${registration}.role_id), language, created_at, ${p.now},
-             permit.groups, permit.invitation_id, permit.terms_version, permit.terms_accepted_at
+             permit.groups, ${openedProfile(p, registration, contested)}, permit.invitation_id, permit.terms_version,
+             permit.terms_accepted_at
         from ${registration}, ${contested}, permit
       returning *`
 }
@@ -130,7 +139,7 @@ type ByProvider = Placeholders<'accountEmail' | 'now' | 'provider' | 'subject' |
 export const takeRegistrationOver = (p: ByProvider, claimed: SQL): SQL => sql`
     update ${accounts}
        set email = ${p.accountEmail}, email_confirmed_at = ${p.now}, account_confirmed_at = ${p.now}, updated_at = ${p.now},
-           phone = null, password_digest = null, failed_attempts = 0, provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
+           phone = null, password_digest = null, profile = null, failed_attempts = 0, provider = ${p.provider}, provider_uid = ${p.subject}, language = ${p.language},
            waiting_for = null, ${admitted(sql`${accounts}`)}
       from ${claimed}, permit where ${accounts}.id = ${claimed}.id
     returning ${accounts}.*`

@@ -4,7 +4,12 @@ import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
-import { accountSchema, identifierField, newPasswordFields } from '../../accounts/accounts/account-schema.ts'
+import {
+  accountSchema,
+  identifierField,
+  newPasswordFields,
+  profileBody,
+} from '../../accounts/accounts/account-schema.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import { otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
@@ -20,6 +25,7 @@ const registerBody = t.Object(
     ),
     password: t.Optional(newPasswordFields.password),
     password_confirmation: t.Optional(newPasswordFields.password_confirmation),
+    profile: optionalField(profileBody),
     ...entryFields,
   },
   {
@@ -48,6 +54,7 @@ const confirmBody = t.Object({
       description: 'Also open a session, and answer with its tokens; needs `password` in the same call',
     }),
   ),
+  profile: optionalField(profileBody),
   ...entryFields,
   ...deviceFields,
 })

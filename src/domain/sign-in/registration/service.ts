@@ -11,6 +11,12 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
+import {
+  mergeProfile,
+  type Profile,
+  type ProfilePatch,
+  readProfile,
+} from '../../accounts/accounts/profile.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission, Entry, EntryBody } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
@@ -37,6 +43,7 @@ export interface RegisterBody {
   /** May be left out where accounts may be without one. */
   password?: string | undefined
   password_confirmation?: string | undefined
+  profile?: ProfilePatch | null | undefined
 }
 
 export type RegistrationBody = RegisterBody & EntryBody
@@ -46,6 +53,7 @@ export interface ConfirmBody extends EntryBody {
   otp: string
   password?: string | null | undefined
   sign_in?: boolean | null | undefined
+  profile?: ProfilePatch | null | undefined
 }
 
 /** What a registration needs to know about the calling client. */
@@ -125,6 +133,8 @@ interface Confirmation {
   identifier: Identifier
   otp: string
   entry: Entry
+  /** What the call names; null: nothing. */
+  profile: Profile | null
   account: Account | null
   caller: Caller
   /** The tag of the password that the call names. */
@@ -270,10 +280,11 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     device: Device,
     { address }: { address: string },
   ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }> {
-    const { entry, account, identifier, tag } = confirmation
+    const { entry, profile, account, identifier, tag } = confirmation
     await takeCode(confirmation, signsIn)
     const named = (await name?.()) ?? null
-    const by = { permit: admission.permit(entry, identifier), isWithoutPassword: name === null }
+    const permit = admission.permit(entry, identifier)
+    const by = { permit, profile: entry.test ? null : profile, isWithoutPassword: name === null }
     const opened = account && (await registrations.confirm(account, identifier, named, by, clock.now()))
     if (!opened) {
       const kept = name === null && account?.passwordDigest ? { ...account, ...nothingNamed } : account
@@ -291,7 +302,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   async function add(
     { email, phone, primary }: { email: Email | null; phone: Phone | null; primary: Identifier },
     { digest: passwordDigest, emailTag, phoneTag }: WaitingPassword,
-    { invitation, terms }: Entry,
+    { invitation, terms, profile }: Entry & { profile: Profile | null },
     language: Language,
     { tellsOwner }: { tellsOwner: boolean },
   ): Promise<void> {
@@ -299,7 +310,15 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     const { uuid, messageId, contested } = await registrations.register(
       {
         ...{ uuid: randomUUID(), email, phone, passwordDigest, emailTag, phoneTag, language },
-        ...{ accountableType, roleId, invitationId: invitation?.id ?? null, terms, codeSeed, tellsOwner },
+        ...{
+          accountableType,
+          roleId,
+          invitationId: invitation?.id ?? null,
+          terms,
+          profile,
+          codeSeed,
+          tellsOwner,
+        },
       },
       clock.now(),
     )
@@ -315,6 +334,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const entry = await admission.readRegistration(body, named, { addressBucket })
       const { email, phone, primary, identifiers } = read(body)
       admission.requireContact(entry, identifiers)
+      const profile = newProfile(body.profile)
       const caller = stranger({ addressBucket })
       const { counters } = limits
       const charges = counters.codes(caller, primary, 'confirmation', false)
@@ -327,7 +347,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
         emailTag: tagOfRegistration(email, body.password),
         phoneTag: tagOfRegistration(phone, body.password),
       }
-      await add({ email, phone, primary }, waiting, entry, language, { tellsOwner: true })
+      await add({ email, phone, primary }, waiting, { ...entry, profile }, language, { tellsOwner: true })
       const channel = channelOf(primary.kind)
       metrics.count('registrations_total', { channel })
       return { channel, waiting }
@@ -340,7 +360,8 @@ export function createRegistrationService(needs: Needs): RegistrationService {
         emailTag: tagOfRegistration(email, undefined),
         phoneTag: tagOfRegistration(phone, undefined),
       }
-      await add({ email, phone, primary: identifier }, waiting, entry, language, { tellsOwner: false })
+      const nobodys = { ...entry, profile: null }
+      await add({ email, phone, primary: identifier }, waiting, nobodys, language, { tellsOwner: false })
       metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
     },
 
@@ -350,7 +371,13 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const account = found?.waitingFor === identifier.key ? found : null
       const caller = stranger(client)
       return (
-        await openBy({ identifier, otp, entry, account, caller, tag: null }, null, true, device, client)
+        await openBy(
+          { identifier, otp, entry, profile: null, account, caller, tag: null },
+          null,
+          true,
+          device,
+          client,
+        )
       ).signedIn!
     },
 
@@ -358,6 +385,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const identifier = readIdentifier(body.identifier, defaultCountry)
       const password = waiting ? null : readNamedPassword(body, identifier)
       const entry = await admission.read(body, identifier, { addressBucket })
+      const profile = newProfile(body.profile)
       const { fingerprint } = device
       await limits.chargeVisit('verification', await callerOf(identifier, { addressBucket, fingerprint }))
       const caller = stranger({ addressBucket })
@@ -367,7 +395,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const account = entry.test && found?.waitingFor !== identifier.key ? null : found
       const tag = tagOf(identifier, password, waiting)
       const named = () => (waiting ? waitingFor(waiting, identifier) : nameByHashing(identifier, password))
-      const confirmation = { identifier, otp: body.otp, entry, account, caller, tag }
+      const confirmation = { identifier, otp: body.otp, entry, profile, account, caller, tag }
       return openBy(confirmation, named, body.sign_in === true, device, { address })
     },
 
@@ -392,6 +420,9 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     },
   }
 }
+
+const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
+  typed ? mergeProfile(null, readProfile(typed, { mayHavePicture: false })) : null
 
 /** What a registration with a password counts for where somebody comes without one. */
 const nothingNamed = { invitationId: null, termsVersion: null }

@@ -28,6 +28,7 @@ import {
   sweepClaims,
   sweepRegistrations,
 } from '../../accounts/accounts/opening-sql.ts'
+import type { Profile } from '../../accounts/accounts/profile.ts'
 import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
@@ -64,6 +65,7 @@ export interface Registration {
   /** What the call that sends it named: for the confirmation, if nobody else registers the contact. */
   invitationId: number | null
   terms: string | null
+  profile: Profile | null
   codeSeed: Uint8Array
   /** Whether the owner of a taken identifier gets a notice; otherwise as much is queued for nobody. */
   tellsOwner: boolean
@@ -97,7 +99,7 @@ export interface RegistrationStore {
     account: Account,
     identifier: Identifier,
     password: NamedPassword | null,
-    by: { permit: Permit; isAdministrator?: boolean; isWithoutPassword?: boolean },
+    by: { permit: Permit; profile?: Profile | null; isAdministrator?: boolean; isWithoutPassword?: boolean },
     now: Date,
   ): Promise<Account | null>
   /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
@@ -129,6 +131,7 @@ const registerBy = (kind: Identifier['kind']) => {
       phoneTag: 'bytea?',
       invitationId: 'bigint?',
       terms: 'text?',
+      profile: 'text?',
       tellsOwner: 'boolean',
       ...withoutSubject,
     },
@@ -180,6 +183,7 @@ const confirmBy = (kind: Identifier['kind']) => {
       digest: 'text?',
       uuid: 'uuid',
       seenAt: 'timestamptz',
+      profile: 'text?',
       byAdministrator: 'boolean',
       withoutPassword: 'boolean',
       ...permitParamTypes,
@@ -227,6 +231,7 @@ const confirmApartBy = (kind: Identifier['kind']) => {
       newUuid: 'uuid',
       now: 'timestamptz',
       digest: 'text?',
+      profile: 'text?',
       byAdministrator: 'boolean',
       ...permitParamTypes,
     },
@@ -255,7 +260,7 @@ const REGISTRATION_DAYS = 7
 
 export function createRegistrationStore(database: Database): RegistrationStore {
   return {
-    async register({ email, phone, codeSeed, ...registration }, now) {
+    async register({ email, phone, codeSeed, profile, ...registration }, now) {
       const primary = (email ?? phone)!
       const row = await database.first(register[primary.kind], {
         ...registration,
@@ -266,6 +271,7 @@ export function createRegistrationStore(database: Database): RegistrationStore {
           language: registration.language,
           code: { subject: registration.uuid, purpose: 'confirmation', group: 'stranger', seed: codeSeed },
         }),
+        profile: profile && JSON.stringify(profile),
         now,
         key: primary.key,
         email: email?.destination ?? null,
@@ -280,6 +286,7 @@ export function createRegistrationStore(database: Database): RegistrationStore {
       const params = {
         ...by.permit,
         ...{ uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now },
+        profile: by.profile ? JSON.stringify(by.profile) : null,
         byAdministrator: by.isAdministrator ?? false,
       }
       const eventsOf = ({ uuid }: Pick<Account, 'uuid'>): NewEvent[] => [
