@@ -68,7 +68,8 @@ export function isFragment(sentence: string): boolean {
   return isSubordinate || !verbs.test(text.replace(clauses, ' '))
 }
 
-const riddles = /\b(?:whoever|whomever|whosoever|what is no|of what no)\b/i
+/** Words that make a reader stop. */
+export const riddles = /\b(?:whoever|whomever|whosoever|what is no|of what no)\b/i
 
 /** The sentences of a comment that have to be written anew, each with the reason. `codes`: those of the error table. */
 export function findPoorSentences(text: string, codes: readonly string[]): string[] {
