@@ -127,7 +127,9 @@ describe.each(shapes)('administration on %s', (shape) => {
     expect(listed.body.items.map((item: { uuid: string }) => item.uuid)).toContain(uuid)
     const before = await service.delivered()
     const unlocked = await call('PATCH', `accounts/${uuid}`, { locked: false })
-    expect(unlocked.body.account).toMatchObject({ locked_at: null, locked_reason: null })
+    expect(unlocked.body.account).toMatchObject({
+      ...{ locked_at: null, locked_reason: null, last_lock_reason: 'chargeback' },
+    })
     expect(await service.delivered()).toBe(before + 1)
     await service.logIn(person)
     expect(await typesOf(uuid)).toEqual(expect.arrayContaining(['account.locked', 'account.unlocked']))

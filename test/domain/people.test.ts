@@ -187,6 +187,8 @@ describe('support', () => {
       }
       const pages = await race([service], () => press(token))
       expect(pages.filter((page) => page.includes('reste active'))).toHaveLength(1)
+      const late = await fetch(`${service.url}${path}`, { headers: { 'accept-language': 'en' } })
+      expect(await late.text()).toMatch(/<h1>There is nothing to stop here any more\.<\/h1>\s*<\/main>/)
       await keepHouse(25)
       expect(await isOn(uuid)).toBe(true)
       expect(await typesOf(uuid)).toContain('undo.used')

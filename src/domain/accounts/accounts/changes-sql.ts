@@ -97,8 +97,8 @@ export const administerAccount = (
            locked_at = case when ${p.locked} then coalesce(${accounts}.locked_at, ${p.now})
                             when ${p.locked} is null then ${accounts}.locked_at end,
            trust_epoch = ${accounts}.trust_epoch + case when ${p.locked} then 1 else 0 end,
-           locked_reason = case when ${p.locked} = false then null
-                                when ${p.setsReason} then ${p.reason}
+           locked_reason = case when ${p.setsReason} then ${p.reason}
+                                when ${p.locked} and ${accounts}.locked_at is null then null
                                 else locked_reason end,
            profile = case when ${p.setsProfile} then ${p.profile}::jsonb else profile end,
            username = case when ${p.setsUsername} then ${p.username} else username end,

@@ -18,6 +18,9 @@ const administered = {
   metadata: t.Record(t.String(), t.Unknown()),
   has_password: t.Boolean(),
   locked_reason: nullable(t.String()),
+  last_lock_reason: t.Optional(
+    t.String({ description: 'Why it was locked before: only there where it is not locked now' }),
+  ),
   test_identity: t.Optional(
     t.Literal(true, { description: 'Only there where a test identity opened the account' }),
   ),
@@ -81,7 +84,9 @@ export function listedRecord(
     language: account.language,
     metadata: account.metadata,
     has_password: account.passwordDigest !== null,
-    locked_reason: account.lockedReason,
+    locked_reason: account.lockedAt === null ? null : account.lockedReason,
+    ...(account.lockedAt === null &&
+      account.lockedReason !== null && { last_lock_reason: account.lockedReason }),
     ...(account.testIdentity && { test_identity: true as const }),
     ...carriedRecord(account, roles),
   }

@@ -10,11 +10,14 @@ const hidden = { detail: { hide: true } }
 const token = t.Optional(t.String({ maxLength: 200 }))
 
 export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFactorRemovals) {
+  const page = (state: StopState, { texts, language }: Pick<Client, 'texts' | 'language'>) =>
+    pageAnswer(stopPage(state, { service: removals.service, texts, language }))
   return new Elysia({ name: 'two-factor-removals' })
     .use(httpBase)
     .get(
       STOP_PATH,
-      ({ query, client }) => page(removals.isLink(query.t ?? '') ? { token: query.t ?? '' } : 'gone', client),
+      async ({ query: { t: link = '' }, client }) =>
+        page((await removals.waits(link)) ? { token: link } : 'gone', client),
       { query: t.Object({ t: token }), ...hidden },
     )
     .post(
@@ -23,6 +26,3 @@ export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFa
       { body: t.Object({ t: token }), ...hidden },
     )
 }
-
-const page = (state: StopState, { texts, language }: Pick<Client, 'texts' | 'language'>) =>
-  pageAnswer(stopPage(state, texts, language))

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
@@ -24,8 +25,10 @@ export interface TwoFactorRemovals {
    * one is refused if a contact that could stop it cannot be told today, or if none can be told at all.
    */
   remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
-  /** Whether the token of a link is one that was made here. */
-  isLink(token: string): boolean
+  /** Its name, for the page. */
+  readonly service: string
+  /** Whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look. */
+  waits(token: string): Promise<boolean>
   /** Stops it by the token of a link. It returns false where there is nothing to stop (any more). */
   stop(token: string): Promise<boolean>
   /** The removal that waits for the account, by an administrator. It returns false where none waits (any more). */
@@ -73,6 +76,7 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
     runAsRequest({ requestId: randomUUID(), actor }, () => removeNow(account, id))
 
   return {
+    service: serviceName(config),
     async remove(account, { delaySeconds }) {
       if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       if (delaySeconds === 0) {
@@ -99,7 +103,10 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
       if (requested === null) throw new AppError('two_factor_not_enabled')
       return { dueAt: requested.dueAt }
     },
-    isLink: (token) => links.idOf(token) !== null,
+    async waits(token) {
+      const id = links.idOf(token)
+      return id !== null && store.waits(id)
+    },
     async stop(token) {
       const id = links.idOf(token)
       const stopped = id !== null && (await store.stop(id, clock.now()))

@@ -47,6 +47,7 @@ export interface TwoFactorRemovalStore {
   ): Promise<WaitingRemoval | null>
   /** It returns false where it does not wait any more. */
   stop(id: string, now: Date): Promise<boolean>
+  waits(id: string): Promise<boolean>
   find(accountId: number): Promise<WaitingRemoval | null>
   listDue(now: Date, limit: number): Promise<DueRemoval[]>
 }
@@ -111,6 +112,13 @@ const find = defineStatement({
   sql: (p) => sql`select id, due_at from ${twoFactorRemovals} where account_id = ${p.accountId}`,
 })
 
+const waits = defineStatement({
+  name: 'two_factor_removals.waits',
+  params: { id: 'uuid' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`select id from ${twoFactorRemovals} where id = ${p.id}`,
+})
+
 const listDue = defineStatement({
   name: 'two_factor_removals.list_due',
   params: { now: 'timestamptz', limit: 'int' },
@@ -160,6 +168,7 @@ export function createTwoFactorRemovalStore(database: Database): TwoFactorRemova
           ],
         },
       )) !== null,
+    waits: async (id) => (await database.first(waits, { id })) !== null,
     find: (accountId) => database.first(find, { accountId }),
     async listDue(now, limit) {
       const rows = await database.all(listDue, { now, limit })

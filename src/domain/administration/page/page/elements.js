@@ -82,6 +82,15 @@ export const card = (title, children, attributes = {}) =>
     ...[children].flat(),
   ])
 
+/** A card that is folded on a phone, where an account would be many screens long. */
+export const fold = (title, children) =>
+  matchMedia('(max-width: 760px)').matches
+    ? element('details', { class: 'card fold' }, [
+        element('summary', {}, element('h2', {}, title)),
+        ...[children].flat(),
+      ])
+    : card(title, children)
+
 /** `columns`: pairs of a heading and a function of a row. On a narrow screen every row becomes a list. */
 export function table(columns, rows, caption) {
   const body = element('tbody')

@@ -10,6 +10,7 @@ import {
   exactTime,
   facts,
   field,
+  fold,
   keepButtons,
   say,
   showOnce,
@@ -44,18 +45,18 @@ export async function accountScreen(uuid, refresh) {
       element('div', {}, [overview(context), contacts(context)]),
       element('div', {}, [access(context), data(context)]),
     ]),
-    card(say('sessions'), sessionList(context, sessions.items)),
-    passkeys.items.length > 0 && card(say('passkeys'), passkeyList(context, passkeys.items)),
-    identities.items.length > 0 && card(say('identities'), identityList(context, identities.items)),
+    fold(say('sessions'), sessionList(context, sessions.items)),
+    passkeys.items.length > 0 && fold(say('passkeys'), passkeyList(context, passkeys.items)),
+    identities.items.length > 0 && fold(say('identities'), identityList(context, identities.items)),
     may('messages:read') &&
-      card(
+      fold(
         say('messages'),
         await pagedTable(`${path}/messages`, { limit: 10 }, messageColumns(refresh), {
           empty: say('no_messages_of'),
         }),
       ),
     may('events:read') &&
-      card(
+      fold(
         say('history'),
         await pagedTable(`${path}/events`, { limit: 10 }, eventColumns(false), { merge: mergeEvents }),
       ),
@@ -63,21 +64,21 @@ export async function accountScreen(uuid, refresh) {
   ].filter(Boolean)
 }
 
-/** Runs one change, tells that it was done, and shows the account as it is then. */
+/** Runs one change, says what was `done`, and shows the account as it is then. */
 const actions = (refresh) => ({
-  async now(method, path, body) {
+  async now(done, method, path, body) {
     try {
       await call(method, path, body)
-      announce(say('done'))
+      announce(done)
       await refresh()
     } catch (error) {
       announce(error.message)
     }
   },
-  async ask(title, children, options) {
+  async ask(done, title, children, options) {
     const result = await dialog(title, children, options)
     if (result === undefined) return undefined
-    announce(say('done'))
+    announce(typeof done === 'function' ? done(result) : done)
     await refresh()
     return result
   },
@@ -87,6 +88,7 @@ const overview = ({ account }) =>
   card(say('account'), [
     facts([
       [say('locked_reason'), account.locked_reason],
+      [say('last_lock_reason'), account.last_lock_reason],
       ['uuid', element('code', {}, account.uuid)],
       ['id', String(account.id)],
       [say('created'), time(account.created_at)],
@@ -117,11 +119,16 @@ function contacts({ account, path, act }) {
         button(
           say('remove'),
           () =>
-            act.ask(say('remove_named', { name: value }), element('p', {}, say('remove_contact_why')), {
-              label: say('remove'),
-              danger: true,
-              submit: () => call('DELETE', `${path}/${kind}`),
-            }),
+            act.ask(
+              say('removed_done', { name: value }),
+              say('remove_named', { name: value }),
+              element('p', {}, say('remove_contact_why')),
+              {
+                label: say('remove'),
+                danger: true,
+                submit: () => call('DELETE', `${path}/${kind}`),
+              },
+            ),
           'small',
         ),
     ]),
@@ -141,13 +148,15 @@ const limitButtons = ({ account, act }) =>
     .map((identifier) =>
       button(
         say('lift_limits', { identifier }),
-        () => act.now('DELETE', `limits/${encodeURIComponent(identifier)}`),
+        () =>
+          act.now(say('limits_lifted', { identifier }), 'DELETE', `limits/${encodeURIComponent(identifier)}`),
         'small',
       ),
     )
 
 const changeContact = ({ path, act }, kind, value) =>
   act.ask(
+    say('contact_changed'),
     say(`change_${kind}`),
     [
       element('p', {}, say('contact_notices')),
@@ -162,7 +171,7 @@ const changeContact = ({ path, act }, kind, value) =>
   )
 
 const access = ({ account }) =>
-  card(say('access'), [
+  fold(say('access'), [
     facts([
       [say('password'), account.has_password ? say('yes') : say('no')],
       [
@@ -183,10 +192,14 @@ function actionsOf({ account, path, act }) {
   return [
     mayEverything('accounts:write') &&
       !account.account_confirmed &&
-      button(say('confirm'), () => act.now('PATCH', path, { confirmed: true })),
+      button(say('confirm'), () =>
+        act.now(say('account_confirmed_done', { name: nameOf(account) }), 'PATCH', path, { confirmed: true }),
+      ),
     mayEverything('accounts:write') &&
       !account.has_password &&
-      button(say('invite_again'), () => act.now('POST', `${path}/invite`, {})),
+      button(say('invite_again'), () =>
+        act.now(say('invited_done', { name: nameOf(account) }), 'POST', `${path}/invite`, {}),
+      ),
     canRecover && button(say('access_code'), () => giveAccessCode({ account, path })),
     canRecover &&
       account.two_factor_enabled &&
@@ -195,7 +208,11 @@ function actionsOf({ account, path, act }) {
     may('accounts:write') &&
       (account.locked_at === null
         ? button(say('lock'), () => lock({ account, path, act }), 'danger')
-        : button(say('unlock'), () => act.now('PATCH', path, { locked: false }))),
+        : button(say('unlock'), () =>
+            act.now(say('account_unlocked_done', { name: nameOf(account) }), 'PATCH', path, {
+              locked: false,
+            }),
+          )),
   ]
 }
 
@@ -205,11 +222,16 @@ const waitingRemoval = ({ account, path, act }) =>
   element('div', { class: 'note row between' }, [
     element('span', {}, say('removal_waits', { time: exactTime(account.removal_at) })),
     may('accounts:recover') &&
-      button(say('cancel_removal'), () => act.now('DELETE', `${path}/two-factor/removal`), 'small'),
+      button(
+        say('cancel_removal'),
+        () => act.now(say('removal_cancelled'), 'DELETE', `${path}/two-factor/removal`),
+        'small',
+      ),
   ])
 
 const lock = ({ account, path, act }) =>
   act.ask(
+    say('account_locked_done', { name: nameOf(account) }),
     say('lock_named', { name: nameOf(account) }),
     [element('p', {}, say('lock_why')), field('locked_reason', say('locked_reason'), { maxlength: 500 })],
     {
@@ -247,17 +269,18 @@ async function removeTwoFactor({ account, path, act }) {
   const title = say('remove_two_factor_of', { name: nameOf(account) })
   const when = session.administrator.role === 'support' ? 'removed_tomorrow' : 'removed_at_once'
   const why = [element('p', {}, say('remove_two_factor_why')), element('p', {}, element('b', {}, say(when)))]
-  const answer = await act.ask(title, why, {
+  const done = ({ due_at: due }) => say(due ? 'removed_tomorrow' : 'two_factor_removed')
+  await act.ask(done, title, why, {
     label: say('remove'),
     danger: true,
     submit: () => call('DELETE', `${path}/two-factor`),
   })
-  if (answer?.due_at) announce(say('removed_tomorrow'))
 }
 
 function data({ account, path, act }) {
   const edit = () =>
     act.ask(
+      say('changes_saved'),
       say('application_data'),
       [
         field('role_id', say('role'), { value: account.role }),
@@ -297,7 +320,7 @@ function data({ account, path, act }) {
           }),
       },
     )
-  return card(say('application_data'), [
+  return fold(say('application_data'), [
     facts([
       [
         say('role'),
@@ -313,7 +336,7 @@ function data({ account, path, act }) {
       element('div', { class: 'row end' }, [
         button(say('change'), edit),
         button(say('end_tokens'), () =>
-          act.ask(say('end_tokens'), element('p', {}, say('end_tokens_why')), {
+          act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
             label: say('end_tokens'),
             submit: () => call('PATCH', path, { end_tokens: true }),
           }),
@@ -348,16 +371,22 @@ function sessionList({ path, act }, items) {
       '',
       ({ id }) =>
         may('sessions:write')
-          ? button(say('end'), () => askToEnd(act, say('end_one'), `${path}/sessions/${id}`), 'small')
+          ? button(
+              say('end'),
+              () => askToEnd(act, 'session_ended', say('end_one'), `${path}/sessions/${id}`),
+              'small',
+            )
           : '',
     ],
   ]
-  const endAll = button(say('end_all'), () => askToEnd(act, say('end_all'), `${path}/sessions`))
+  const endAll = button(say('end_all'), () =>
+    askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
+  )
   return [table(columns, items), may('sessions:write') && element('div', { class: 'row end' }, endAll)]
 }
 
-const askToEnd = (act, title, path) =>
-  act.ask(title, element('p', {}, say('end_why')), {
+const askToEnd = (act, done, title, path) =>
+  act.ask(say(done), title, element('p', {}, say('end_why')), {
     label: say('end'),
     danger: true,
     submit: () => call('DELETE', path),
@@ -368,11 +397,16 @@ const removable = ({ path, act }, kind, id, label) =>
     ? button(
         say('remove'),
         () =>
-          act.ask(say('remove_named', { name: label }), element('p', {}, say('remove_why')), {
-            label: say('remove'),
-            danger: true,
-            submit: () => call('DELETE', `${path}/${kind}/${id}`),
-          }),
+          act.ask(
+            say('removed_done', { name: label }),
+            say('remove_named', { name: label }),
+            element('p', {}, say('remove_why')),
+            {
+              label: say('remove'),
+              danger: true,
+              submit: () => call('DELETE', `${path}/${kind}/${id}`),
+            },
+          ),
         'small',
       )
     : ''
@@ -403,7 +437,7 @@ function danger({ account, path }) {
   const canExport = may('accounts:export')
   const canErase = may('accounts:erase')
   if (!canExport && !canErase) return null
-  return card(say('person_rights'), [
+  return fold(say('person_rights'), [
     element('div', { class: 'row' }, [
       canExport && button(say('export'), () => exportAll({ account, path })),
       canErase && button(say('erase'), () => erase({ account, path }), 'danger'),

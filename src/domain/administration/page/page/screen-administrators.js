@@ -39,12 +39,13 @@ async function add(refresh) {
     },
   )
   if (!done) return
-  announceChange(done)
+  announceChange(say('administrator_added', { name: nameOf(done.administrator) }), done)
   refresh()
 }
 
-function announceChange({ revoked_tokens: count }) {
-  announce(count ? say('tokens_revoked', { count }) : say('done'))
+/** What a role does not reach any more is revoked with it. */
+function announceChange(sentence, { revoked_tokens: count }) {
+  announce(count ? `${sentence} ${say('tokens_revoked', { count })}` : sentence)
 }
 
 async function remove(one, refresh) {
@@ -58,6 +59,6 @@ async function remove(one, refresh) {
     },
   )
   if (!done) return
-  announceChange(done)
+  announceChange(say('administrator_removed', { name: nameOf(one) }), done)
   refresh()
 }

@@ -70,6 +70,6 @@ async function revoke({ id, note }, refresh) {
     { label: say('revoke'), danger: true, submit: () => call('DELETE', `invitations/${id}`) },
   )
   if (!done) return
-  announce(say('done'))
+  announce(say('revoked_done', { name: note ?? id }))
   refresh()
 }

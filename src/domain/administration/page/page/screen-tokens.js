@@ -56,6 +56,6 @@ async function revoke({ id, name }, refresh) {
     submit: () => call('DELETE', `tokens/${id}`),
   })
   if (!done) return
-  announce(say('done'))
+  announce(say('revoked_done', { name }))
   refresh()
 }
