@@ -1,8 +1,7 @@
 /**
- * The direction of imports in src/, checked from the import lines alone. Between the floors:
- * texts <- platform <- domain <- app <- compose <- commands <- main; everybody may import errors.ts.
- * Inside the domain, a room may import only the rooms that `domainFolders` lists before it. No files import each other in a
- * circle.
+ * The direction of imports in src/, checked from the import lines alone. The floors are texts <- platform <- domain <-
+ * app <- compose <- commands <- main; everybody may import errors.ts. Inside the domain, a room may import only the
+ * rooms that `domainFolders` lists before it. No files import each other in a circle.
  */
 import { dirname, join } from 'node:path'
 

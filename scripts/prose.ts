@@ -57,11 +57,15 @@ const subjectAndVerb =
 
 /** Whether it begins like a part of a sentence, and nothing that follows could be its main clause. */
 export function isFragment(sentence: string): boolean {
-  const text = sentence.replace(/`[^`]*`/g, 'x').replace(/\([^)]*\)/g, '')
+  // What follows a colon or a semicolon does not make a sentence of what stands before it.
+  const [text = ''] = sentence
+    .replace(/`[^`]*`/g, 'x')
+    .replace(/\([^)]*\)/g, '')
+    .split(/[:;]/)
   const isSubordinate = subordinators.test(text)
   if (!isSubordinate && !openings.test(text)) return false
   const parts = text
-    .split(/[,:;]/)
+    .split(',')
     .slice(1)
     .map((part) => part.trim())
   if (parts.some((part) => !joins.test(part) && (verbs.test(part) || subjectAndVerb.test(part)))) return false

@@ -4,7 +4,7 @@
  */
 import type { SourceFile } from './check-layers.ts'
 
-/** By the table's name in src/platform/postgres/schema.ts; `platform` where it is not of the domain. */
+/** The keys are the tables' names in src/platform/postgres/schema.ts; `platform` owns what is not of the domain. */
 export const tableOwners: Record<string, string> = {
   accountCodes: 'accounts/account-codes',
   accounts: 'accounts/accounts',

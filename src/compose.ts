@@ -109,7 +109,7 @@ export async function compose(options: ComposeOptions): Promise<Service> {
   }
 }
 
-/** For a command: what is built of this configuration, on a migrated database, while nothing runs beside the command. */
+/** Builds what a command needs of this configuration, on a migrated database, while nothing runs beside the command. */
 export const withService = <T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> =>
   withStores(config, async (service) => {
     await requireNotMoved(service.database)

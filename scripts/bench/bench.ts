@@ -13,7 +13,7 @@ export interface Bench {
   /** Rounds of a row, and seconds of one side of a round. */
   rounds: number
   seconds: number
-  /** Before the rounds, once: code that was compiled for speed, prepared statements, open connections. */
+  /** It comes once before the rounds: code that was compiled for speed, prepared statements, open connections. */
   warmupSeconds: number
   executable(): Promise<string>
   stores(): Promise<Stores>

@@ -18,7 +18,7 @@ const running = new Set<Subprocess>()
 
 export interface ChildOptions {
   env?: Record<string, string>
-  /** Where it runs; its log is the file `log` there. */
+  /** It runs there; its log is the file `log` there. */
   directory?: string
 }
 

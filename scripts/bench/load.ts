@@ -53,7 +53,7 @@ export interface LoadResult {
   answered: number
   /** Connections that broke and requests without answer. */
   errors: number
-  /** Of one processor, taken by the load generator: near 1 it is the bottleneck itself. */
+  /** The share of one processor that the load generator takes; near 1 it is the bottleneck itself. */
   generatorShare: number
 }
 

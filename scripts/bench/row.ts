@@ -17,7 +17,7 @@ export interface Line {
   /** The value with its unit. */
   ours: string
   theirs: string
-  /** Of the rounds; a single number has all three alike. */
+  /** It is that of the rounds; a single number has all three alike. */
   ratio: { minimum: number; median: number; maximum: number } | null
   goal: string
   /** The median decides. It is null if the value is reported without a goal. */

@@ -14,7 +14,7 @@ import {
 export interface Stores {
   postgres: PostgresServer
   redis: RedisServer
-  /** Empty: poterne, and every rival, makes its own tables. */
+  /** It is empty: poterne, and every rival, makes its own tables. */
   newDatabase(): Promise<string>
   stop(): Promise<void>
 }

@@ -1,7 +1,7 @@
 /** A tar archive (POSIX ustar) whose bytes depend on nothing but its entries: fixed order, owner and time. */
 
 export interface TarEntry {
-  /** Without a leading slash; a directory ends in one. */
+  /** The path has no leading slash; that of a directory ends in one. */
   path: string
   mode: number
   /** Default: root. */

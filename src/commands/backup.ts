@@ -161,7 +161,10 @@ function secretsFor(config: Config, copy: string | null): Pick<BackupJob, 'secre
   return { secrets: inHex(previous), secretsIn: dirname(copy) }
 }
 
-/** By the owner of the database, as the copy was made and read: root would follow links that the owner puts there. */
+/**
+ * The owner of the database removes it, as the copy was made and read: root would follow links that the owner puts
+ * there.
+ */
 async function removeCopy(directory: string): Promise<void> {
   const job: DiscardJob = { task: 'discard', directory }
   if (isOfAnotherUser(directory)) await runInWorker(job).catch(() => {})

@@ -100,7 +100,7 @@ function toJson({ section, key, rule, raw, origin, variable }: Setting) {
   return { key: `${section}.${key}`, value: mask(rule, raw), origin, variable }
 }
 
-/** As a TOML file with the origin after each value; keys that are not set are comments. */
+/** Writes a TOML file with the origin after each value; keys that are not set are comments. */
 function toText(settings: Setting[]): string {
   const lines: string[] = []
   let current = ''

@@ -120,7 +120,7 @@ function requireEmbedded({ database, storage }: Config): void {
   if (database.url === null && !isEmbeddedThere(storage.dataDir)) throw new NoDatabase(storage.dataDir)
 }
 
-/** Before the embedded database is made: a server without data would leave an empty one. */
+/** It comes before the embedded database is made: a server without data would leave an empty one. */
 async function requireServerData(url: string): Promise<void> {
   const session = await openServerCopy(url)
   try {

@@ -157,7 +157,7 @@ function listenHint(code: string | undefined): string {
     : 'server.host must be an address of this machine'
 }
 
-/** By the name `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
+/** The addresses use the name `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
 function devAddresses(url: string, key: string) {
   const named = url.replace('//127.0.0.1:', '//localhost:')
   return {

@@ -130,7 +130,7 @@ interface Answer {
   errors?: { field: string; message: string }[]
 }
 
-/** For the audit trail only: somebody who may open the socket could also send another name. */
+/** It serves the audit trail only: somebody who may open the socket could also send another name. */
 export function loginName(): string {
   const uid = process.geteuid?.() ?? 0
   const name = process.env.SUDO_USER || process.env.USER || nameOfUser(uid) || `uid ${uid}`

@@ -72,7 +72,7 @@ export function openSecret(config: Pick<Config, 'server' | 'storage'>): ServerSe
   return createServerSecret(current, previous)
 }
 
-/** Null: codes, counters and tickets are kept in the database. */
+/** It returns null if codes, counters and tickets are kept in the database. */
 function openRedisOf({ redis }: Pick<Config, 'redis'>, logger: Logger): RedisConnection | null {
   if (redis.urls.length === 0) return null
   return openRedis(redis, {

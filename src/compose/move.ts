@@ -44,7 +44,9 @@ export interface MoveOptions {
 
 export interface Moved {
   rows: number
-  /** From the first write that was refused to the mark. Null: it was marked already, and only the rest followed. */
+  /**
+   * From the first write that was refused to the mark. It is null if it was marked already, and only the rest followed.
+   */
   heldMs: number | null
   /** Copies what may come later. The new database may be in use meanwhile. */
   finish(onProgress: Progress): Promise<{ rows: number }>

@@ -53,9 +53,9 @@ export interface Restored extends Cleansed {
   backupMadeAt: string
   rows: number
   replaced: boolean
-  /** False: what the replaced database knew could not be read, or there was none. */
+  /** It is false if what the replaced database knew could not be read, or there was none. */
   knewLater: boolean
-  /** False: erasures since the backup may have been forgotten since. */
+  /** It is false if erasures since the backup may have been forgotten since. */
   knewErasures: boolean
   /** The source of the keys that name rows and hash codes. */
   lastingKeys: LastingKeysFrom

@@ -48,7 +48,10 @@ export interface Upgraded {
   kept: string
 }
 
-/** Throws BackupRefused and DataDirectoryRefused; then nothing was changed. Null: the database is of this engine already. */
+/**
+ * Throws BackupRefused and DataDirectoryRefused; then nothing was changed. It returns null if the database is of this
+ * engine already.
+ */
 export async function upgradeEngine(options: UpgradeOptions): Promise<Upgraded | null> {
   const { config, onProgress, signal } = options
   const { dataDir } = config.storage

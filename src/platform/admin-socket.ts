@@ -23,7 +23,7 @@ export interface SocketSettings {
   server: { host: string; port: number }
 }
 
-/** Null: none is wanted. */
+/** It returns null if none is wanted. */
 export function ownSocketPath(config: SocketSettings): string | null {
   const { socket } = config.admin
   if (socket !== null) return socket === '' ? null : resolve(socket)

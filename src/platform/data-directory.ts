@@ -103,7 +103,7 @@ function actAs(owner: Owner, path: string): void {
   )
 }
 
-/** For good: groups first, since the new user may not change them. */
+/** It cannot be undone: groups come first, since the new user may not change them. */
 function becomeOwner({ uid, gid }: Owner): void {
   process.setgroups?.([gid])
   process.setgid?.(gid)

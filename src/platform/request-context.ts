@@ -13,7 +13,7 @@ interface RequestContext {
   deviceName: string | null
   /** The session that the access token names. */
   sessionId: string | null
-  /** Null: the account that it is about. */
+  /** It is null for the account that the request is about. */
   actor: RequestActor | null
   work: RequestWork
 }

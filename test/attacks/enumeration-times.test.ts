@@ -1,4 +1,4 @@
-/** Who has an account: the time that an answer takes does not tell it. The answers themselves: enumeration.test.ts. */
+/** The time that an answer takes does not tell who has an account. The answers themselves: enumeration.test.ts. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { digestOf, setDigest } from '../helpers/database.ts'

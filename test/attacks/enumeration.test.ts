@@ -1,4 +1,4 @@
-/** Who has an account: neither status nor headers nor body of any answer tell it. Its time: enumeration-times.test.ts. */
+/** Neither status nor headers nor body of any answer tell who has an account. Its time: enumeration-times.test.ts. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'

@@ -80,7 +80,7 @@ async function useUpCodes(service: TestService, identifier: string) {
   await service.delivered()
 }
 
-/** With two factors, by an unknown device at an unknown address; a second code comes on demand. */
+/** Signs in with two factors, by an unknown device at an unknown address; a second code comes on demand. */
 async function signsInWithTwoFactors(service: TestService, identifier: string, method: 'email' | 'sms') {
   const client = newClient()
   const login = await service.post('login', { identifier, password: PASSWORD }, client)

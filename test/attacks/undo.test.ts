@@ -234,7 +234,7 @@ test('the owner who undoes has the account and nobody else does, whatever an int
     const moves = intruder.moves(random)
     try {
       await intruder.signIn()
-      // Not yet an app: two factors stay as they were at the change.
+      // An app is not added yet, so two factors stay as they were at the change.
       if (random.oneIn(2)) await intruder.addPasskey()
       if (random.oneIn(2)) await intruder.change(newPhone())
       await intruder.change(newEmail())

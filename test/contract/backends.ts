@@ -26,7 +26,10 @@ import { openRedis } from '../../src/platform/redis/connection.ts'
 import { newDirectory, oncePerRun } from '../helpers/run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startRedisCluster } from '../helpers/servers.ts'
 
-/** The place of a store, in words another process understands (see racer.ts). Null: only one process may open it. */
+/**
+ * The place of a store, in words another process understands (see racer.ts). It is null if only one process may open
+ * it.
+ */
 export type Place = { redis: Config['redis'] } | { postgres: string }
 
 export interface OpenBackend {
@@ -39,7 +42,10 @@ export interface OpenBackend {
   place: Place | null
   /** Waits until the stores answer: Redis connects in the background. */
   ready(): Promise<void>
-  /** Of Redis: our keys and the milliseconds they still live, -1 for ever. In PostgreSQL `expires_at` is not null. */
+  /**
+   * The keys of ours in Redis and the milliseconds they still live, -1 for ever. In PostgreSQL `expires_at` is not
+   * null.
+   */
   lifetimes(): Promise<{ key: string; lifetimeMs: number }[]>
   /** The bytes of a counter's state. */
   sizeOf(counter: string): Promise<number>

@@ -256,7 +256,7 @@ describe.each(shapes)('administration on %s', (shape) => {
     for (let year = 2001; year <= 2005; year++) {
       const { uuid } = await signedIn()
       uuids.push(uuid)
-      // As an import leaves it: the account with the greatest id is the oldest.
+      // An import leaves it so: the account with the greatest id is the oldest.
       await service.inside.database.all(
         statement(
           sql`update accounts set created_at = ${sql.raw(`'${4010 - year}-06-01'`)} where uuid = ${sql.raw(`'${uuid}'`)}`,

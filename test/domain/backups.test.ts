@@ -595,7 +595,7 @@ describe('the times of a schedule', () => {
           const from = Date.parse(change) - 3 * 86_400_000
           for (let minute = 0; minute < 6 * 1440; minute += 5) {
             const due = lastDue(at, new Date(from + minute * 60_000))
-            // As the service has it: due is what is later than the last look that found something due.
+            // A run is due, as in the service, if it is later than the last look that found one due.
             if (due.getTime() <= seen) continue
             seen = from + minute * 60_000
             days.set(due.toDateString(), (days.get(due.toDateString()) ?? 0) + 1)

@@ -13,7 +13,7 @@ setDefaultTimeout(20_000)
 
 const WRONG_CODE = 'not a code'
 
-/** On the same stores; what it sends arrives where the first one's messages do. */
+/** It uses the same stores; what it sends arrives where the first one's messages do. */
 const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
   startService({ shape, storage, clock, settings: deliverySettings(smtp, gateway) })
 

@@ -460,7 +460,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
       const port = await behindProxy(patient, (request, pass) =>
         request.url.endsWith('/jwks.json') ? Response.json({ keys: [{ kid: 'another' }] }) : pass({}),
       )
-      // As if nothing were in front: this one is not about proxies.
+      // This test is not about proxies, so nothing is in front.
       set(patient.settings, 'server', { port })
     },
   ],

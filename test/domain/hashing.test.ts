@@ -156,7 +156,7 @@ describe('a stored digest', () => {
       ['a password', `$argon2id$v=19$m=19456,t=200,p=1$${tail}`],
       // The shortest salt and hash.
       ['a password', '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAA$AAAAAAAAAAAAAAAA'],
-      // Within the bounds and still refused: bits that do not count are set.
+      // It is within the bounds and still refused, because bits that do not count are set.
       ['a password', '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAB$AAAAAAAAAAAAAAAA'],
     ]
     for (const [password, stored] of others) {

@@ -326,7 +326,7 @@ test('however many routes, errors, methods and countries are tried, there are at
         metrics.count('sms_funnel_total', { gateway: 'one', country: `C${country}`, stage })
   }
   const { text } = await metrics.expose(null)
-  // Which leaves a hundred for all other counters: the tour makes about as many.
+  // A hundred are left for all other counters: the tour makes about as many.
   expect(samplesOf(text).length).toBeLessThanOrEqual(MOST_SERIES - 100)
   expect(sum(text, 'http_requests_total')).toBe(2 * readRoutes().length * statuses.length)
   expect(sum(text, 'http_requests_total', 'route="other"', 'status="503"')).toBeGreaterThan(0)

@@ -119,8 +119,9 @@ function connectionsOf(pid: number, port: number): string[] {
 }
 
 /**
- * Where nothing may be traced: what the kernel says the process holds at the end. It is not seen that the process
- * closed a file again, or looked for one in vain. What it keeps, whom it is connected with and what it runs is seen.
+ * Holds the process where nothing may be traced, and reads what the kernel says it holds at the end. It is not seen
+ * that the process closed a file again, or looked for one in vain. What it keeps, whom it is connected with and what it
+ * runs is seen.
  */
 async function hold(directory: string, work: (url: string) => Promise<void>) {
   const found = { opened: [''], tried: [''], connected: [''], executed: [''] }
@@ -173,7 +174,7 @@ describe.each(Object.entries(looks))('in an empty directory, %s', (_name, look) 
         !path.startsWith(`${directory}/data`),
     )
     expect(foreign).toEqual([])
-    // Of its directory: the configuration it looks for, and its data.
+    // The files of its directory: the configuration it looks for, and its data.
     const own = tried.filter((path) => path.startsWith(directory) || !path.startsWith('/'))
     expect(own.filter((path) => /\.env|bunfig|package\.json|tsconfig|node_modules/.test(path))).toEqual([])
     expect(connected).toEqual([])

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** As many connections as an ordinary client may open; none of them takes a byte from its socket. */
+/** Opens as many connections as an ordinary client may open; none of them takes a byte from its socket. */
 async function askWithoutReading(path: string, acceptEncoding: string): Promise<Socket[]> {
   const sockets = Array.from({ length: CONNECTIONS }, () => connect(service.port, '127.0.0.1').pause())
   await Promise.all(

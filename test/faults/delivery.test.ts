@@ -44,7 +44,7 @@ async function register({ service }: Mailing, emails: string[]): Promise<number[
   return times
 }
 
-/** During the trouble registrations answer as always; after it every message comes, once, with a code that is right. */
+/** Registrations answer as always during the trouble; after it every message comes, once, with a code that is right. */
 async function expectPatience(
   mailing: Mailing,
   awayMs: number,

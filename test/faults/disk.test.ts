@@ -38,7 +38,7 @@ describe('a disk that takes nothing more', () => {
         { what: 'the disk to be full', timeoutMs: 30_000, intervalMs: 1 },
       )
       expect([refused.status, refused.body.status, refused.body.code]).toEqual([503, 503, 'unavailable'])
-      // Also a second time: PostgreSQL panics at the first, and must not be asked again.
+      // It must hold a second time, too: PostgreSQL panics at the first, and must not be asked again.
       for (let i = 0; i < 20; i++) {
         const startedAt = performance.now()
         expect((await register()).body.code).toBe('unavailable')

@@ -31,9 +31,9 @@ interface NameChange {
   certainAt: number
   parent: number
   name: string
-  /** Null: the name goes. */
+  /** It is null if the name goes. */
   entry: number | null
-  /** Of a rename: what it was called before. */
+  /** The former name of a rename. */
   from: { parent: number; name: string } | null
 }
 

@@ -91,7 +91,7 @@ export interface RunningProcess {
 
 export async function spawnExecutable(args: string[], options: RunOptions = {}): Promise<RunningProcess> {
   const { directory = newDirectory('executable'), env = {}, wrapper = [] } = options
-  // Beside it, not in it: its own directory stays as the caller made it.
+  // It lies beside the directory, not in it: that one stays as the caller made it.
   const printed = newDirectory('printed')
   const [out, error] = [join(printed, 'out'), join(printed, 'error')]
   const child = Bun.spawn([...wrapper, options.executable ?? (await builtExecutable()), ...args], {

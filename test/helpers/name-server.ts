@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram'
 export interface NameServer {
   /** `127.0.0.1:PORT` */
   address: string
-  /** By name; each text is a record of its own. To be changed at will. */
+  /** The keys are names; each text is a record of its own. To be changed at will. */
   records: Record<string, string[]>
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.'), end: at + 1 }
 }
 
-/** Of the name in the question; a text is in parts of at most 255 bytes. */
+/** Answers about the name in the question; a text is in parts of at most 255 bytes. */
 function toAnswer(text: string): Buffer {
   const parts = text.match(/.{1,255}/gs) ?? ['']
   const data = Buffer.concat(

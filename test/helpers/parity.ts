@@ -21,7 +21,7 @@ export interface ParityService {
   post(operation: string, body: unknown, bearer?: string): Promise<{ status: number; text: string }>
   /** The newest code that went to it. */
   code(destination: string): Promise<string>
-  /** As an administrator locks; false where the database cannot be reached from outside (embedded). */
+  /** Locks as an administrator does; false where the database cannot be reached from outside (embedded). */
   lock(identifier: string): Promise<boolean>
   close(): Promise<void>
 }
@@ -187,7 +187,7 @@ export async function createPeople(service: ParityService): Promise<Map<Class, s
   return people
 }
 
-/** Which factor was wrong: each of the three is a class of its own. */
+/** Measures which factor was wrong: each of the three is a class of its own. */
 export async function measureFactors(
   { post }: ParityService,
   identifier: string,

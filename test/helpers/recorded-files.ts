@@ -74,7 +74,7 @@ const pathOf = (text: string): string | null => {
 }
 const numberOf = (text: string): number => Number(/^(\d+)/.exec(text)?.[1] ?? Number.NaN)
 
-/** At the commas between arguments; strings hold none, since they are written in hex. */
+/** Splits at the commas between arguments; strings hold none, since they are written in hex. */
 const split = (args: string): string[] => args.split(', ')
 const stringOf = (argument: string): Buffer => decode(/^"(.*)"$/s.exec(argument)?.[1] ?? '')
 

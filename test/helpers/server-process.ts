@@ -7,7 +7,7 @@ import { waitFor } from './wait.ts'
 export interface ServerControls {
   /** Orderly; resolves when it and its children are gone. */
   stop(): Promise<void>
-  /** As power that fails: it and its children are killed at once. */
+  /** Kills it and its children at once, like a power failure. */
   kill(): Promise<void>
   /** Starts on the same port with the same data; resolves when it answers. */
   start(): Promise<void>
@@ -57,7 +57,7 @@ export function controlServer({ directory, command, answers }: ServerProcessOpti
     kill: async () => {
       pauseProcesses(directory)
       const killed = processesUnder(directory).filter((pid) => signal(pid, 'SIGKILL'))
-      // Not even as zombies: PostgreSQL would take one for a server that still runs.
+      // They must not stay even as zombies: PostgreSQL would take one for a server that still runs.
       await waitFor(() => !killed.some((pid) => existsSync(`/proc/${pid}`)), {
         what: 'the killed to be gone',
       })

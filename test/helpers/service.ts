@@ -43,8 +43,8 @@ export const shapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'postgres', 'r
 export const differingShapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'redis']
 
 /**
- * For limits: many callers at once are what tries them, and the embedded database, which costs most, answers one after the
- * other. The contract suites try its counters in any case, and a soak these tests as well.
+ * Many callers at once are what tries limits, and the embedded database, which costs most, answers one after the other.
+ * The contract suites try its counters in any case, and a soak these tests as well.
  */
 export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 'redis'], shapes)
 

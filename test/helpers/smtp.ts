@@ -57,7 +57,7 @@ export interface TestSmtp {
   /** The first message, come already or still to come, that the predicate accepts. */
   waitFor(predicate: (mail: ReceivedMail) => boolean, timeoutMs?: number): Promise<ReceivedMail>
   waitForMailTo(address: string, timeoutMs?: number): Promise<ReceivedMail>
-  /** From the next conversation on; `{}`: takes everything at once. */
+  /** It holds from the next conversation on; `{}` takes everything at once. */
   behave(behaviour: SmtpBehaviour): void
   /** Breaks every connection and refuses new ones, until `start()`, which takes the same port again. */
   stop(): Promise<void>

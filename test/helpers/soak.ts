@@ -11,8 +11,8 @@ export function median(values: number[]): number {
 }
 
 /**
- * On a machine that others use as well a number may be theirs: measured again, up to `tries` times, before it counts
- * as missed. The last value, and the first that is below the goal.
+ * Others may disturb a number on a shared machine. So it is measured again, up to `tries` times, before it counts as
+ * missed. The last value, and the first that is below the goal.
  */
 export async function measureBelow(goal: number, measure: () => Promise<number>, tries = 4): Promise<number> {
   let value = await measure()

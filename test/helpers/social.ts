@@ -84,7 +84,7 @@ export function createSocialBrowser(service: Pick<TestService, 'url' | 'post'>) 
     }
   }
 
-  /** From the button to the app; gives what the app got. */
+  /** Walks from the button to the app; gives what the app got. */
   async function walk(provider: string, pkce: Pkce, query: Record<string, string> = {}): Promise<URL> {
     const { location, cookie } = await begin(provider, pkce, query)
     const back = await comeBack(await visit(location), cookie)

@@ -44,7 +44,7 @@ describe('a pipe that nobody writes to', () => {
       withTexts({}, name === 'layout.html' ? 'layout = "layout.html"\n' : '')
       const made = Bun.spawnSync(['mkfifo', join(directory.path, name)])
       expect(made.exitCode).toBe(0)
-      // In a process of its own: a read that hangs could not be stopped here.
+      // It runs in a process of its own: a read that hangs could not be stopped here.
       const { stdout, stderr, exitCode } = Bun.spawnSync(
         [...poterneCommand(), 'config', 'check', '--config', join(directory.path, 'config.toml')],
         { timeout: 30_000, cwd: directory.path },

@@ -171,7 +171,7 @@ function matches(template: string, path: string): boolean {
   )
 }
 
-/** With every object closed: a field that is not documented is a fault. Schemas within an `allOf` close as one. */
+/** Closes every object: a field that is not documented is a fault. Schemas within an `allOf` close as one. */
 function closed(schema: unknown, within = false): unknown {
   if (Array.isArray(schema)) return schema.map((member) => closed(member, within))
   if (typeof schema !== 'object' || schema === null) return schema

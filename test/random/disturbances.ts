@@ -21,7 +21,7 @@ export const moveTime: Move = async ({ world, random }) => {
 
 type WithAccount = Owner & { account: Account }
 
-/** While a store restarts: what was answered counts, what was not may be either way. */
+/** Makes changes while a store restarts: an answered one counts, an unanswered one may be either way. */
 async function changeUnderFault(
   { world, newPassword }: Walker,
   owner: WithAccount,

@@ -26,7 +26,7 @@ export interface Account {
   uuid: string
   email: string | null
   phone: string | null
-  /** When a session added the contact; a contact that came with the registration is not here. */
+  /** A session added the contact then; a contact that came with the registration is not here. */
   addedAtMs: { email?: number; phone?: number }
   /** Any of them may be the one; null: none is set. */
   passwords: Set<string | null>

@@ -59,7 +59,7 @@ function createSender(service: TestService, people: People) {
   const plain = (value: Value): unknown =>
     isHeld(value) ? people.resolve(value) : 'json' in value ? value.json : value.text
 
-  /** Not JSON.stringify of an object: a name may stand there twice. */
+  /** It is not JSON.stringify of an object, because a name may stand there twice. */
   const bodyOf = ({ body, form }: GeneratedRequest): string | Uint8Array | undefined => {
     if (body === null) return undefined
     if ('bytes' in body) return Buffer.from(body.bytes, 'hex')

@@ -7,7 +7,7 @@ import { createTemplates, type MessageTemplate } from '../../src/texts/messages.
 
 const DIGITS = '000000'
 const facts = {
-  // In the quotation marks of SMS; no subject names a passkey.
+  // The name stands in quotation marks; no subject names a passkey.
   passkey: '"Passkey"',
   service: serviceName({
     smtp: null,

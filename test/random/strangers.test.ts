@@ -122,7 +122,7 @@ async function signsInByPasskey(service: TestService, { uuid }: Owner, { passkey
   return body.account?.uuid === uuid ? status : `${status} of somebody else`
 }
 
-/** On a device that nobody knows; the app follows where there are two factors. */
+/** Signs in on a device that nobody knows; the app follows where there are two factors. */
 async function signsInByProvider(
   service: TestService,
   provider: PretendProvider,

@@ -8,7 +8,7 @@ import { answerQuestions } from '../child-side.ts'
 import type { Trips } from '../trips.ts'
 
 export interface StoresQuestion {
-  /** Of one operation; parts of one are made every so many operations. */
+  /** The trips of one operation; parts of one are made every so many operations. */
   trips: Partial<Trips & { inserts: number }>
   atOnce: number
   seconds: number

@@ -8,7 +8,7 @@ import { compareLine, type Line, type Row } from '../row.ts'
 import { codeRequests, confirmations } from '../traffic.ts'
 import { countTrips, describeTrips, type Trips } from '../trips.ts'
 
-/** For a round; where a machine is faster, its rounds are shorter. */
+/** The number for a round; a faster machine has shorter rounds. */
 const PER_ROUND = 12_000
 
 export const verifyAccountRow: Row = {

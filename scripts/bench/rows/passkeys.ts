@@ -12,7 +12,7 @@ const ACCOUNTS = 1000
 /** Enough to keep every processor hashing; beyond 48 waiting hashes the service refuses strangers. */
 const PASSWORD_CLIENTS = 32
 
-/** For a second; where a machine is faster, its rounds are shorter. */
+/** The number for a second; a faster machine has shorter rounds. */
 const PER_SECOND = 3000
 
 export const passkeysRow: Row = {

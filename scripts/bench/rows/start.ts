@@ -43,7 +43,7 @@ async function line(bench: Bench, shape: string, limitMs: number, settings: () =
     await server.end()
     return ms
   }
-  // Not measured: the executables come from the disk, and the database gets its tables.
+  // The first start is not measured: the executables come from the disk, and the database gets its tables.
   await ours()
   await theirs()
   const series = await runRounds({

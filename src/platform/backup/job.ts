@@ -27,7 +27,7 @@ export interface BackupJob {
   task: 'backup'
   /** `directory`: a copy of the embedded database's files. `isForeign`: its owner may put links in it, and this is root. */
   source: { kind: 'postgres'; url: string } | { kind: 'directory'; path: string; isForeign?: boolean }
-  /** Null: it stays in the workspace. */
+  /** It is null if the file stays in the workspace. */
   file: string | null
   /** The trial restore may write here, on this machine. */
   scratch: string
@@ -46,7 +46,7 @@ export interface BackupJob {
 export interface TrialJob {
   task: 'trial'
   file: string
-  /** For its database, empty; the caller removes it. */
+  /** It is empty and takes the database; the caller removes it. */
   directory: string
   key: KeyOfJob
   manifest: Manifest

@@ -12,7 +12,7 @@ export type BackupKey = { kind: 'secret'; secret: Uint8Array } | { kind: 'passph
 /** What a file says in clear about its key. */
 export interface KeyHeader {
   key: BackupKey['kind']
-  /** Of the secret: names it, and says nothing about it. */
+  /** The id of the secret: it names it, and says nothing about it. */
   key_id?: string
   /** The base-2 logarithm of scrypt's N, for a passphrase. */
   scrypt?: number

@@ -100,7 +100,7 @@ function compare(found: Manifest['parts'], { parts }: Manifest): void {
   }
 }
 
-/** Of one row; ours have a few kilobytes. */
+/** The bound of one row; rows of poterne have a few kilobytes. */
 const MAXIMUM_ROW_BYTES = 8 * 1024 * 1024
 
 /** Counts rows, each of which must have that many fields. */

@@ -4,7 +4,10 @@ import { BackupRefused } from './refused.ts'
 export const recordKinds = { part: 1, block: 2, manifest: 3 } as const
 type RecordKind = (typeof recordKinds)[keyof typeof recordKinds]
 
-/** Of one record; a longer one is no record of ours: a block has less than 2 MiB before it is compressed. */
+/**
+ * The bound of one record; a longer one is none that poterne wrote: a block has less than 2 MiB before it is
+ * compressed.
+ */
 const MAXIMUM_BYTES = 8 * 1024 * 1024
 const HEAD_BYTES = 5
 

@@ -23,7 +23,7 @@ interface Candidate {
   named: boolean
 }
 
-/** In the order in which they are tried; the first one that exists is used. */
+/** Returns the files in the order in which they are tried; the first one that exists is used. */
 export function configFileCandidates(named: string | undefined, env: Environment): Candidate[] {
   if (named !== undefined) return [{ path: named, named: true }]
   if (env.POTERNE_CONFIG) return [{ path: env.POTERNE_CONFIG, named: true }]

@@ -19,7 +19,7 @@ interface Derived {
   redis: Omit<Section<'redis'>, 'url'>
   /** The base URL if it is not set. */
   tokens: Replaced<Section<'tokens'>, { audience: string }>
-  /** Null: nothing listens. */
+  /** It is null if nothing listens. */
   admin: Replaced<Section<'admin'>, { listen: Listen }>
   metrics: { listen: Listen }
   texts: Section<'texts'> & {

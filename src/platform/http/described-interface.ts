@@ -2,7 +2,7 @@
 import type { Tag } from './openapi-tags.ts'
 
 export interface DocumentationOptions {
-  /** Where clients reach the service; the page sends its trial requests there. */
+  /** Clients reach the service there; the page sends its trial requests there. */
   baseUrl: string
   version: string
   addresses: { page: string; document: string; script: string }

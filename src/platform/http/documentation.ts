@@ -8,7 +8,7 @@ import type { DocumentationPages } from './documentation-pages.ts'
 
 export { errorResponses } from './error-responses.ts'
 
-/** Of the public interface: all but what differs between services. */
+/** The description of the public interface: all but what differs between services. */
 export const publicDocumentation = {
   addresses: { page: '/swagger', document: '/swagger/json', script: '/swagger/reference.js' },
   title: 'Poterne',

@@ -23,7 +23,7 @@ export interface Failure {
   oauthError?: string | undefined
   reason?: string | undefined
   page?: PageContent | undefined
-  /** For the log: the name of what was thrown, and why in one word. */
+  /** The name of the thrown error for the log, and the reason in one word. */
   errorName?: string | undefined
   cause?: string | undefined
   /** The statement that failed, where the error came from the database. */

@@ -51,7 +51,7 @@ export interface HttpBaseOptions {
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
-  /** With --dev: error answers have the `cause` that the log has. */
+  /** Error answers have the `cause` that the log has, with --dev. */
   showsCauses?: boolean
   /** How long a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
@@ -97,8 +97,8 @@ interface RequestState {
 }
 
 /**
- * Of every server. request-body.ts limits the size of a body: Bun's own limit would answer with an empty body, and Bun does
- * not buffer a body that nobody reads.
+ * These hold for every server. The size of a body is limited in request-body.ts: Bun's own limit would answer with an empty
+ * body, and Bun does not buffer a body that nobody reads.
  */
 export const serveSettings = {
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,

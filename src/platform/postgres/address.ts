@@ -11,9 +11,9 @@ export interface DatabaseAddress {
 const DEFAULT_PORT = '5432'
 
 /**
- * As libpq reads it: `postgres://user@/database?host=/run/postgresql` and `postgres://user@%2Frun%2Fpostgresql/database`
- * mean the socket in that directory; a `host` or `port` of the query wins over the one before it. The driver would send
- * both to the server as settings, and connect to localhost.
+ * Reads a URL as libpq does: `postgres://user@/database?host=/run/postgresql` and
+ * `postgres://user@%2Frun%2Fpostgresql/database` mean the socket in that directory. A `host` or `port` of the query
+ * wins over the one before it. The driver would send both to the server as settings, and connect to localhost.
  */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@?)\//, '$1localhost/'))

@@ -84,7 +84,7 @@ async function* inBatches(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
 }
 
 /**
- * Of what fails after the last row the driver says nothing; but the next statement fails then, since the transaction is
+ * The driver says nothing of a failure after the last row. The next statement fails then, since the transaction is
  * aborted. The driver refuses that statement until it has sent the end of the rows.
  */
 async function copyEnded(client: postgres.Sql): Promise<void> {
@@ -147,7 +147,7 @@ export function createEmbeddedCopy(instance: PGlite, close: () => Promise<void>)
   }
 }
 
-/** For the stores: everything they do is part of the session's transaction. */
+/** Stores use it: everything they do is part of the session's transaction. */
 export function databaseOf(session: CopySession): Database {
   const executor = createExecutor(async (text, values) =>
     (await session.query(text, values)).map((row) =>

@@ -14,7 +14,7 @@ export type FileOperation =
   | { kind: 'flush' | 'make' | 'remove'; path: string }
   | { kind: 'rename'; path: string; to: string }
 
-/** For tests: sees each operation, and stands in for a disk that fails. */
+/** Tests see each operation by it, and it stands in for a disk that fails. */
 export interface FileObserver {
   /** What it throws is the answer of the disk: an error with a code, such as EIO. */
   before?(operation: FileOperation): void

@@ -34,7 +34,7 @@ const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   Buffer.from(buffer, byteOffset, byteLength)
 const asText = (value: string) => value
 
-/** For filling a database: rows of tables that the same transaction made are not written to the log as well. */
+/** They serve filling a database: rows of tables that the same transaction made are not written to the log as well. */
 const BULK_PARAMS = ['wal_level=minimal', 'max_wal_senders=0'].flatMap((setting) => ['-c', setting])
 
 export interface InstanceOptions {

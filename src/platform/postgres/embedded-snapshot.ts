@@ -32,7 +32,7 @@ export interface SnapshotDatabase {
 /** Between the end of a copy and the moment at which its reader has locked it. */
 const HANDED_OVER_WITHIN_MS = 60_000
 
-/** For a copy, locked until `handOver`: its reader has a minute to lock it. */
+/** Makes a directory for a copy, locked until `handOver`: its reader has a minute to lock it. */
 export function makeSnapshotDirectory(dataDir: string): { path: string; handOver: () => void } {
   const path = join(dataDir, `${PREFIX}${crypto.randomUUID()}`)
   mkdirSync(path, { mode: 0o700 })

@@ -20,7 +20,7 @@ export const upkeepDefaults = {
   checkpointMs: 5 * 60_000,
 } as const satisfies Required<UpkeepOptions>
 
-/** By which a table grows until the next look: freezing only what is new keeps each vacuum short. */
+/** A table may grow by so many until the next look: freezing only what is new keeps each vacuum short. */
 const INSERTED_ROWS = 10_000
 /** A fixed number and a share, as autovacuum has them; a single session never waits for a small table's vacuum. */
 const DEAD_ROWS = 200
@@ -58,10 +58,10 @@ export class UpkeepFailed extends Error {
 
 /** What the database knows of itself that grows unless it is looked after. */
 export interface DatabaseCondition {
-  /** Of the oldest number that is not frozen, in transactions; multixacts count as well. */
+  /** The age of the oldest number that is not frozen, in transactions; multixacts count as well. */
   transactionAge: number
   deadRows: number
-  /** Of the log since the last checkpoint: what a start after a crash reads. */
+  /** The size of the log since the last checkpoint, which a start after a crash reads. */
   logBytes: number
   /** The longest single piece of work since the start, during which nothing was answered. */
   longestWorkMs: number

@@ -66,7 +66,7 @@ export interface EmbeddedOptions {
   onEnded?: (ended: { message: string; cause?: unknown }) => void
   /** The process ends once nothing else has run for so long, because of a statement that does not return. */
   silenceMs?: number
-  /** For tests: sees what is written and flushed. */
+  /** Tests see by it what is written and flushed. */
   observer?: FileObserver
   /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
   onUpkeepFailure?: (failure: UpkeepFailed) => void
@@ -261,7 +261,7 @@ async function keepOpen(
     }
   }
 
-  /** For a session, which nobody shares: each statement is on the disk before the next one. */
+  /** Runs statements of a session, which nobody shares: each statement is on the disk before the next one. */
   const runAndFlush: RunStatement = async (...statement) => {
     try {
       return await run(...statement)
@@ -429,7 +429,7 @@ async function keepOpen(
   })
 }
 
-/** At once: whatever a proper end would still write might damage what another process has written since. */
+/** It ends at once: whatever a proper end would still write might damage what another process has written since. */
 function endProcess(message: string): void {
   process.stderr.write(`poterne failed: ${message}\n`)
   process.exit(1)

@@ -61,7 +61,7 @@ const unlimited = statement(sql`select set_config('statement_timeout', '0', true
 /** What is made concurrently keeps nobody waiting, and must wait until every older transaction has ended. */
 const patientSession = statement(sql`
   select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`)
-/** Not by `reset`: those of a session are set after it began. */
+/** It does not use `reset`: the timeouts of a session are set after it began. */
 const showTimeouts = statement<Record<string, never>, { slow: string; lock: string }>(sql`
   select current_setting('statement_timeout') as slow, current_setting('lock_timeout') as lock`)
 const setTimeouts = statement<{ slow: string; lock: string }>(sql`
@@ -79,7 +79,7 @@ const addOldestVersion = statement(sql`
 const hasOldestVersion = statement<Record<string, never>, { found: boolean }>(sql`
   select exists (select 1 from pg_attribute where attrelid = to_regclass('poterne_migrations')
                   and attname = 'oldest_version' and not attisdropped) as found`)
-/** By way of JSON: the column is not there yet where an earlier version migrated. */
+/** It reads by way of JSON: the column is not there yet where an earlier version migrated. */
 const listOldestVersions = statement<Record<string, never>, { oldest: string }>(sql`
   select to_jsonb(poterne_migrations)->>'oldest_version' as oldest from poterne_migrations
   where to_jsonb(poterne_migrations)->>'oldest_version' is not null`)
@@ -87,7 +87,7 @@ const tableExists = statement<Record<string, never>, { found: boolean }>(
   sql`select to_regclass('poterne_migrations') is not null as found`,
 )
 /**
- * A crash empties unlogged tables. On a server that is rare; the embedded database crashes with every crash of this
+ * A crash empties unlogged tables. That is rare on a server; the embedded database crashes with every crash of this
  * process, so its tables are made logged.
  */
 const findUnlogged = statement<Record<string, never>, { name: string }>(sql`
@@ -140,7 +140,7 @@ export async function planMigrations(database: Database): Promise<string[]> {
   return (await findPending(database, ownMigrations)).map(({ name }) => name)
 }
 
-/** For a service that does not migrate by itself: throws MigrationRefused if a migration is pending. */
+/** Serves a service that does not migrate by itself: it throws MigrationRefused if a migration is pending. */
 export async function requireMigrated(database: Database): Promise<void> {
   const pending = await planMigrations(database)
   if (pending.length === 0) return

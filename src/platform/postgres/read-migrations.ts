@@ -8,8 +8,8 @@ export interface Migration {
   name: string
   hash: string
   /**
-   * Of earlier texts, from its lines `-- formerly: …`: where one of them was applied, later migrations make good what it
-   * did otherwise.
+   * The hashes of earlier texts, from the lines `-- formerly: …`. Where one of them was applied, later migrations make
+   * good what it did otherwise.
    */
   formerHashes: string[]
   statements: string[]

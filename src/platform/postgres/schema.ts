@@ -41,7 +41,7 @@ export const accounts = pgTable(
     /** The person's own spelling, to which messages go; `emailKey` is what is compared. */
     email: text('email'),
     phone: text('phone'),
-    /** Null: no password opens this account (contested registration, social account). */
+    /** It is null if no password opens this account (contested registration, social account). */
     passwordDigest: text('password_digest'),
     accountableType: text('accountable_type').notNull(),
     /** Null means the account's own id. */
@@ -220,7 +220,7 @@ export const registrationClaims = pgTable(
   {
     /** Comparable form. */
     contact: text('contact').notNull(),
-    /** Empty; the version before kept the client's address here. */
+    /** It is empty; the version before kept the client's address here. */
     address: text('address').notNull(),
     passwordTag: bytea('password_tag').notNull(),
     /** It was last named then. */
@@ -283,7 +283,7 @@ export const accountCodes = pgTable(
     sentTo: text('sent_to'),
     createdAt: time('created_at').notNull(),
     expiresAt: time('expires_at').notNull(),
-    /** Of a recovery code: its use removes every passkey and identity. */
+    /** Using a temporary access code then removes every passkey and identity. */
     removeFactors: boolean('remove_factors').notNull().default(false),
   },
   (table) => [
@@ -363,7 +363,7 @@ export const messages = pgTable(
     createdAt: time('created_at').notNull(),
     attempts: integer('attempts').notNull().default(0),
     firstAttemptAt: time('first_attempt_at'),
-    /** When the worker may next take it; moved forward by the lease while one holds it. */
+    /** The worker may next take it then; the lease moves it forward while a worker holds it. */
     nextAttemptAt: time('next_attempt_at').notNull(),
     finishedAt: time('finished_at'),
     /** One of sent | refused | expired | replaced; null while waiting. */
@@ -487,12 +487,15 @@ export const sessions = pgTable(
     lateRetries: time('late_retries').array(),
     /** `direct`: its client holds refresh tokens. `browser`: a cookie of the pages names it, and only the pages read it. */
     kind: text('kind').notNull().default('direct'),
-    /** Of a browser: whether the person asked to stay signed in. */
+    /** It says whether the person asked to stay signed in, for the session of a browser. */
     stays: boolean('stays').notNull().default(false),
     /** The session of the browser below which an application's session lives, and the application. */
     parentId: uuid('parent_id'),
     clientId: text('client_id'),
-    /** Of an application: when the person signed in to the browser; null: when the session was opened. */
+    /**
+     * The person signed in to the browser then, for a session of an application; null means when the session was
+     * opened.
+     */
     authenticatedAt: time('authenticated_at'),
   },
   (table) => [
@@ -537,7 +540,7 @@ export const knownDevices = pgTable(
     /** `sign_in_count` of the account at its last sign-in. */
     signIn: integer('sign_in').notNull(),
     lastSignInAt: time('last_sign_in_at').notNull(),
-    /** Null where an older version wrote the row: then it is as old as its last sign-in. */
+    /** It is null where an older version wrote the row: then it is as old as its last sign-in. */
     firstSignInAt: time('first_sign_in_at'),
   },
   (table) => [

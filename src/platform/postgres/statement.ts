@@ -21,7 +21,7 @@ interface TypeScriptOf {
   bytea: Uint8Array
   /** `2026-07-01` */
   date: string
-  /** As a row only; a parameter is text that the statement casts. */
+  /** It occurs in rows only; a parameter is text that the statement casts. */
   jsonb: unknown
   json: unknown
 }

@@ -1,6 +1,6 @@
 /** Whether a Redis server may throw counters and codes away to make room for others. */
 
-/** From the answer to `INFO memory`: the policy under which keys are evicted; null where none ever is. */
+/** Reads from the answer to `INFO memory` the policy under which keys are evicted; null where none ever is. */
 export function findEvictionPolicy(info: string): string | null {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
   const policy = field('maxmemory_policy') ?? 'noeviction'

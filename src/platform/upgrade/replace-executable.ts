@@ -19,7 +19,7 @@ import {
 import { dirname } from 'node:path'
 import { type Download, openLocation, UpgradeRefused } from './release-index.ts'
 
-/** Beside the executable: what comes, and what was there before. */
+/** The names beside the executable: of the new one before it takes its place, and of the one before. */
 export const incomingOf = (file: string) => `${file}.incoming`
 export const previousOf = (file: string) => `${file}.previous`
 const linkOf = (file: string) => `${file}.linking`

@@ -26,7 +26,7 @@ import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { OpenAccountCode, PreparedCode } from './account-code.ts'
 import type { AccountCodeStore } from './store.ts'
 
-/** Whom a code is for; the account need not be there yet. */
+/** The account that a code is for; it need not be there yet. */
 export type CodeHolder = Pick<
   Account,
   'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'
@@ -36,7 +36,7 @@ export interface CodeWish {
   kind: AccountCodeKind
   lifetimeSeconds: number
   sendTo: Contact | null
-  /** Of a recovery: its use removes every passkey and identity. */
+  /** Using a temporary access code then removes every passkey and identity. */
   removeFactors?: boolean | undefined
 }
 

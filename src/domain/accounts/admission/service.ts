@@ -45,7 +45,7 @@ interface Client {
 export interface Admission {
   /** The version of the terms that has to be accepted; null: none. */
   readonly terms: string | null
-  /** False: everybody may open an account with any contact. */
+  /** It is false if everybody may open an account with any contact. */
   readonly isRestricted: boolean
   /**
    * What the body of a call names. `named`: the contact that it would prove. `needsTerms`: without the terms it opens

@@ -1,5 +1,5 @@
 /**
- * Which calls come from a device that the account signed in with: those are the owner's, and pay on counters of their
+ * Recognizes calls from a device that the account signed in with: those are the owner's, and pay on counters of their
  * own. An answer that must be alike for everybody relies on the fingerprint alone, since an address is shared. A login
  * may also come from a public address of the account's last sign-ins.
  */

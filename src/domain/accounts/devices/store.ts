@@ -11,7 +11,9 @@ import { createSweep } from '../../../platform/postgres/sweep.ts'
 import { KNOWN_SIGN_INS, knownSince } from './known-devices-sql.ts'
 
 export interface KnownDeviceStore {
-  /** Which of these tags are known; a null tag is not. An account that does not exist knows none, in the same work. */
+  /**
+   * Says which of these tags are known; a null tag is not. An account that does not exist knows none, in the same work.
+   */
   find(
     accountId: number,
     tags: { device: Uint8Array | null; address: Uint8Array | null },

@@ -65,7 +65,7 @@ export interface AdministratorCaller {
   type: 'administrator'
   /** The uuid of the account. */
   id: string
-  /** Null: events must not name a person who may be erased. */
+  /** It is null because events must not name a person who may be erased. */
   name: null
   role: Role
   sessionId: string

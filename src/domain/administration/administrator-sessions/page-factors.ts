@@ -31,7 +31,7 @@ export interface PageProof {
 }
 
 export interface PageFactors {
-  /** Empty where an app is to be set up first, if `mayEnrol`: the account has no second factor at all. */
+  /** The list is empty if an app is to be set up first, when `mayEnrol`: the account has no second factor at all. */
   find(account: Account): Promise<{ methods: PageMethod[]; mayEnrol: boolean }>
   /** `context`: the sign-in or the session for which the passkey signs. */
   passkeyOptions(account: Pick<Account, 'uuid'>, context: string): WebAuthnOptions

@@ -103,7 +103,7 @@ export function createIdempotency({ secret, clock, stores }: Needs): Idempotency
     }
   }
 
-  /** Waits for the call that is under way. Null: it failed, so that it is the next one's turn. */
+  /** Waits for the call that is under way. It returns null if the call failed, so that it is the next one's turn. */
   async function wait(call: IdempotentCall): Promise<KeptAnswer | null> {
     const endsAt = performance.now() + WAIT_MS
     for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 250)) {

@@ -19,7 +19,7 @@ export interface IdempotentCall {
 
 export interface KeptAnswer {
   requestHash: Uint8Array
-  /** Null: the call is under way. */
+  /** It is null while the call is under way. */
   answeredAt: Date | null
   status: number | null
   madeId: string | null

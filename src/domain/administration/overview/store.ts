@@ -34,7 +34,7 @@ export interface MessagesOfHour {
 
 export interface OverviewStore {
   countAccounts(): Promise<AccountTotals>
-  /** By the hour in which they happened; gathered failures count as often as they happened. */
+  /** Counts by the hour in which they happened; gathered failures count as often as they happened. */
   countEvents(types: readonly EventType[], since: Date): Promise<EventsOfHour[]>
   /** Counts messages by the hour in which they were queued. */
   countMessages(since: Date): Promise<MessagesOfHour[]>

@@ -63,11 +63,14 @@ export interface FactorStore {
    * many are left.
    */
   use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
-  /** Ends a removal of two factors that waits, and queues the notices. False where none waits: of any callers one ends it. */
+  /**
+   * Ends a removal of two factors that waits, and queues the notices. It returns false where none waits: of any callers
+   * one ends it.
+   */
   endRemoval(account: Account, by: RemovalEnd, notices: NewMessage[], now: Date): Promise<boolean>
 }
 
-/** To the verified e-mail address, else to the phone; at most ten, before new codes are made. */
+/** It goes to the verified e-mail address, else to the phone; at most ten go before new codes are made. */
 const recoveryNotice = ({ now }: Placeholders<'now'>) =>
   queueOwnersNotice({
     now,

@@ -35,7 +35,7 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   return new ProviderFailure('invalid_token', codeOf(code))
 }
 
-/** For errors in what a provider publishes: whatever is wrong, sign-in through it is impossible now. */
+/** Turns errors in what a provider publishes into one: whatever is wrong, sign-in through it is impossible now. */
 export function toUnavailable(error: unknown): ProviderFailure {
   return new ProviderFailure('provider_unavailable', toProviderFailure(error).detail)
 }

@@ -58,8 +58,8 @@ export interface Secrets {
   run(): Promise<void>
   status(): Promise<SecretStatus>
   /**
-   * After a secret leaked: ends every session, withdraws every signing key, and replaces the lasting keys, so that codes
-   * on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
+   * Called after a secret leaked. It ends every session, withdraws every signing key, and replaces the lasting keys, so
+   * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
    */
   revoke(): Promise<{ sessions: number; apps: number }>
   /** Whether the newest signing key opens under an accepted secret. */
@@ -103,7 +103,7 @@ export function createSecrets({
   let working: Promise<void> | null = null
   let ending = false
   let restsUntilMs = Number.NEGATIVE_INFINITY
-  /** Null: this process only asks. */
+  /** It is null if this process only asks. */
   let startedAt: Date | null = null
   let hasWarned = false
   /** What sealed the newest signing key when the lasting keys were read: the secret that made names until now. */

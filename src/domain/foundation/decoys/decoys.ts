@@ -23,22 +23,22 @@ export const decoyDestination = ''
 const MAXIMUM_KEY = 247
 
 /**
- * For input that is not an identifier: an e-mail address that nobody can have, because it contains a space. It is looked
- * up, counted and answered like an address without an account.
+ * Stands in for input that is not an identifier: an e-mail address that nobody can have, because it contains a space.
+ * It is looked up, counted and answered like an address without an account.
  */
 export function decoyIdentifier(input: string) {
   const key = `nobody ${input.trim().toLowerCase().slice(0, MAXIMUM_KEY)}`
   return { kind: 'email' as const, destination: key, key }
 }
 
-/** For a code that is sent to nobody: no address that can be typed has this key. */
+/** Stands in for the recipient of a code that is sent to nobody: no address that can be typed has this key. */
 export const decoyRecipient = (key: string) => ({
   kind: 'email' as const,
   destination: decoyDestination,
   key: `decoy of ${key}`,
 })
 
-/** For an account without a verified contact: a destination to which no message is ever sent. */
+/** Stands in for the contact of an account without a verified one: a destination to which no message is ever sent. */
 export function decoyContact(accountUuid: string) {
   return { kind: 'email' as const, destination: accountUuid, key: accountUuid }
 }

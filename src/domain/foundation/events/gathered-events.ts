@@ -41,7 +41,7 @@ export function createGatheredEvents({ stores, clock, logger }: Needs): Gathered
 
   let strangers = { hour: 0, addresses: new Set<string | null>() }
 
-  /** Of a caller about whom nothing is known but the address: one of many is not told from the others. */
+  /** A caller about whom only the address is known: one of many is not told from the others. */
   function addressOfStranger(address: string | null, now: Date): string | null {
     const hour = Math.floor(now.getTime() / HOUR_MS)
     if (strangers.hour !== hour) strangers = { hour, addresses: new Set() }

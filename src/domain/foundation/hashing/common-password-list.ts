@@ -7,7 +7,7 @@ import { dictionary } from '@zxcvbn-ts/language-common'
 /** Shorter ones are refused for their length; NIST SP 800-63B-4 requires the list only for the others. */
 const SHORTEST_CODE_POINTS = 8
 
-/** In the order in which JavaScript compares strings; the text begins and ends with a line break. */
+/** The words are in the order in which JavaScript compares strings; the text begins and ends with a line break. */
 export function commonPasswordLines(): string {
   const lines = new Set<string>()
   for (const password of dictionary['passwords-common'] as string[]) {

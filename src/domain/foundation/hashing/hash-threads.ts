@@ -65,7 +65,7 @@ export interface HashThreadsOptions {
   addon?: Addon | undefined
 }
 
-/** At most `count` threads; unless warmed up, a thread starts when it is first needed. */
+/** Makes at most `count` threads; unless warmed up, a thread starts when it is first needed. */
 export function createHashThreads(
   count: number,
   { onBegin = () => {}, onStart = () => {}, addon }: HashThreadsOptions = {},

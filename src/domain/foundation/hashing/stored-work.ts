@@ -40,7 +40,7 @@ interface Options {
 }
 
 const PIECE = 5_000
-/** Between two pieces of a large table; there is no hurry. */
+/** The pause between two pieces of a large table; there is no hurry. */
 const PAUSE_MS = 50
 const INTERVAL_MS = 3_600_000
 const RETRY_MS = 60_000

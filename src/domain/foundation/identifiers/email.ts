@@ -6,9 +6,9 @@ import { domainToASCII } from 'node:url'
 
 export interface Email {
   kind: 'email'
-  /** As the person wrote it, trimmed; messages are sent there. */
+  /** The address as the person wrote it, trimmed; messages are sent there. */
   destination: string
-  /** In lower case with an ASCII domain; this is what is compared. */
+  /** The form that is compared: lower case with an ASCII domain. */
   key: string
 }
 

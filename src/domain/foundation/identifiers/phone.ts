@@ -48,8 +48,8 @@ const toPlain = (text: string): string =>
     .replace(/^\uff0b/, '+')
 
 /**
- * The beginning of a number, as E.164 begins: international with `+` or `00`, national with a zero. Null for anything else;
- * digits alone may be something else than a number.
+ * The beginning of a number, as E.164 begins: international with `+` or `00`, national with a zero. It is null for
+ * anything else; digits alone may be something else than a number.
  */
 export function parsePhonePrefix(input: string, defaultCountry: string): string | null {
   const plain = input.length > MAXIMUM_LENGTH ? '' : toPlain(input.trim())

@@ -11,7 +11,7 @@ export interface Definition {
 }
 
 export interface CounterDefinition extends Definition {
-  /** Of a counter whose labels have very many combinations: after `most` series, further ones have `other` in `label`. */
+  /** A counter whose labels have very many combinations: after `most` series, further ones have `other` in `label`. */
   bound?: Bound
 }
 

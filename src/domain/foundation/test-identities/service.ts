@@ -21,7 +21,7 @@ export interface ListedIdentity {
   /** Masked. */
   identifier: string
   until: string
-  /** Why it may not be used; null: it may. */
+  /** The reason why it may not be used; null if it may. */
   problem: string | null
 }
 

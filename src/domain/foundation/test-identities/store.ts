@@ -1,4 +1,4 @@
-/** Whose the identifiers of test identities are: read only. */
+/** Reads the accounts that the identifiers of test identities belong to, and writes nothing. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'

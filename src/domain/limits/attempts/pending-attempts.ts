@@ -17,7 +17,7 @@ export interface PendingAttempts {
 }
 
 export function createPendingAttempts(): PendingAttempts {
-  /** Of each counter; every one resolves to "was refunded", false for a refused one. */
+  /** The attempts of each counter; every one resolves to "was refunded", false for a refused one. */
   const underWay = new Map<string, Set<Promise<boolean>>>()
   const others = (key: string) => [...(underWay.get(key) ?? [])]
 

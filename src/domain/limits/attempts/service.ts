@@ -58,7 +58,7 @@ export interface Tried {
   byAddress?: boolean
   /** A stranger's attempts are counted for each client address apart. */
   eachAddress?: boolean
-  /** Of a stranger: compared only where the name's counter is open too. */
+  /** It is true for a stranger, who is compared only where the name's counter is open too. */
   boundByName?: boolean
 }
 
@@ -76,7 +76,7 @@ export interface Attempts {
   clearInSession(sessionId: string): Promise<void>
   /** Forgets every count of an account, and of the name by which strangers try it. */
   forget(name: string, accountUuid: string | null): Promise<void>
-  /** After a reset: forgets what was tried today without a known device. */
+  /** Called after a reset: it forgets what was tried today without a known device. */
   clearDay(accountUuid: string, purposes: string[]): Promise<void>
 }
 

@@ -66,7 +66,7 @@ export function createSendingPools({
     pool: 'sms_codes',
   })
 
-  /** A message that a stranger caused, over the whole service. Null: none at all is allowed. */
+  /** A message that a stranger caused, over the whole service. Null recipients mean that none at all is allowed. */
   function pool(channel: Channel, recipients: Recipients): Charge {
     const size = sizes[channel][recipients]
     const name: SendingPool = `${channel}_${recipients}`

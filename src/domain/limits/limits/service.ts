@@ -105,7 +105,7 @@ export function createLimitService(options: Options): LimitService {
     throw new AppError('too_many_requests', { retryAfterSeconds, cause })
   }
 
-  /** A refusal says for how long, not by which counter. By now that one may be free again: then it was the first. */
+  /** A refusal says for how long, not by which counter. The counter may be free again by now: then it was the first. */
   async function findRefusing(charges: Charge[]): Promise<Charge | undefined> {
     const found = await store.findRefusing(charges, clock.now()).catch(() => null)
     return found ?? charges[0]

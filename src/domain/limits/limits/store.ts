@@ -10,8 +10,8 @@ export type Rule =
   /** A bucket of `burst`, refilled one each `intervalMs` (GCRA). */
   | { kind: 'bucket'; burst: number; intervalMs: number }
   /**
-   * At most `count` in a window of `windowMs` that begins with the first of them; none at all where `count` is 0. A
-   * counter is two numbers, however many it counts.
+   * It allows at most `count` in a window of `windowMs` that begins with the first of them; none at all where `count`
+   * is 0. A counter is two numbers, however many it counts.
    */
   | { kind: 'window'; count: number; windowMs: number }
   /**
@@ -42,7 +42,7 @@ export interface Charge {
   rule: Rule
   /** Tried first: what the caller has to itself, whatever others have counted. Stores do not read it. */
   ownRule?: Rule
-  /** Of the counters of SMS by range of numbers, for the guard against pumping; stores do not read it. */
+  /** It marks the counters of SMS by range of numbers, for the guard against pumping; stores do not read it. */
   range?: { name: string; closedCount: number; countsOnlyClosed?: true }
   /** What of the service's messages it counts: the operator is told when that runs dry. */
   pool?: SendingPool

@@ -138,7 +138,7 @@ export function createCodeService(options: Options): CodeService {
     compare,
     async kill(subject) {
       const now = clock.now()
-      // Not removed: a sending that finds no code would put its own there.
+      // The code is not removed: a sending that finds no code would put its own there.
       await Promise.all(
         codePurposes.flatMap((purpose) =>
           callerGroups.map((group) =>

@@ -58,7 +58,7 @@ export interface AttemptOptions {
   random?: () => number
 }
 
-/** After the 1st, 2nd, … failure; the last one repeats while a code lives. A notice ends with the list. */
+/** The delays after the 1st, 2nd, … failure; the last one repeats while a code lives. A notice ends with the list. */
 const RETRY_SECONDS = [2, 10, 30, 90, 240]
 /** A retry comes up to this share later. */
 const JITTER = 0.2
@@ -77,7 +77,7 @@ const YOUNG_RETRY_MS = 200
 export interface AttemptResult {
   /** Records the result in the outbox; may throw, and is safe to repeat. */
   note(): Promise<void>
-  /** Null: never, it is finished. */
+  /** It is null if it is never due, because it is finished. */
   dueAgainAt: Date | null
 }
 
@@ -166,7 +166,7 @@ export function createAttempt(options: AttemptOptions): DeliveryAttempt {
     return (await refusedAddresses?.isRefused(message.destination).catch(() => false)) ?? false
   }
 
-  /** What strangers cause is counted over the whole service, once for each message. Null: it may go. */
+  /** What strangers cause is counted over the whole service, once for each message. It is null if it may go. */
   async function waitOfStranger(message: QueuedMessage): Promise<AttemptResult | null> {
     if (!isCausedByStranger(message) || message.detail !== null) return null
     const waitMs = (await strangersTurn?.(message).catch(() => CODES_RETRY_MS)) ?? 0

@@ -47,13 +47,13 @@ export function createChannelWorker(channel: Channel, options: ChannelWorkerOpti
   const signal = createWakeSignal()
   /** Due messages may have been left because there was no room. */
   let isFull = false
-  /** When the next message that this channel postponed is due; others are found by looking every `pollMs`. */
+  /** The next message that this channel postponed is due then; others are found by looking every `pollMs`. */
   let nextDueMs = Number.POSITIVE_INFINITY
   let ending = false
   let abandoned = false
   let away = false
 
-  /** False if the outbox does not answer; changes of this are logged. */
+  /** It returns false if the outbox does not answer; changes of this are logged. */
   async function reach(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()

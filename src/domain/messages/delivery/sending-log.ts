@@ -34,7 +34,10 @@ interface Options {
 export function createSendingLog({ clock, logger, metrics, funnel }: Options): SendingLog {
   const ageMs = ({ createdAt }: QueuedMessage) => clock.now().getTime() - createdAt.getTime()
 
-  /** Also if another gateway took the message afterwards: otherwise the operator would not learn of the refusal. */
+  /**
+   * It is logged even if another gateway took the message afterwards: otherwise the operator would not learn of the
+   * refusal.
+   */
   function logRefusal(message: QueuedMessage, refusal: Refusal): void {
     logger.warn({ ...namesOf(message), ...refusal }, 'a gateway did not take a message')
   }

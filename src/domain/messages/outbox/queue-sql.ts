@@ -81,7 +81,7 @@ interface OwnersNotice {
   language: SQL
   values?: SQL
   accountUuid: SQL
-  /** Where a stranger caused it: it then waits in the lane of strangers, and names the stranger's request. */
+  /** The stranger who caused it: it then waits in the lane of strangers, and names the stranger's request. */
   causedBy?: { messageRequestId: SQL }
   /** Where it holds, the message is a decoy, which is not sent; its destination must be that of decoys then. */
   isForNobody?: SQL

@@ -70,7 +70,7 @@ export function createOutbox(options: Options): Outbox {
   }
 }
 
-/** For an account that does not exist: the channel is the one by which this destination would be reached. */
+/** An account that does not exist gets the channel by which this destination would be reached. */
 function recipientLike({ destination }: CodeBinding, language: Language) {
   return { channel: channelOfDestination(destination), language }
 }

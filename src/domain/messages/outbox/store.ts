@@ -57,7 +57,7 @@ export interface QueuedMessage {
   values: Record<string, string>
   codeSubject: string | null
   codePurpose: SentCodePurpose | null
-  /** Who asked for the code; 'stranger' where there is none. */
+  /** The group that asked for the code; 'stranger' where there is none. */
   codeGroup: CallerGroup
   codeSeed: Uint8Array | null
   createdAt: Date

@@ -7,7 +7,7 @@ import type { Redact } from '../../../platform/redact.ts'
 const MAXIMUM_LENGTH = 500
 /** Read no further: a reply may be long. */
 const READ_LENGTH = 1000
-/** As long as the longest secret and what is read: half of a secret would not be found. */
+/** It is as long as the longest secret and what is read, because half of a secret would not be found. */
 const REDACTED_LENGTH = 8000
 
 interface Personal {

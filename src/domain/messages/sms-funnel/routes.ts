@@ -1,4 +1,4 @@
-/** Where gateways report what became of an SMS: POST and GET /api/v1/sms/receipts/:gateway. */
+/** Gateways report here what became of an SMS: POST and GET /api/v1/sms/receipts/:gateway. */
 import { Elysia, t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'

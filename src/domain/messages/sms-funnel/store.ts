@@ -80,8 +80,8 @@ export interface SmsFunnelStore {
     now: Date,
   ): Promise<{ codes: number; verified: number }>
   /**
-   * `delivered` is final, `failed` is not. Null where that changes nothing: a repetition, or an id that nobody knows
-   * (yet): the receipt is then kept for a minute.
+   * `delivered` is final, `failed` is not. It is null if that changes nothing: a repetition, or an id that nobody knows
+   * (yet). The receipt is then kept for a minute.
    */
   putReceipt(gateway: string, providerId: string, receipt: Receipt, now: Date): Promise<SentMessage | null>
   /** Gives the receipts that were kept, and whose sending was recorded since, to their messages. */

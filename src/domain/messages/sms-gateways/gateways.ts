@@ -132,7 +132,7 @@ async function ask(
   return { ...rest, ...(isFit ? { providerId } : {}), ...(reason === '' ? {} : { reason }) }
 }
 
-/** Without the path and the values of the headers: any of them may be a key. */
+/** The path and the values of the headers are left out: any of them may be a key. */
 const requestLine = ({ method }: GatewayConfig, { origin, pathname }: URL, headers: Headers): string =>
   `${method} ${origin}${pathname === '/' ? '/' : '/…'} with ${[...headers.keys()].join(', ')}`
 

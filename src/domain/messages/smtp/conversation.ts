@@ -7,7 +7,7 @@ import type { Trace } from '../senders/sender.ts'
 
 export interface Conversation {
   options: Pick<SMTPPoolOptions, 'logger' | 'transactionLog'>
-  /** Where the encryption is read off; nodemailer does not tell it. */
+  /** Reads off the encryption, which nodemailer does not tell. */
   watch(transporter: unknown): void
 }
 

@@ -61,7 +61,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   const { sendMs } = { ...defaultTimeouts, ...timeouts }
   const mailHost = new URL(baseUrl).hostname
   const redact = createRedactor(secretsOfMailServer(smtp))
-  // With the first message: a process that sends none needs none of it.
+  // It comes with the first message: a process that sends none needs none of it.
   let opened: Transport | null = null
   const transport = () => {
     opened ??= createTransport(options)

@@ -41,7 +41,10 @@ export const findErased = defineStatement({
   union select uuid from ${erasedAccounts} where uuid <> ${NIL_UUID}`,
 })
 
-/** Since when no erasure was forgotten: events are swept oldest first, and erasures are kept since the note of the nil uuid. */
+/**
+ * No erasure was forgotten since this time: events are swept oldest first, and erasures are kept since the note of the
+ * nil uuid.
+ */
 export const findErasuresSince = defineStatement({
   name: 'restore.find_erasures_since',
   params: {},

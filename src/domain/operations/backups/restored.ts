@@ -22,7 +22,10 @@ export interface LaterKnowledge {
   endedSessions: string[]
   /** The ids of the recovery codes, invitations and removals of two factors that are open. */
   open: string[]
-  /** What it has, against which a backup of the same service is held. Null: it went back to before the backup since. */
+  /**
+   * What it has, against which a backup of the same service is held. It is null if it went back to before the backup
+   * since.
+   */
   present: Present | null
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where messages land with --dev: the newest ones, for people and tests to read. They are kept in a file, so that a
+ * Messages land here with --dev: the newest ones, for people and tests to read. They are kept in a file, so that a
  * restart does not lose a code that somebody is about to type. Never used outside --dev.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'

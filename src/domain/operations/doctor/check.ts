@@ -31,7 +31,7 @@ export const ok = (message: string): Finding => ({ level: 'ok', message })
 export const warning = (message: string): Finding => ({ level: 'warning', message })
 export const failure = (message: string): Finding => ({ level: 'failure', message })
 
-/** Of several things of one kind: the worst decides, and all that are as bad are named. */
+/** Joins the findings about several things of one kind: the worst decides, and all that are as bad are named. */
 export function worstOf(findings: Finding[], none: Finding): Finding {
   const level = levels.findLast((each) => findings.some((finding) => finding.level === each))
   if (level === undefined) return none
@@ -76,7 +76,7 @@ export interface OutsideContext {
   configWarnings: string[]
   /** Files that hold secrets: the configuration where one stands in it, and those that variables name. */
   secretFiles: string[]
-  /** Null: no service of this configuration runs on this machine. */
+  /** It is null if no service of this configuration runs on this machine. */
   service: RunningService | null
   /** The keys that the stores publish; null where they could not be asked. */
   publishedKeys: string[] | null

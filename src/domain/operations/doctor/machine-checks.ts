@@ -98,7 +98,7 @@ export function checkHashTime({ config }: OutsideContext): Finding {
     : ok(`one password takes ${ms} ms of a processor`)
 }
 
-/** As this process finds it: the service may run as another user, with another temporary directory. */
+/** Checks what this process finds: the service may run as another user, with another temporary directory. */
 export async function checkVerifier(): Promise<Finding> {
   const verifier = await probeVerifier()
   return verifier.by === 'addon'

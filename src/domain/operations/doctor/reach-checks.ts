@@ -14,7 +14,7 @@ import {
 import { explainFailure } from './explain.ts'
 
 const TIMEOUT_MS = 5000
-/** Of a network for documentation (RFC 5737): nobody has it. */
+/** The address is of a network for documentation (RFC 5737): nobody has it. */
 const FORGED_ADDRESS = '192.0.2.123'
 
 /** No request is sent: a gateway might take any of them for a message. */

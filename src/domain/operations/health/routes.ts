@@ -1,4 +1,4 @@
-/** For load balancers and supervisors: whether the process runs, and whether its stores answer. */
+/** Tells load balancers and supervisors whether the process runs, and whether its stores answer. */
 import { Elysia, t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'

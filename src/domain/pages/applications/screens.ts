@@ -33,7 +33,7 @@ export function signOutScreen({ texts: { pages } }: View, action: string): Scree
   }
 }
 
-/** After a form: an https application gets the browser at once, any other only if the person wants it. */
+/** Follows a form: an https application gets the browser at once, any other only if the person wants it. */
 export const createHandOverScreen =
   ({ visits, applications }: { visits: Visits; applications: ApplicationService }) =>
   (visit: Visit, { application, redirectUri }: NonNullable<Flow['handOver']>): Screen => {

@@ -26,7 +26,7 @@ export interface PageOfPeople {
   languages: { tag: Language; href: string }[]
   /** The pages of an account are wider than a form. */
   wide?: boolean
-  /** Without the files: where the service fails, a page must not ask it for more. */
+  /** It leaves out the files: where the service fails, a page must not ask it for more. */
   bare?: boolean
   /** Leads on by itself, at once. */
   refreshTo?: string

@@ -31,8 +31,8 @@ export interface DueRemoval extends WaitingRemoval {
 
 export interface TwoFactorRemovalStore {
   /**
-   * Turns two factors off, removes the app and the recovery codes, and the removal that waits. With `id`: only if that
-   * one still waits. It returns false if they were off, or if it was stopped.
+   * Turns two factors off, removes the app and the recovery codes, and the removal that waits. Removes only the one
+   * with `id`, if that is given and still waits. It returns false if they were off, or if it was stopped.
    */
   remove(account: Account, id: string | null, notices: NewMessage[], now: Date): Promise<boolean>
   /**

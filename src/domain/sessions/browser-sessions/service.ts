@@ -17,7 +17,7 @@ export interface BrowserSession extends Authenticated {
 export interface BrowserSessions {
   /** It returns null for a cookie that names no living session. */
   find(cookie: string | undefined, address: string): Promise<BrowserSession | null>
-  /** After a sign-in: the session that this browser had before ends. */
+  /** Called after a sign-in: the session that this browser had before ends. */
   replace(formerCookie: string | undefined, cookie: string): Promise<void>
   end(cookie: string): Promise<void>
 }

@@ -91,7 +91,9 @@ export function createSessionService(needs: Needs): SessionService {
     return rotated && { ...rotated.subject, claims: accountClaims.of(rotated.account) }
   }
 
-  /** For a token that is not the newest of a valid session: finds its session, and whether the token is only late. */
+  /**
+   * Finds the session of a token that is not the newest of a valid session, and says whether the token is only late.
+   */
   async function checkOlder(
     { familyHash, generation }: RefreshToken,
     client: RefreshingClient,

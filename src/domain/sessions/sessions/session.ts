@@ -2,7 +2,7 @@
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { DeviceTags } from '../../accounts/devices/service.ts'
 
-/** Of one account: more than a person would read through. A sign-in ends the surplus. */
+/** The sessions of one account are more than a person would read through. A sign-in ends the surplus. */
 export const MAXIMUM_SESSIONS = 100
 
 /** What a client may send about its device at login. */

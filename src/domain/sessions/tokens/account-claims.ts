@@ -66,7 +66,10 @@ export interface AccountClaims {
   of(account: ClaimAccount): Record<string, ClaimValue>
   /** Called before anything is written, so that no session opens whose token could not be signed. */
   require(account: ClaimAccount): void
-  /** Of a change by an administrator: the first claim that fitted before and does not after it; null: none. */
+  /**
+   * Returns the first claim that fitted before a change by an administrator and does not after it; null if there is
+   * none.
+   */
   findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null
 }
 
@@ -153,7 +156,7 @@ export function createAccountClaims(needs: Needs): AccountClaims {
 const INCOMPLETE = 'no access token was signed: the account lacks a claim that tokens.claims requires'
 const OMITTED = 'a claim was left out of an access token: all claims together are at most 2,048 bytes'
 
-/** Null: the account has none. */
+/** It is null if the account has none. */
 function claimValue(
   claim: ClaimConfig,
   account: ClaimAccount,

@@ -44,7 +44,7 @@ export interface VerifyBody extends EntryBody {
   login_token?: string | null | undefined
   /** Whether later logins on this device shall need no second step. */
   trust_device?: boolean | null | undefined
-  /** Where accounts may be without a password: open one if there is none. */
+  /** Opens an account if there is none, where accounts may be without a password. */
   create?: boolean | null | undefined
 }
 
@@ -59,7 +59,7 @@ export type VerifyAnswer = LogInAnswer & { device_token?: string }
 export interface LoginByCodeService {
   /** Reveals nothing of the account without its `login_token`. */
   requestCode(body: RequestBody, client: ProvingClient & { language?: Language }): Promise<void>
-  /** Inside a session: sends a code that confirms a change of the account. */
+  /** Sends a code, inside a session, that confirms a change of the account. */
   requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
   verify(
     body: VerifyBody,

@@ -66,7 +66,7 @@ export function createAssertionCheck(
   const isYoung = ({ proved, createdAt }: Passkey) =>
     !proved && clock.now().getTime() - createdAt.getTime() < PASSKEY_AGE_MS
 
-  /** Who has a passkey has not lost every factor; a young one may be an intruder's. */
+  /** A person who has a passkey has not lost every factor; a young one may be an intruder's. */
   async function noteUse({ account, passkey, removalWaits }: CheckedAssertion): Promise<void> {
     if (removalWaits && !isYoung(passkey)) await authenticators.endRemoval(account, 'passkey')
   }

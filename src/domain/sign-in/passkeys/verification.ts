@@ -28,7 +28,10 @@ export interface Assertion {
   backedUp: boolean
 }
 
-/** With the first passkey: it brings megabytes of parsers for certificates, which need Reflect's metadata before them. */
+/**
+ * It loads with the first passkey: it brings megabytes of parsers for certificates, which need Reflect's metadata
+ * before them.
+ */
 async function library() {
   await import('reflect-metadata')
   const [server, { isoCBOR }] = await Promise.all([
@@ -84,7 +87,7 @@ function isFramed(credential: { response: { clientDataJSON: string } }): boolean
   return crossOrigin === true || topOrigin !== undefined
 }
 
-/** For the log: the mistake that integrators make most, a page whose origin the configuration does not list. */
+/** Tells the log of the mistake that integrators make most, a page whose origin the configuration does not list. */
 export function causeOfRefusal(
   credential: { response: { clientDataJSON: string } },
   { origins }: RelyingParty,

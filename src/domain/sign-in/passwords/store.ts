@@ -71,8 +71,8 @@ export interface PasswordStore {
    */
   resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date): Promise<boolean>
   /**
-   * For somebody who knows the old password: the same ends as with `reset` but the caller's session, and nothing is
-   * removed. `other_password` means that the account has a different password now.
+   * Changes the password for somebody who knows the old password. The same ends as with `reset` but the caller's
+   * session, and nothing is removed. `other_password` means that the account has a different password now.
    */
   change(
     signedIn: AccountSession,
@@ -160,7 +160,8 @@ const resetBy = (kind: Identifier['kind']) => {
 const reset = { email: resetBy('email'), phone: resetBy('phone') }
 
 /**
- * By a code that proves no contact: an administrator knows who has it. The contacts stay, since no code says which of them is the owner's.
+ * Resets by a code that proves no contact: an administrator knows who has it. The contacts stay, since no code says
+ * which of them is the owner's.
  */
 const resetByAdministrator = defineStatement({
   name: 'passwords.reset_by_administrator',

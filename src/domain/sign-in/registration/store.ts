@@ -88,12 +88,12 @@ export interface RegistrationStore {
     now: Date,
   ): Promise<{ uuid: string; messageId: number; contested: boolean }>
   /**
-   * Makes the verified identifier the account's own and ends every other claim to it. Null if the account was confirmed
-   * or registered again since `updatedAt`, if somebody else verified the identifier first, or if nothing permits the
-   * account: then the registration stays. Administrators need no permit. The account gets `password` if the caller
-   * named one, otherwise the registered one. If registrations named the identifier with different passwords, it gets
-   * none, and no other unverified contact stays. So it is where somebody comes `isWithoutPassword` and a password was
-   * registered.
+   * Makes the verified identifier the account's own and ends every other claim to it. It returns null if the account
+   * was confirmed or registered again since `updatedAt`, or if somebody else verified the identifier first. The same
+   * holds if nothing permits the account: then the registration stays. Administrators need no permit. The account gets
+   * `password` if the caller named one, otherwise the registered one. If registrations named the identifier with
+   * different passwords, it gets none, and no other unverified contact stays. So it is where somebody comes
+   * `isWithoutPassword` and a password was registered.
    */
   confirm(
     account: Account,

@@ -28,7 +28,7 @@ const answerFields = {
   error: t.Optional(t.String({ maxLength: 256 })),
 }
 
-/** As at login; `two_factor.identifier` names the account, because no identifier was typed. */
+/** The answer is that of a login; `two_factor.identifier` names the account, because no identifier was typed. */
 const socialTwoFactorAnswer = component(
   'SocialTwoFactorDue',
   t.Object(

@@ -71,7 +71,7 @@ export interface SocialService {
     cookies: ReadonlyMap<string, string>,
     client: SocialClient,
   ): Promise<BrowserRedirect>
-  /** Where the browser takes an answer that came as a form: a cookie comes along only with a GET. */
+  /** The browser takes an answer that came as a form to this address: a cookie comes along only with a GET. */
   callbackUrl(provider: string, answer: ProviderAnswer): string
   exchange(
     body: { code: string; code_verifier: string } & EntryBody,

@@ -51,7 +51,7 @@ export interface Undoable {
 }
 
 export interface UndoStore {
-  /** Null: no link has this hash, or it is too old. */
+  /** It returns null if no link has this hash, or if it is too old. */
   find(hash: Uint8Array, now: Date): Promise<Undoable | null>
   /**
    * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
