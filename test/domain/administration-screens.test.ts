@@ -132,7 +132,7 @@ describe('the page of administration', () => {
     const screen = await open()
     const { page, problems } = screen
     await look(page, 'sign-in')
-    expect(await page.textContent('main')).toContain('To the administration of ')
+    expect(await page.textContent('main')).toContain('Administration of ')
     expect((await fetch(`${service.adminUrl}/admin/favicon.svg`)).headers.get('content-type')).toContain(
       'image/svg+xml',
     )
@@ -155,7 +155,7 @@ describe('the page of administration', () => {
     await page.fill('input[name=query]', bob.identifier.slice(0, 2))
     await page.waitForSelector('main:has-text("Type three characters or more.") input[name=query]')
     await page.fill('input[name=query]', 'nobody has this')
-    await page.waitForSelector('p.empty:has-text("No account fits.")')
+    await page.waitForSelector('p.empty:has-text("No account matches.")')
     // Half of the address, without a press of Enter.
     await page.fill('input[name=query]', bob.identifier.slice(3, -6))
     await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
