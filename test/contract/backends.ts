@@ -3,7 +3,6 @@
  * of them; `forEachBackend` opens one before its tests and closes it after.
  */
 import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test'
-import { cpSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import Redis from 'ioredis'
 import type { TicketStore } from '../../src/domain/foundation/tickets/store.ts'
@@ -20,10 +19,10 @@ import { createRedisCodeStore } from '../../src/domain/messages/codes/store-redi
 import type { Config } from '../../src/platform/config/types.ts'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
-import { newDirectory, oncePerRun } from '../helpers/run-directory.ts'
+import { newDataDirectory } from '../helpers/embedded-directory.ts'
+import { oncePerRun } from '../helpers/run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startRedisCluster } from '../helpers/servers.ts'
 
 /**
@@ -74,20 +73,8 @@ async function open(name: BackendName): Promise<OpenBackend> {
     const stores = openStoresAt({ postgres: url })
     return { ...stores, close: () => stores.close().then(drop) }
   }
-  const directory = newDirectory('embedded')
-  cpSync(await embeddedTemplate(), directory, { recursive: true })
-  return databaseStores(await openEmbedded(directory), null)
+  return databaseStores(await openEmbedded(await newDataDirectory()), null)
 }
-
-/** Made once per run: a copy takes a tenth of the time. */
-const embeddedTemplate = () =>
-  oncePerRun('embedded-template-of-stores', async () => {
-    const directory = newDirectory('embedded')
-    const database = await openEmbedded(directory)
-    await applyMigrations(database, new Date())
-    await database.close()
-    return directory
-  })
 
 function databaseStores(database: Database, place: Place | null): OpenBackend {
   return {

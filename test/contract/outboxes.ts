@@ -2,9 +2,8 @@
 import type { NewMessage } from '../../src/domain/messages/outbox/message.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newDataDirectory } from '../helpers/embedded-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 
 export const start = new Date('2026-07-01T12:00:00.000Z')
@@ -41,7 +40,6 @@ export async function openOutbox(
     const database = openServer({ url, poolSize: 10 })
     return { database, close: () => database.close().then(drop) }
   }
-  const database = await openEmbedded(newDirectory('embedded'))
-  await applyMigrations(database, new Date())
+  const database = await openEmbedded(await newDataDirectory())
   return { database, close: () => database.close() }
 }

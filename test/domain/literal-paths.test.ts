@@ -5,7 +5,6 @@ import { useService } from '../helpers/use-service.ts'
 setDefaultTimeout(20_000)
 
 const service = useService({
-  shape: 'embedded',
   settings: { passkeys: { rp_id: 'example.com', origins: ['https://example.com'] } },
 })
 

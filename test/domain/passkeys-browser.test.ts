@@ -61,7 +61,6 @@ beforeAll(async () => {
   })
   front = await startFront(await built.outputs[0]!.text())
   service = await startService({
-    shape: 'embedded',
     settings: {
       server: { cors_origins: [APP, SHOP, STRANGER] },
       passkeys: { rp_id: 'example.com', origins: [APP, SHOP] },

@@ -7,7 +7,7 @@ import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
-const service = useService({ shape: 'embedded', settings: { passkeys: { rp_id: 'example.com' } } })
+const service = useService({ settings: { passkeys: { rp_id: 'example.com' } } })
 
 test('a passkey by python3-fido2 is added, and signs in', async () => {
   const person = await service.signUp(newEmail())

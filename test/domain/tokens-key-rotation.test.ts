@@ -23,10 +23,9 @@ import { createKeyRoutes } from '../../src/domain/sessions/tokens/routes.ts'
 import { AppError } from '../../src/errors.ts'
 import { type Database, statement } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newDataDirectory } from '../helpers/embedded-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -52,8 +51,7 @@ async function openBackend(kind: 'PostgreSQL' | 'embedded PostgreSQL') {
     }
     return { databases, close }
   }
-  const database = await openEmbedded(newDirectory('keys'))
-  await applyMigrations(database, start)
+  const database = await openEmbedded(await newDataDirectory())
   return { databases: [database, database], close: () => database.close() }
 }
 

@@ -4,7 +4,7 @@
  * dist/poterne as a process of its own. Both take the settings of the TOML file.
  */
 import { test } from 'bun:test'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { stringify } from 'smol-toml'
@@ -17,13 +17,11 @@ import { describeProblem } from '../../src/platform/config/report.ts'
 import type { Network } from '../../src/platform/guarded-fetch.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
-import { ensureSecretFile } from '../../src/platform/secret-file.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
+import { newDataDirectory } from './embedded-directory.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { createInbox, type Inbox } from './inbox.ts'
-import { newDirectory, oncePerRun } from './run-directory.ts'
+import { newDirectory } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from './servers.ts'
 import { startSmtp, type TestSmtp } from './smtp.ts'
 import { reduced } from './soak.ts'
@@ -127,8 +125,7 @@ export async function createStorage(
   shape: Shape,
 ): Promise<{ settings: Settings; drop: () => Promise<void> }> {
   if (shape === 'embedded') {
-    const data_dir = newDirectory('data')
-    cpSync(await preparedDataDirectory(), data_dir, { recursive: true })
+    const data_dir = await newDataDirectory()
     return { settings: { storage: { data_dir } }, drop: async () => {} }
   }
   const { url, drop } = await createDatabase()
@@ -136,18 +133,6 @@ export async function createStorage(
   if (shape === 'redis') settings.redis = { url: (await sharedRedis()).url, key_prefix: redisPrefix() }
   return { settings, drop }
 }
-
-/** initdb takes seconds; every embedded test starts from a copy. */
-const preparedDataDirectory = () =>
-  oncePerRun('embedded-template', async () => {
-    const directory = newDirectory('embedded-template')
-    const database = await openEmbedded(directory, {
-      beforeOpening: (state) => ensureSecretFile(directory, state),
-    })
-    await applyMigrations(database, new Date())
-    await database.close()
-    return directory
-  })
 
 /** Later ones win, key by key. */
 export function mergeSettings(...all: (Settings | undefined)[]): Settings {

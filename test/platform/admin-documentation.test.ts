@@ -14,7 +14,7 @@ setDefaultTimeout(60_000)
 type Document = any
 
 describe('the document of administration', () => {
-  const service = useService({ shape: 'embedded', settings: listening })
+  const service = useService({ settings: listening })
   let published: Document
   const operations = (): [string, Document][] =>
     Object.entries<Record<string, Document>>(published.paths).flatMap(([path, methods]) =>

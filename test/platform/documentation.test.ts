@@ -104,7 +104,7 @@ describe('the document of the service', () => {
   test('is what a running service publishes', async () => {
     const server = { docs: true, base_url: 'https://auth.example.com' }
     const passkeys = { rp_id: 'auth.example.com' }
-    const service = await startService({ shape: 'embedded', settings: { server, passkeys } })
+    const service = await startService({ settings: { server, passkeys } })
     const running: Document = await (await fetch(`${service.url}/swagger/json`)).json()
     await service.close()
     expect(running).toEqual(published)
@@ -181,7 +181,7 @@ describe('the document of the service', () => {
   })
 
   test('lists no refusal that an operation cannot give', async () => {
-    const service = await startService({ shape: 'embedded' })
+    const service = await startService()
     for (const path of ['/healthz', '/readyz', '/.well-known/jwks.json', '/api/v1/auth/social']) {
       expect(Object.keys(published.paths[path].get.responses)).toEqual(['200', '431', '500', '503'])
       expect((await service.call('GET', `${path}?a=%00`)).status).toBe(200)
