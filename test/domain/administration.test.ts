@@ -4,12 +4,13 @@ import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('administration on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   const call: AdminCall = (...args) => createAdminClient(service)(...args)
@@ -287,7 +288,7 @@ describe.each(shapes)('administration on %s', (shape) => {
     }
   })
 
-  test('none of it is on the public listener', async () => {
+  rule('none of it is on the public listener', async () => {
     const { uuid } = await signedIn()
     for (const path of ['accounts', `accounts/${uuid}`, 'events', 'keys'])
       expect((await service.call('GET', `/admin/v1/${path}`)).body.code).toBe('route_not_found')

@@ -8,7 +8,7 @@ import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 
@@ -21,6 +21,7 @@ let provider: PretendProvider
 afterAll(() => provider?.stop())
 
 describe.each(shapes)('a contact on %s, with limits on', (shape) => {
+  const rule = ruleOn(shape)
   const service = use(async () => {
     provider ??= await startPretendProvider()
     const settings = {
@@ -97,7 +98,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect(other.account.uuid).not.toBe(body.account.uuid)
   })
 
-  test('is not removed where it is the last verified one', async () => {
+  rule('is not removed where it is the last verified one', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     const { access_token } = await register(email)
     expect((await remove('email', access_token)).body.code).toBe('last_sign_in_method')
@@ -107,7 +108,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect((await signIn(phone)).account.phone).toBe(phone)
   })
 
-  test('a claim goes without a word to it, and leaves the verified one', async () => {
+  rule('a claim goes without a word to it, and leaves the verified one', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     await service.post('register', { ...registration(email), phone }, newClient())
     const otp = await service.inbox.nextCode(email)
@@ -118,22 +119,25 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect(service.inbox.textsTo(phone)).toEqual([])
   })
 
-  test('that is the last verified one stays also where a passkey or a provider opens the account', async () => {
-    const [email, phone] = [newEmail(), newPhone()]
-    const { access_token } = await register(email)
-    await addPasskey(access_token)
-    provider.present(newPerson({ email, email_verified: true }))
-    const iat = Math.floor(service.clock.now().getTime() / 1000)
-    provider.lie({ claims: (honest) => ({ ...honest, iat, exp: iat + 60 }) })
-    const nonce = crypto.randomUUID()
-    const proof = { id_token: await provider.idToken(nonce), nonce }
-    expect((await service.post('social/p1/token', proof, newClient())).body.account.email).toBe(email)
-    expectRefusal(await remove('email', access_token), 'last_sign_in_method')
-    await add('phone', phone, access_token)
-    expect((await remove('email', access_token)).status).toBe(200)
-  })
+  rule(
+    'that is the last verified one stays also where a passkey or a provider opens the account',
+    async () => {
+      const [email, phone] = [newEmail(), newPhone()]
+      const { access_token } = await register(email)
+      await addPasskey(access_token)
+      provider.present(newPerson({ email, email_verified: true }))
+      const iat = Math.floor(service.clock.now().getTime() / 1000)
+      provider.lie({ claims: (honest) => ({ ...honest, iat, exp: iat + 60 }) })
+      const nonce = crypto.randomUUID()
+      const proof = { id_token: await provider.idToken(nonce), nonce }
+      expect((await service.post('social/p1/token', proof, newClient())).body.account.email).toBe(email)
+      expectRefusal(await remove('email', access_token), 'last_sign_in_method')
+      await add('phone', phone, access_token)
+      expect((await remove('email', access_token)).status).toBe(200)
+    },
+  )
 
-  test('that nobody verified stays only where nothing else opens the account', async () => {
+  rule('that nobody verified stays only where nothing else opens the account', async () => {
     const email = newEmail()
     const { access_token } = await register(email)
     await makeImported(service, email)
@@ -202,18 +206,21 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect(await countRows(service, 'known_devices', devices)).toBe(1)
   })
 
-  test('stays at a reset where it is older than seven days, or than the destination of the reset', async () => {
-    const [email, phone] = [newEmail(), newPhone()]
-    const first = await register(email)
-    await add('phone', phone, first.access_token)
-    service.clock.advance(8 * DAY_MS)
-    const { access_token } = await signIn(email)
-    const newer = newEmail()
-    await add('email', newer, access_token)
-    await reset(newer, 'another password')
-    const { account } = await signIn(phone, 'another password')
-    expect([account.email, account.phone]).toEqual([newer, phone])
-    await reset(phone, 'one more password')
-    expect((await signIn(phone, 'one more password')).account.email).toBeNull()
-  })
+  rule(
+    'stays at a reset where it is older than seven days, or than the destination of the reset',
+    async () => {
+      const [email, phone] = [newEmail(), newPhone()]
+      const first = await register(email)
+      await add('phone', phone, first.access_token)
+      service.clock.advance(8 * DAY_MS)
+      const { access_token } = await signIn(email)
+      const newer = newEmail()
+      await add('email', newer, access_token)
+      await reset(newer, 'another password')
+      const { account } = await signIn(phone, 'another password')
+      expect([account.email, account.phone]).toEqual([newer, phone])
+      await reset(phone, 'one more password')
+      expect((await signIn(phone, 'one more password')).account.email).toBeNull()
+    },
+  )
 })

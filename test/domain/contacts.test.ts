@@ -6,7 +6,14 @@ import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../help
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { passMidnight } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import {
+  deliverySettings,
+  ruleOn,
+  type Shape,
+  shapes,
+  startService,
+  type TestService,
+} from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -31,6 +38,7 @@ const codesOfChanges = statement<{ destination: string }, { count: number }>(
 const failure = ({ status, body }: Answer) => [status, body.code]
 
 describe.each(shapes)('contacts on %s', (shape) => {
+  const rule = ruleOn(shape)
   let service: TestService
   let replica: TestService
   beforeAll(async () => {
@@ -93,7 +101,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     await service.signUp(old)
   })
 
-  test('a phone added to an e-mail address is told there', async () => {
+  rule('a phone added to an e-mail address is told there', async () => {
     const { identifier, bearer } = await signedIn()
     const phone = newPhone()
     await confirm(bearer, 'phone', await changeCode(bearer, phone))
@@ -117,7 +125,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect((await logIn(phone)).body.account.email).toBe(email)
   })
 
-  test('the own one again is proved again, and nobody is told of a change', async () => {
+  rule('the own one again is proved again, and nobody is told of a change', async () => {
     const { identifier, bearer } = await signedIn()
     expect((await confirm(bearer, 'email', await changeCode(bearer, identifier))).status).toBe(200)
     expect(service.inbox.textsTo(identifier).filter((text) => text.includes('vient de changer'))).toEqual([])
@@ -151,49 +159,55 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect(answer.body.errors).toMatchObject([{ field: kind, code }])
   })
 
-  test('nothing is to be had without an access token', async () => {
+  rule('nothing is to be had without an access token', async () => {
     for (const path of ['phone/change', 'phone/confirm', 'email/change', 'email/confirm']) {
       expect(failure(await service.post(path, {}))).toEqual([401, 'invalid_token'])
       expect(failure(await service.post(path, {}, { bearer: 'x.y.z' }))).toEqual([401, 'invalid_token'])
     }
   })
 
-  test('an identifier that is somebody else’s is answered like a free one, its owner is told, and nothing comes of it', async () => {
-    for (const own of [newPhone(), newEmail()]) {
-      const kind = kindOf(own)
-      const owner = await service.signUp(own)
-      const [asker, other] = [await signedIn(), await signedIn()]
-      const free = await change(other.bearer, kind === 'phone' ? newPhone() : newEmail())
-      const before = await changeCode(asker.bearer, kind === 'phone' ? newPhone() : newEmail())
-      const taken = await change(asker.bearer, own)
-      expect([taken.status, taken.body]).toEqual([201, free.body])
-      await told(own, kind === 'phone' ? 'autre compte' : 'à un autre compte')
-      await service.delivered()
-      expect(service.inbox.textsTo(own).filter((text) => /(?<!\d)\d{6}(?!\d)/.test(text))).toHaveLength(1)
-      // As with a free one, the request before it is void, and its code is right for nothing.
-      for (const otp of [before, '000000']) {
-        const answers = [await confirm(asker.bearer, kind, otp), await confirm(other.bearer, kind, otp)]
-        expect(answers.map(failure)).toEqual([
-          [422, 'invalid_code'],
-          [422, 'invalid_code'],
-        ])
+  rule(
+    'an identifier that is somebody else’s is answered like a free one, its owner is told, and nothing comes of it',
+    async () => {
+      for (const own of [newPhone(), newEmail()]) {
+        const kind = kindOf(own)
+        const owner = await service.signUp(own)
+        const [asker, other] = [await signedIn(), await signedIn()]
+        const free = await change(other.bearer, kind === 'phone' ? newPhone() : newEmail())
+        const before = await changeCode(asker.bearer, kind === 'phone' ? newPhone() : newEmail())
+        const taken = await change(asker.bearer, own)
+        expect([taken.status, taken.body]).toEqual([201, free.body])
+        await told(own, kind === 'phone' ? 'autre compte' : 'à un autre compte')
+        await service.delivered()
+        expect(service.inbox.textsTo(own).filter((text) => /(?<!\d)\d{6}(?!\d)/.test(text))).toHaveLength(1)
+        // As with a free one, the request before it is void, and its code is right for nothing.
+        for (const otp of [before, '000000']) {
+          const answers = [await confirm(asker.bearer, kind, otp), await confirm(other.bearer, kind, otp)]
+          expect(answers.map(failure)).toEqual([
+            [422, 'invalid_code'],
+            [422, 'invalid_code'],
+          ])
+        }
+        expect((await service.logIn(owner)).account[kind]).toBe(own)
       }
-      expect((await service.logIn(owner)).account[kind]).toBe(own)
-    }
-  })
+    },
+  )
 
-  test('a request for somebody else’s contact comes to nothing, also when its owner gives it up later', async () => {
-    const owner = await service.signUp(newEmail())
-    const { access_token: ownersBearer } = await service.logIn(owner)
-    const asker = await signedIn()
-    expect((await change(asker.bearer, owner.identifier)).status).toBe(201)
-    const moved = newEmail()
-    const otp = await changeCode(ownersBearer, moved)
-    expect((await confirm(ownersBearer, 'email', otp)).status).toBe(200)
-    const { database } = service.inside
-    expect(await database.all(codesOfChanges, { destination: owner.identifier })).toEqual([{ count: 0 }])
-    expect(failure(await confirm(asker.bearer, 'email', otp))).toEqual([422, 'invalid_code'])
-  })
+  rule(
+    'a request for somebody else’s contact comes to nothing, also when its owner gives it up later',
+    async () => {
+      const owner = await service.signUp(newEmail())
+      const { access_token: ownersBearer } = await service.logIn(owner)
+      const asker = await signedIn()
+      expect((await change(asker.bearer, owner.identifier)).status).toBe(201)
+      const moved = newEmail()
+      const otp = await changeCode(ownersBearer, moved)
+      expect((await confirm(ownersBearer, 'email', otp)).status).toBe(200)
+      const { database } = service.inside
+      expect(await database.all(codesOfChanges, { destination: owner.identifier })).toEqual([{ count: 0 }])
+      expect(failure(await confirm(asker.bearer, 'email', otp))).toEqual([422, 'invalid_code'])
+    },
+  )
 
   test('an identifier that somebody else proves in between is not taken from them', async () => {
     const { bearer } = await signedIn()
@@ -285,7 +299,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect((await confirm(bearer, 'email', await changeCode(bearer, email))).status).toBe(200)
   })
 
-  test('a code is good for its own change only: kind, purpose and account', async () => {
+  rule('a code is good for its own change only: kind, purpose and account', async () => {
     const { bearer, identifier } = await signedIn()
     const stranger = await signedIn()
     const phone = newPhone()
@@ -313,7 +327,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect(failure(await confirm(access_token, 'phone', otp))).toEqual([401, 'invalid_token'])
   })
 
-  test('codes sent to the old one are dead, also when it comes back', async () => {
+  rule('codes sent to the old one are dead, also when it comes back', async () => {
     const { identifier: old, bearer } = await signedIn(newPhone())
     await service.post('2fa/request-otp', { identifier: old })
     const loginCode = await service.inbox.nextCode(old)
@@ -328,7 +342,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect(failure(verified)).toEqual([422, 'invalid_code'])
   })
 
-  test('two factors stay on, and their codes go to the new one', async () => {
+  rule('two factors stay on, and their codes go to the new one', async () => {
     const old = newPhone()
     const { bearer } = await protectBySentCodes(service, old)
     const phone = newPhone()

@@ -5,7 +5,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -26,6 +26,7 @@ interface EventItem {
 }
 
 describe.each(shapes)('the history on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   const eventsOf = async (bearer: string): Promise<EventItem[]> => {
@@ -103,7 +104,7 @@ describe.each(shapes)('the history on %s', (shape) => {
     ])
   })
 
-  test('a reset and its request are in it', async () => {
+  rule('a reset and its request are in it', async () => {
     const { person } = await signedIn()
     const { identifier } = person
     await service.post('password/forgot', { identifier })

@@ -16,7 +16,7 @@ import { noon } from '../helpers/limited-service.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, shapes, startService } from '../helpers/service.ts'
+import { deliverySettings, ruleOn, shapes, startService } from '../helpers/service.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -33,6 +33,7 @@ const wrongPassword = {
 }
 
 describe.each(shapes)('two factors on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape, clock: noon() })
 
   const password = PASSWORD
@@ -80,7 +81,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       await noticed(email, /double authentification vient d’être activée/)
     })
 
-    test('need the password in the call, which counts like one at login', async () => {
+    rule('need the password in the call, which counts like one at login', async () => {
       const { bearer, person } = await signedIn(service, newEmail())
       const before = await service.delivered()
       for (const operation of ['2fa/enable', '2fa/totp', '2fa/recovery-codes']) {
@@ -94,7 +95,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect(service.inbox.textsTo(person.identifier)).toHaveLength(1)
     })
 
-    test('do not turn on by a code for something else, a wrong one, or without having asked', async () => {
+    rule('do not turn on by a code for something else, a wrong one, or without having asked', async () => {
       const email = newEmail()
       const { bearer } = await signedIn(service, email)
       const confirm = (otp: string) => service.post('2fa/enable/confirm', { otp }, { bearer })
@@ -110,7 +111,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect((await me(bearer)).two_factor_enabled).toBe(false)
     })
 
-    test('work by SMS for an account that has a phone only', async () => {
+    rule('work by SMS for an account that has a phone only', async () => {
       const phone = newPhone()
       const { person } = await protectBySentCodes(service, phone)
       expect((await service.post('login', person)).body.two_factor.methods).toEqual(['sms'])
@@ -119,7 +120,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       await noticed(phone, /double authentification de votre compte est maintenant active/)
     })
 
-    test('turn on once: asked again, by either way of 2fa/enable, it is a conflict', async () => {
+    rule('turn on once: asked again, by either way of 2fa/enable, it is a conflict', async () => {
       const { bearer } = await protectBySentCodes(service, newEmail())
       expectRefusal(await service.post('2fa/enable', { password }, { bearer }), 'two_factor_already_enabled')
       const otp = '000000'
@@ -148,7 +149,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
   })
 
   describe('by authenticator app', () => {
-    test('hand out a secret that oathtool and a QR reader agree with', async () => {
+    rule('hand out a secret that oathtool and a QR reader agree with', async () => {
       const email = newEmail()
       const { bearer } = await signedIn(service, email)
       const { status, body } = await service.post('2fa/totp', { password }, { bearer })
@@ -203,7 +204,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect(await service.delivered()).toBe(before)
     })
 
-    test('accept one step of drift either way, two never, and each step once', async () => {
+    rule('accept one step of drift either way, two never, and each step once', async () => {
       const { person, secret } = await protectByApp(service, newEmail())
       const verify = async (periods: number) => {
         const answer = await service.post('2fa/verify', { ...person, otp: appCode(secret, now(), periods) })
@@ -221,7 +222,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect(await verify(0)).toBe(200)
     })
 
-    test('a sent code opens nothing any more, not even one requested before', async () => {
+    rule('a sent code opens nothing any more, not even one requested before', async () => {
       const email = newEmail()
       const { bearer, person } = await signedIn(service, email)
       await service.post('2fa/request-otp', { identifier: email })

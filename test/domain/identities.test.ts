@@ -4,13 +4,14 @@ import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
 describe.each(shapes)('identities on %s', (shape) => {
+  const rule = ruleOn(shape)
   let provider: PretendProvider
   let other: PretendProvider
   let service: TestService
@@ -60,7 +61,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect((await link(person.bearer, { ...code, password: PASSWORD })).body.code).toBe('invalid_code')
   })
 
-  test('by an identity token of a native app', async () => {
+  rule('by an identity token of a native app', async () => {
     const person = await signedUp()
     provider.present(newPerson())
     const id_token = await provider.idToken('n')
@@ -72,7 +73,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect([twice.status, twice.body.identities.length]).toEqual([201, 1])
   })
 
-  test('a stolen access token alone links and unlinks nothing', async () => {
+  rule('a stolen access token alone links and unlinks nothing', async () => {
     const person = await signedUp()
     provider.present(newPerson())
     const code = await browser.obtainCode()
@@ -96,7 +97,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     })
   })
 
-  test('an account without password must have signed in a moment ago', async () => {
+  rule('an account without password must have signed in a moment ago', async () => {
     provider.present(newPerson())
     const { access_token, refresh_token } = (await browser.signIn()).body
     other.present(newPerson())
@@ -115,7 +116,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect(linked.body.identities).toHaveLength(2)
   })
 
-  test('what is somebody else’s stays so', async () => {
+  rule('what is somebody else’s stays so', async () => {
     provider.present(newPerson())
     await browser.signIn()
     const person = await signedUp()
@@ -220,7 +221,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     }
   })
 
-  test('a code of one provider links nothing at the path of another', async () => {
+  rule('a code of one provider links nothing at the path of another', async () => {
     provider.present(newPerson())
     const { access_token, refresh_token } = (await browser.signIn()).body
     provider.present(newPerson())
@@ -230,7 +231,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect(unknown.body.code).toBe('provider_not_found')
   })
 
-  test('a proof is wanted whole, and a bearer always', async () => {
+  rule('a proof is wanted whole, and a bearer always', async () => {
     const { bearer } = await signedUp()
     for (const [body, field] of [
       [{}, 'code'],

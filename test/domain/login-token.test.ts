@@ -7,7 +7,7 @@ import { appCode, protectByApp, protectBySentCodes } from '../helpers/authentica
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, shapes, startService } from '../helpers/service.ts'
+import { deliverySettings, ruleOn, shapes, startService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -24,6 +24,7 @@ const damage = statement<{ email: string }>(sql`
    where account_id = (select id from accounts where email = ${param('email', 'text')})`)
 
 describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useLimited({ shape, clock: noon(), settings: { limits: { enabled: false } } })
 
   const now = () => service.clock.now()
@@ -33,7 +34,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     return { ...owner, identifier: owner.person.identifier, token: body.two_factor.login_token as string }
   }
 
-  test('the token stands for the password, from anywhere', async () => {
+  rule('the token stands for the password, from anywhere', async () => {
     const { identifier, token, secret } = await begun()
     const body = { identifier, otp: appCode(secret, now(), 1), login_token: token }
     expect((await service.post('2fa/verify', body, OTHER)).status).toBe(200)
@@ -74,7 +75,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     expectRefusal(await verify(late), 'login_expired')
   })
 
-  test('a token that does not hold costs no attempt, and tells nothing of the account', async () => {
+  rule('a token that does not hold costs no attempt, and tells nothing of the account', async () => {
     const { identifier, token, secret } = await begun()
     const verify = async (name: string, login_token: string, otp: string) => {
       const { status, body } = await service.post('2fa/verify', { identifier: name, otp, login_token }, OTHER)
@@ -90,25 +91,28 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     expect(await verify(identifier, token, otp)).toEqual(known)
   })
 
-  test('who proved who they are is told to use the app; strangers are told what everybody is told', async () => {
-    const { identifier, token, bearer } = await begun()
-    const foreign = (await begun()).token
-    const before = await service.delivered()
-    const ask = (body: object, caller: object = OTHER) => service.post('2fa/request-otp', body, caller)
-    for (const answer of [await ask({ identifier, login_token: token }), await ask({}, { bearer })]) {
-      expectRefusal(answer, 'use_another_method')
-      expect(answer.body.two_factor).toEqual({ methods: ['totp'] })
-    }
-    const stranger = await ask({ identifier: newEmail() })
-    expect(stranger.status).toBe(201)
-    for (const fields of [{}, { login_token: 'x'.repeat(43) }, { login_token: foreign }]) {
-      const { status, body } = await ask({ identifier, ...fields })
-      expect({ status, body }).toEqual({ status: 201, body: stranger.body })
-    }
-    expect(await service.delivered()).toBe(before)
-  })
+  rule(
+    'who proved who they are is told to use the app; strangers are told what everybody is told',
+    async () => {
+      const { identifier, token, bearer } = await begun()
+      const foreign = (await begun()).token
+      const before = await service.delivered()
+      const ask = (body: object, caller: object = OTHER) => service.post('2fa/request-otp', body, caller)
+      for (const answer of [await ask({ identifier, login_token: token }), await ask({}, { bearer })]) {
+        expectRefusal(answer, 'use_another_method')
+        expect(answer.body.two_factor).toEqual({ methods: ['totp'] })
+      }
+      const stranger = await ask({ identifier: newEmail() })
+      expect(stranger.status).toBe(201)
+      for (const fields of [{}, { login_token: 'x'.repeat(43) }, { login_token: foreign }]) {
+        const { status, body } = await ask({ identifier, ...fields })
+        expect({ status, body }).toEqual({ status: 201, body: stranger.body })
+      }
+      expect(await service.delivered()).toBe(before)
+    },
+  )
 
-  test('a login that named a fingerprint is not finished from its address alone', async () => {
+  rule('a login that named a fingerprint is not finished from its address alone', async () => {
     const { identifier, secret, recoveryCodes } = await begun({ device_fingerprint: 'the-own-device' })
     const body = { identifier, otp: appCode(secret, now(), 1) }
     expectRefusal(await service.post('2fa/verify', body, OWNER), 'invalid_code')

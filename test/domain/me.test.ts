@@ -3,12 +3,13 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('the own account on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   const signedIn = async (identifier = newEmail()) => {
@@ -69,7 +70,7 @@ describe.each(shapes)('the own account on %s', (shape) => {
     expect(rows.filter((row) => named.some((name) => row.toLowerCase().includes(name)))).toEqual([])
   })
 
-  test('is not erased without its password, and the failure counts as one of a login', async () => {
+  rule('is not erased without its password, and the failure counts as one of a login', async () => {
     const { person, access_token } = await signedIn()
     const wrong = await erase(access_token, 'not the password')
     expect([wrong.status, wrong.body.errors[0]]).toMatchObject([
@@ -94,7 +95,7 @@ describe.each(shapes)('the own account on %s', (shape) => {
     expect(await countRows(service, 'accounts')).toBe(before - 1)
   })
 
-  test('takes the codes on their way with it', async () => {
+  rule('takes the codes on their way with it', async () => {
     const { person, access_token } = await signedIn()
     await service.post('2fa/request-otp', { identifier: person.identifier })
     const otp = await service.inbox.nextCode(person.identifier)

@@ -13,7 +13,14 @@ import {
 } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
+import {
+  deliverySettings,
+  ruleOn,
+  type Shape,
+  shapes,
+  startService,
+  type TestService,
+} from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -25,6 +32,7 @@ const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Sha
   startService({ shape, storage, clock, settings: { ...settings, ...deliverySettings(smtp, gateway) } })
 
 describe.each(shapes)('passkeys on %s', (shape) => {
+  const rule = ruleOn(shape)
   let service: TestService
   let replica: TestService
   beforeAll(async () => {
@@ -108,7 +116,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       }
     })
 
-    test('again names the first one, and keeps the user handle of the account', async () => {
+    rule('again names the first one, and keeps the user handle of the account', async () => {
       const { bearer, passkey } = await withPasskey()
       const options = await creationOptions(bearer)
       expect(options.user.id).toBe(passkey.userHandle)
@@ -125,7 +133,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       })
     })
 
-    test('needs the password once the sign-in is five minutes old', async () => {
+    rule('needs the password once the sign-in is five minutes old', async () => {
       const { person, bearer } = await signedIn()
       service.clock.advance(5 * 60_000 + 1000)
       const ask = (body: object) => service.post('passkeys/registration/options', body, { bearer })
@@ -134,7 +142,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect((await ask({ password: person.password })).status).toBe(200)
     })
 
-    test('takes only a challenge that the same session got', async () => {
+    rule('takes only a challenge that the same session got', async () => {
       const [mine, others] = await Promise.all([signedIn(), signedIn()])
       const { credential } = createPasskey(await creationOptions(others.bearer), origin)
       const stolen = await service.post('passkeys/registration', { credential }, { bearer: mine.bearer })
@@ -184,13 +192,13 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(late)).toEqual([409, 'passkey_limit'])
     })
 
-    test('does not take a credential that somebody has', async () => {
+    rule('does not take a credential that somebody has', async () => {
       const [owner, other] = await Promise.all([withPasskey(), signedIn()])
       const { answer } = await addPasskey(other.bearer, { id: owner.passkey.id })
       expect(failure(answer)).toEqual([422, 'invalid_passkey'])
     })
 
-    test('tells the owner', async () => {
+    rule('tells the owner', async () => {
       const { person } = await withPasskey()
       await service.delivered()
       expect(service.inbox.textsTo(person.identifier).at(-1)).toMatch(/clé d’accès|passkey/i)
@@ -235,7 +243,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
     })
 
-    test('by a credential of 20 kB is refused clearly, as is a registration with one', async () => {
+    rule('by a credential of 20 kB is refused clearly, as is a registration with one', async () => {
       const { passkey, bearer } = await withPasskey()
       const { credential } = await assertion(passkey)
       const long = 'A'.repeat(20_480)
@@ -248,7 +256,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(answer)).toEqual([422, 'validation_failed'])
     })
 
-    test('by a credential that nobody has names it, for the browser to forget', async () => {
+    rule('by a credential that nobody has names it, for the browser to forget', async () => {
       const { passkey } = await withPasskey()
       const id = randomBytes(16).toString('base64url')
       const answer = await service.post('passkeys/login', await assertion({ ...passkey, id }))
@@ -256,7 +264,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(answer.body.passkey).toEqual({ rp_id: 'example.com', credential_id: id })
     })
 
-    test.each<[string, AuthenticatorQuirks]>([
+    rule.each<[string, AuthenticatorQuirks]>([
       ['another origin', { origin: 'https://evil.example.net' }],
       ['another relying party', { rpId: 'example.net' }],
       ['a frame of another site', { crossOrigin: true }],
@@ -271,7 +279,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(await countRows(service, 'spent_challenges')).toBe(before)
     })
 
-    test('from a related origin works', async () => {
+    rule('from a related origin works', async () => {
       const { passkey } = await withPasskey()
       const body = await assertion(passkey, { origin: 'https://example.com' })
       expect((await service.post('passkeys/login', body)).status).toBe(200)
@@ -299,7 +307,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       )
     })
 
-    test('of a locked account says so, to the one who has the key', async () => {
+    rule('of a locked account says so, to the one who has the key', async () => {
       const { person, passkey } = await withPasskey()
       await lockAccount(service, person.identifier, new Date())
       const answer = await service.post('passkeys/login', await assertion(passkey))
@@ -335,7 +343,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
     })
 
-    test('cannot turn them on for an account that has none, nor without the password', async () => {
+    rule('cannot turn them on for an account that has none, nor without the password', async () => {
       const { person, bearer } = await signedIn()
       const none = await enable(bearer, { password: person.password, method: 'passkey' })
       expect(failure(none)).toEqual([404, 'passkey_not_found'])
@@ -343,7 +351,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(await enable(owner.bearer, { method: 'passkey' }))).toEqual([422, 'validation_failed'])
     })
 
-    test('does not turn them on by itself', async () => {
+    rule('does not turn them on by itself', async () => {
       const { person } = await withPasskey()
       expect((await service.post('login', person)).status).toBe(200)
     })
@@ -371,7 +379,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(answer.body.recovery_codes).toHaveLength(10)
     })
 
-    test('stands in a change of the password too', async () => {
+    rule('stands in a change of the password too', async () => {
       const { person, bearer, passkey } = await withTwoFactors()
       const password = 'another horse battery'
       const change = (credential: unknown) =>
@@ -386,7 +394,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       onlySuccess(await race([service, replica], (at) => newCodes(bearer, credential, at)), 'invalid_passkey')
     })
 
-    test('is refused by the passkey of somebody else, of another session, or for a login', async () => {
+    rule('is refused by the passkey of somebody else, of another session, or for a login', async () => {
       const [owner, other] = [await withTwoFactors(), await withPasskey()]
       const { bearer } = owner
       const foreign = await stepUp(bearer, other.passkey)
@@ -420,7 +428,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       for (const { data, outcome } of about) expect([data, outcome]).toEqual([{ passkey: id }, 'success'])
     })
 
-    test('renames one, within 1 to 120 characters', async () => {
+    rule('renames one, within 1 to 120 characters', async () => {
       const { bearer, id } = await withPasskey()
       const rename = (name: unknown) =>
         service.call('PATCH', `/api/v1/auth/passkeys/${id}`, { name }, { bearer })
@@ -456,7 +464,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(service.inbox.textsTo(person.identifier).at(-1)).toMatch(/clé d’accès|passkey/i)
     })
 
-    test('a reset of the password keeps what was added before', async () => {
+    rule('a reset of the password keeps what was added before', async () => {
       const { person, passkey } = await withPasskey()
       service.clock.advance(8 * 86_400_000)
       await resetPassword(person)
@@ -471,7 +479,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(answer)).toEqual([401, 'unknown_passkey'])
     })
 
-    test("does not reach somebody else's", async () => {
+    rule("does not reach somebody else's", async () => {
       const [owner, other] = await Promise.all([withPasskey(), signedIn()])
       const path = `/api/v1/auth/passkeys/${owner.id}`
       const options = { bearer: other.bearer }

@@ -71,7 +71,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       await told(person.identifier, 'vient de changer')
     })
 
-    test('by phone alone it is the same', async () => {
+    rule('by phone alone it is the same', async () => {
       const { identifier } = await service.signUp(newPhone())
       const national = identifier.replace('+33', '0')
       expect((await reset(national, await resetCode(national, identifier))).status).toBe(200)
@@ -79,25 +79,28 @@ describe.each(shapes)('passwords on %s', (shape) => {
       await told(identifier, 'votre mot de passe a chang')
     })
 
-    test('is answered alike for every identifier, and a code goes only where it proves something', async () => {
-      const { identifier: known } = await service.signUp(newEmail())
-      const waiting = newEmail()
-      await service.post('register', registration(waiting))
-      await service.inbox.nextCode(waiting)
-      const { phone: claimed } = await withEmailAndPhone()
-      const unknown = newEmail()
-      const answers: Answer[] = []
-      for (const identifier of [known, waiting, claimed, unknown, newPhone(), 'neither@', '']) {
-        answers.push(await forgot(identifier))
-      }
-      for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
-      await service.inbox.nextCode(known)
-      await service.inbox.nextCode(waiting)
-      expect(service.inbox.textsTo(claimed)).toEqual([])
-      expect(service.inbox.textsTo(unknown)).toEqual([])
-    })
+    rule(
+      'is answered alike for every identifier, and a code goes only where it proves something',
+      async () => {
+        const { identifier: known } = await service.signUp(newEmail())
+        const waiting = newEmail()
+        await service.post('register', registration(waiting))
+        await service.inbox.nextCode(waiting)
+        const { phone: claimed } = await withEmailAndPhone()
+        const unknown = newEmail()
+        const answers: Answer[] = []
+        for (const identifier of [known, waiting, claimed, unknown, newPhone(), 'neither@', '']) {
+          answers.push(await forgot(identifier))
+        }
+        for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
+        await service.inbox.nextCode(known)
+        await service.inbox.nextCode(waiting)
+        expect(service.inbox.textsTo(claimed)).toEqual([])
+        expect(service.inbox.textsTo(unknown)).toEqual([])
+      },
+    )
 
-    test('a wrong code is answered alike for every identifier', async () => {
+    rule('a wrong code is answered alike for every identifier', async () => {
       const { identifier: known } = await service.signUp(newEmail())
       await resetCode(known)
       const { phone: claimed } = await withEmailAndPhone()
@@ -122,7 +125,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       )
     })
 
-    test('whoever merely claimed the identifier loses it', async () => {
+    rule('whoever merely claimed the identifier loses it', async () => {
       const { email, phone } = await withEmailAndPhone()
       await service.post('register', registration(phone))
       await service.inbox.nextCode(phone)
@@ -132,7 +135,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect([owner.account.phone, other.account.phone]).toEqual([phone, null])
     })
 
-    test('a registration that strangers contested gets its password so', async () => {
+    rule('a registration that strangers contested gets its password so', async () => {
       const email = newEmail()
       const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
       await service.post('register', registration(email, 'the first stranger'), from('198.51.100.1'))
@@ -147,7 +150,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect((await logIn(email, NEW_PASSWORD)).status).toBe(200)
     })
 
-    test('a password that is refused leaves the code alive and uncounted', async () => {
+    rule('a password that is refused leaves the code alive and uncounted', async () => {
       const { identifier } = await service.signUp(newEmail())
       const otp = await resetCode(identifier)
       for (const password of ['short', 'password1', identifier, '12345678', 'short', 'short']) {
@@ -178,7 +181,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expectRefusal(await reset(identifier, await resetCode(identifier)), 'too_many_attempts')
     })
 
-    test('a code for something else is refused, and this one for something else', async () => {
+    rule('a code for something else is refused, and this one for something else', async () => {
       const { identifier } = await service.signUp(newEmail())
       await service.post('2fa/request-otp', { identifier })
       const loginCode = await service.inbox.nextCode(identifier)
@@ -249,7 +252,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect(await countRows(service, 'known_devices', sql`kind = 'device'`)).toBeGreaterThan(0)
     })
 
-    test('two factors stay on', async () => {
+    rule('two factors stay on', async () => {
       const person = await service.signUp(newEmail())
       const { access_token: bearer } = await service.logIn(person)
       await service.post('2fa/enable', { password: PASSWORD }, { bearer })
@@ -261,7 +264,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect([due.status, due.body.code]).toEqual([202, 'two_factor_required'])
     })
 
-    test('neither the password nor the code stands in the log', async () => {
+    rule('neither the password nor the code stands in the log', async () => {
       const { identifier } = await service.signUp(newEmail())
       const otp = await resetCode(identifier)
       await reset(identifier, otp)
@@ -319,12 +322,12 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect((await logIn(person.identifier, PASSWORD)).status).toBe(200)
     })
 
-    test('without an access token nothing is judged', async () => {
+    rule('without an access token nothing is judged', async () => {
       const answer = await service.post('password/change', { current_password: PASSWORD })
       expectRefusal(answer, 'invalid_token')
     })
 
-    test('a new one that is weak or the identifier is refused', async () => {
+    rule('a new one that is weak or the identifier is refused', async () => {
       const { person, bearer } = await signedIn()
       for (const password of ['short', 'password1', person.identifier]) {
         const { body } = await change(bearer, PASSWORD, password)

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { createFrozenClock, from } from '../helpers/limited-service.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -12,6 +12,7 @@ const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useLimited({
     shape,
     clock: createFrozenClock(),
@@ -45,7 +46,7 @@ describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
     expect(outcome(await refresh(successor, HOME))).toBe(401)
   })
 
-  test('a session that named its device is not served to an address', async () => {
+  rule('a session that named its device is not served to an address', async () => {
     const device = { device_fingerprint: 'a-device-of-its-own' }
     const { person, first, successor, refresh } = await opened(device)
     service.clock.advance(29_000)
@@ -68,7 +69,7 @@ describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
     expect(outcome(await refresh(successor, HOME, device))).toBe(401)
   })
 
-  test('later it never serves without the fingerprint, nor once the successor was used', async () => {
+  rule('later it never serves without the fingerprint, nor once the successor was used', async () => {
     const without = await opened()
     service.clock.advance(31_000)
     expect(outcome(await without.refresh(without.first, HOME))).toBe(401)

@@ -4,7 +4,7 @@ import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { noon } from '../helpers/limited-service.ts'
-import { deliverySettings, shapes, startService, type TestService } from '../helpers/service.ts'
+import { deliverySettings, ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(20_000)
@@ -14,6 +14,7 @@ const invalidCode = [422, 'invalid_code']
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('the second step on %s', (shape) => {
+  const rule = ruleOn(shape)
   let service: TestService
   let replica: TestService
   beforeAll(async () => {
@@ -97,7 +98,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
     )
   })
 
-  test('one code of somebody else, or of an app that is not confirmed, opens nothing', async () => {
+  rule('one code of somebody else, or of an app that is not confirmed, opens nothing', async () => {
     const [mine, theirs] = [await protectByApp(service, newEmail()), await protectByApp(service, newEmail())]
     for (const otp of [appCode(theirs.secret, now(), 1), theirs.recoveryCodes[0]]) {
       expect(failure(await verify({ ...mine.person, otp }))).toEqual(invalidCode)
@@ -110,7 +111,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   describe('one factor alone gets no tokens:', () => {
-    test('the password, in any order of calls', async () => {
+    rule('the password, in any order of calls', async () => {
       const { person } = await protectByApp(service, newEmail())
       const answers = [
         await service.post('login', person),
@@ -124,31 +125,34 @@ describe.each(shapes)('the second step on %s', (shape) => {
       expect(answers.filter(({ body }) => 'access_token' in body)).toEqual([])
     })
 
-    test('the app, a recovery code or a sent code without the password; and none of them is used up', async () => {
-      const app = await protectByApp(service, newEmail())
-      const sent = await protectBySentCodes(service, newEmail())
-      await service.post('2fa/request-otp', { identifier: sent.person.identifier })
-      const code = await service.inbox.nextCode(sent.person.identifier)
-      const tries = [
-        { person: app.person, otp: appCode(app.secret, now(), 1) },
-        { person: app.person, otp: app.recoveryCodes[0] },
-        { person: sent.person, otp: code },
-        { person: sent.person, otp: sent.recoveryCodes[0] },
-      ]
-      for (const { person, otp } of tries) {
-        const { identifier } = person
-        const outcomes = [
-          await verify({ identifier, otp }),
-          await verify({ identifier, otp, password: 'not this one' }),
-          await verify({ identifier, otp, password: '' }),
-          await verify({ identifier, otp, password: null }),
+    rule(
+      'the app, a recovery code or a sent code without the password; and none of them is used up',
+      async () => {
+        const app = await protectByApp(service, newEmail())
+        const sent = await protectBySentCodes(service, newEmail())
+        await service.post('2fa/request-otp', { identifier: sent.person.identifier })
+        const code = await service.inbox.nextCode(sent.person.identifier)
+        const tries = [
+          { person: app.person, otp: appCode(app.secret, now(), 1) },
+          { person: app.person, otp: app.recoveryCodes[0] },
+          { person: sent.person, otp: code },
+          { person: sent.person, otp: sent.recoveryCodes[0] },
         ]
-        expect(outcomes.map(failure)).toEqual(Array(4).fill(invalidCode))
-      }
-      for (const { person, otp } of tries) expect((await verify({ ...person, otp })).status).toBe(200)
-    })
+        for (const { person, otp } of tries) {
+          const { identifier } = person
+          const outcomes = [
+            await verify({ identifier, otp }),
+            await verify({ identifier, otp, password: 'not this one' }),
+            await verify({ identifier, otp, password: '' }),
+            await verify({ identifier, otp, password: null }),
+          ]
+          expect(outcomes.map(failure)).toEqual(Array(4).fill(invalidCode))
+        }
+        for (const { person, otp } of tries) expect((await verify({ ...person, otp })).status).toBe(200)
+      },
+    )
 
-    test('the app, ten minutes after a login proved the password', async () => {
+    rule('the app, ten minutes after a login proved the password', async () => {
       const { person, secret } = await protectByApp(service, newEmail())
       const { identifier } = person
       await service.post('login', person)
@@ -159,7 +163,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
       expect(failure(await verify({ identifier, otp: appCode(secret, now(), 1) }))).toEqual(invalidCode)
     })
 
-    test('a password set by reset: the app stays on', async () => {
+    rule('a password set by reset: the app stays on', async () => {
       const { person, secret } = await protectByApp(service, newEmail())
       const { identifier } = person
       await service.post('password/forgot', { identifier })
@@ -174,7 +178,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
     })
   })
 
-  test('which of the two was wrong shows nowhere in the answer', async () => {
+  rule('which of the two was wrong shows nowhere in the answer', async () => {
     const { person, secret } = await protectByApp(service, newEmail())
     const { identifier } = person
     const otp = appCode(secret, now(), 1)
@@ -224,28 +228,31 @@ describe.each(shapes)('the second step on %s', (shape) => {
     }
   })
 
-  test('no call of the factors works without a living session, and bad bodies are refused in shape', async () => {
-    const { bearer } = await signedIn(service, newEmail())
-    const bodies = { password: PASSWORD, otp: '123456' }
-    const operations = ['enable', 'enable/confirm', 'totp', 'totp/confirm', 'disable', 'recovery-codes']
-    for (const operation of operations.map((name) => `2fa/${name}`)) {
-      for (const token of [undefined, 'x.y.z', `${bearer.slice(0, -8)}AAAAAAAA`]) {
-        const answer = await service.post(operation, bodies, token ? { bearer: token } : {})
-        expect(failure(answer)).toEqual([401, 'invalid_token'])
+  rule(
+    'no call of the factors works without a living session, and bad bodies are refused in shape',
+    async () => {
+      const { bearer } = await signedIn(service, newEmail())
+      const bodies = { password: PASSWORD, otp: '123456' }
+      const operations = ['enable', 'enable/confirm', 'totp', 'totp/confirm', 'disable', 'recovery-codes']
+      for (const operation of operations.map((name) => `2fa/${name}`)) {
+        for (const token of [undefined, 'x.y.z', `${bearer.slice(0, -8)}AAAAAAAA`]) {
+          const answer = await service.post(operation, bodies, token ? { bearer: token } : {})
+          expect(failure(answer)).toEqual([401, 'invalid_token'])
+        }
+        for (const body of [{}, { password: 1, otp: 1 }, { password: null, otp: null }, []]) {
+          expect([400, 422]).toContain((await service.post(operation, body, { bearer })).status)
+        }
+        for (const otp of ['', ' ', '12345', '1234567', '١٢٣٤٥٦', 'x'.repeat(8000), '0000-0000-0000-0000']) {
+          const { status } = await service.post(operation, { password: 'not this one', otp }, { bearer })
+          expect([401, 422, 429]).toContain(status)
+        }
       }
-      for (const body of [{}, { password: 1, otp: 1 }, { password: null, otp: null }, []]) {
-        expect([400, 422]).toContain((await service.post(operation, body, { bearer })).status)
+      await service.post('logout', {}, { bearer })
+      for (const operation of operations) {
+        expect((await service.post(`2fa/${operation}`, bodies, { bearer })).status).toBe(401)
       }
-      for (const otp of ['', ' ', '12345', '1234567', '١٢٣٤٥٦', 'x'.repeat(8000), '0000-0000-0000-0000']) {
-        const { status } = await service.post(operation, { password: 'not this one', otp }, { bearer })
-        expect([401, 422, 429]).toContain(status)
-      }
-    }
-    await service.post('logout', {}, { bearer })
-    for (const operation of operations) {
-      expect((await service.post(`2fa/${operation}`, bodies, { bearer })).status).toBe(401)
-    }
-  })
+    },
+  )
 })
 
 test('100 wrong codes in a row, over whatever days, leave one try a day', async () => {

@@ -8,7 +8,7 @@ import { countRows } from '../helpers/database.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { from, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
@@ -33,6 +33,7 @@ const PATH = '/api/v1/sms/receipts/acme'
 const authorization = `Bearer ${SECRET}`
 
 describe.each(shapes)('receipts on %s', (shape) => {
+  const rule = ruleOn(shape)
   let gateway: TestGateway
   let service: TestService
   beforeAll(async () => {
@@ -97,7 +98,7 @@ describe.each(shapes)('receipts on %s', (shape) => {
     expect(await kept()).toBe(0)
   })
 
-  test('come in each form, with the secret in each place', async () => {
+  rule('come in each form, with the secret in each place', async () => {
     const [json, form, basic, query] = Array.from({ length: 4 }, () => crypto.randomUUID())
     for (const id of [json, form, basic, query]) await send(id as string)
     const encoded = `messageId=${form}&status=DELIVRD`
@@ -113,7 +114,7 @@ describe.each(shapes)('receipts on %s', (shape) => {
     )
   })
 
-  test('without the right secret are 401 and change nothing', async () => {
+  rule('without the right secret are 401 and change nothing', async () => {
     const id = crypto.randomUUID()
     await send(id)
     const attempts = [{}, { authorization: `Bearer ${SECRET}x` }, { 'x-poterne-secret': '' }]

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 
 setDefaultTimeout(30_000)
@@ -20,6 +20,7 @@ function settingsFor(providers: PretendProvider[], social: object = {}) {
 }
 
 describe.each(shapes)('sign-in by a provider of the operator on %s', (shape) => {
+  const rule = ruleOn(shape)
   let own: PretendProvider
   let other: PretendProvider
   let service: TestService
@@ -67,33 +68,39 @@ describe.each(shapes)('sign-in by a provider of the operator on %s', (shape) => 
     expect((await service.get('identities', { bearer: access_token })).body.identities).toEqual([])
   })
 
-  test('a new account keeps another address as an unverified contact, which its owner registers all the same', async () => {
-    const email = at('example.org')
-    const { account } = (await signIn('p2', email)).body
-    expect(account).toMatchObject({ email, account_confirmed: true, provider: 'p2', password_digest: '' })
-    await service.post('password/forgot', { identifier: email })
-    await service.delivered()
-    expect(service.inbox.textsTo(email)).toEqual([])
+  rule(
+    'a new account keeps another address as an unverified contact, which its owner registers all the same',
+    async () => {
+      const email = at('example.org')
+      const { account } = (await signIn('p2', email)).body
+      expect(account).toMatchObject({ email, account_confirmed: true, provider: 'p2', password_digest: '' })
+      await service.post('password/forgot', { identifier: email })
+      await service.delivered()
+      expect(service.inbox.textsTo(email)).toEqual([])
 
-    await service.post('register', registration(email))
-    const otp = await service.inbox.nextCode(email)
-    expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
-    const owner = await service.logIn({ identifier: email, password: PASSWORD })
-    expect(owner.account.id).not.toBe(account.id)
-  })
+      await service.post('register', registration(email))
+      const otp = await service.inbox.nextCode(email)
+      expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
+      const owner = await service.logIn({ identifier: email, password: PASSWORD })
+      expect(owner.account.id).not.toBe(account.id)
+    },
+  )
 
-  test('a registration that waits is taken over only by a provider that answers for the address', async () => {
-    const email = at('example.com')
-    await service.post('register', registration(email))
-    const otp = await service.inbox.nextCode(email)
-    const claimed = (await signIn('p2', email)).body.account
-    expect(claimed).toMatchObject({ email, provider: 'p2' })
-    const taken = (await signIn('p1', email)).body.account
-    expect(taken).toMatchObject({ email, provider: 'p1', password_digest: '' })
-    expect(taken.id).not.toBe(claimed.id)
-    const confirmed = await service.post('verify-account', { identifier: email, otp })
-    expectRefusal(confirmed, 'invalid_code')
-  })
+  rule(
+    'a registration that waits is taken over only by a provider that answers for the address',
+    async () => {
+      const email = at('example.com')
+      await service.post('register', registration(email))
+      const otp = await service.inbox.nextCode(email)
+      const claimed = (await signIn('p2', email)).body.account
+      expect(claimed).toMatchObject({ email, provider: 'p2' })
+      const taken = (await signIn('p1', email)).body.account
+      expect(taken).toMatchObject({ email, provider: 'p1', password_digest: '' })
+      expect(taken.id).not.toBe(claimed.id)
+      const confirmed = await service.post('verify-account', { identifier: email, otp })
+      expectRefusal(confirmed, 'invalid_code')
+    },
+  )
 })
 
 test('with social.link_by_email = "never" no provider opens an account by its e-mail; new ones are as they were', async () => {

@@ -5,7 +5,7 @@ import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers
 import { noon } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -26,6 +26,7 @@ const changes: Call[] = [
 ]
 
 describe.each(shapes)('a change inside a session on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape, clock: noon(), settings: { passkeys: { rp_id: 'example.com' } } })
 
   const call = (method: string, path: string, body: unknown, options: CallOptions) =>
@@ -55,7 +56,7 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     expect(done.body.status).toBe(done.status)
   })
 
-  test('what is not there costs no recovery code', async () => {
+  rule('what is not there costs no recovery code', async () => {
     const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
     const proof = { password: PASSWORD, otp: recoveryCodes[0] }
     for (const path of ['phone', 'identities/none', `passkeys/${crypto.randomUUID()}`]) {
@@ -117,7 +118,7 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     onlySuccess(answers, 'invalid_code', 'too_many_attempts')
   })
 
-  test('request-otp needs an identifier or a session with two factors', async () => {
+  rule('request-otp needs an identifier or a session with two factors', async () => {
     const without = await service.post('2fa/request-otp', {})
     expect(without.body.errors).toMatchObject([{ field: 'identifier', code: 'required' }])
     const person = await service.signUp(newEmail())
@@ -126,7 +127,7 @@ describe.each(shapes)('a change inside a session on %s', (shape) => {
     expectRefusal(await service.post('2fa/request-otp', {}, { bearer: 'x.y.z' }), 'invalid_token')
   })
 
-  test('the settings page is told what protects the account', async () => {
+  rule('the settings page is told what protects the account', async () => {
     const email = newEmail()
     const { person, bearer, recoveryCodes, secret } = await protectByApp(service, email)
     const security = async () => (await service.get('me/security', { bearer })).body

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import type { Shape } from '../helpers/service.ts'
+import { ruleOn, shapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -13,7 +13,8 @@ const enable = statement<{ email: string }>(
   sql`update accounts set two_factor_enabled = true where email = ${param('email', 'text')}`,
 )
 
-describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s', (shape) => {
+describe.each(shapes)('two factors on %s', (shape) => {
+  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   const requestCode = async (identifier: string, to = identifier) => {
@@ -38,21 +39,24 @@ describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s',
     expectRefusal(again, 'invalid_code')
   })
 
-  test('a phone-only account logs in by SMS code', async () => {
+  rule('a phone-only account logs in by SMS code', async () => {
     const { identifier } = await service.signUp(newPhone())
     const otp = await requestCode(identifier)
     expect((await service.post('2fa/verify', { identifier, otp })).status).toBe(200)
   })
 
-  test('an unproved phone is answered like a proved one, and the code goes to the proved e-mail', async () => {
-    const email = newEmail()
-    const phone = newPhone()
-    await service.post('register', { ...registration(email), phone })
-    await service.post('verify-account', { identifier: email, otp: await service.inbox.nextCode(email) })
-    const otp = await requestCode(phone, email)
-    expect(service.inbox.textsTo(phone)).toEqual([])
-    expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
-  })
+  rule(
+    'an unproved phone is answered like a proved one, and the code goes to the proved e-mail',
+    async () => {
+      const email = newEmail()
+      const phone = newPhone()
+      await service.post('register', { ...registration(email), phone })
+      await service.post('verify-account', { identifier: email, otp: await service.inbox.nextCode(email) })
+      const otp = await requestCode(phone, email)
+      expect(service.inbox.textsTo(phone)).toEqual([])
+      expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
+    },
+  )
 
   test('with two factors the password gets no token, but a code on its way', async () => {
     const person = await withTwoFactors()
@@ -98,7 +102,7 @@ describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s',
     expect(late.body.code).toBe('invalid_code')
   })
 
-  test('a sent password must be right, also without two factors', async () => {
+  rule('a sent password must be right, also without two factors', async () => {
     const { identifier } = await service.signUp(newEmail())
     const otp = await requestCode(identifier)
     const wrong = await service.post('2fa/verify', { identifier, otp, password: 'not this one' })
@@ -115,17 +119,20 @@ describe.each(['embedded', 'postgres', 'redis'] as Shape[])('two factors on %s',
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('nobody is sent a code for an unknown or unconfirmed identifier, and the answer is the same', async () => {
-    const waiting = newEmail()
-    await service.post('register', registration(waiting))
-    await service.inbox.nextCode(waiting)
-    const before = await service.delivered()
-    const answers = await Promise.all(
-      [newEmail(), waiting, newPhone(), 'nonsense'].map((identifier) =>
-        service.post('2fa/request-otp', { identifier }),
-      ),
-    )
-    for (const { status, body } of answers) expect([status, body]).toEqual([201, answers[0]!.body])
-    expect(await service.delivered()).toBe(before)
-  })
+  rule(
+    'nobody is sent a code for an unknown or unconfirmed identifier, and the answer is the same',
+    async () => {
+      const waiting = newEmail()
+      await service.post('register', registration(waiting))
+      await service.inbox.nextCode(waiting)
+      const before = await service.delivered()
+      const answers = await Promise.all(
+        [newEmail(), waiting, newPhone(), 'nonsense'].map((identifier) =>
+          service.post('2fa/request-otp', { identifier }),
+        ),
+      )
+      for (const { status, body } of answers) expect([status, body]).toEqual([201, answers[0]!.body])
+      expect(await service.delivered()).toBe(before)
+    },
+  )
 })

@@ -202,7 +202,7 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
     expect((await redeem(service, waiting.code, waiting.verifier)).body.error).toBe('invalid_grant')
   })
 
-  test('a password changed from the application keeps its browser and the other application', async () => {
+  rule('a password changed from the application keeps its browser and the other application', async () => {
     const { browser, person } = await signedInBrowser(service)
     const one = await newCode(browser)
     const web = (await redeem(service, one.code, one.verifier)).body

@@ -39,7 +39,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     await service.logIn({ identifier: email, password: PASSWORD })
   })
 
-  test('another browser confirms with the code, and names a password', async () => {
+  rule('another browser confirms with the code, and names a password', async () => {
     const email = newEmail()
     await (await browse().open('/sign-up')).press('Create an account', {
       identifier: email,
@@ -119,7 +119,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     expect(browser.title).toBe('Sign in')
   })
 
-  test('signing in again ends the session that the browser had', async () => {
+  rule('signing in again ends the session that the browser had', async () => {
     const person = await service.signUp(newEmail())
     const browser = await browse().open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
@@ -135,7 +135,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     ])
   })
 
-  test('the cookie of a session is no refresh token, and no route of the interface reads it', async () => {
+  rule('the cookie of a session is no refresh token, and no route of the interface reads it', async () => {
     const person = await service.signUp(newEmail())
     const browser = await browse().open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
