@@ -7,6 +7,7 @@ import { runExecutable, startExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { promtool } from '../helpers/prometheus.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -44,7 +45,14 @@ test('the service that runs is asked, its disk is looked at, and its metrics are
 
   // No file of the process may be written beyond this, as if the disk were full.
   execFileSync('prlimit', ['--fsize=200000:', '--pid', String(service.process().pid)])
-  const full = await examine()
+  // Where something waits for the full disk at this moment, the database does not answer, and the disk is not looked at.
+  const full = await waitFor(
+    async () => {
+      const seen = await examine()
+      return levelOf(seen.checks, 'database') === 'ok' && seen
+    },
+    { what: 'an answer of the database', timeoutMs: 40_000 },
+  )
   expect(full.checks.find(({ name }) => name === 'disk')).toMatchObject({
     level: 'failure',
     message: expect.stringContaining('make space on its disk'),
