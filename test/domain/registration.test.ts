@@ -71,13 +71,13 @@ describe.each(shapes)('registration on %s', (shape) => {
       'Confirm your account at Poterne',
       'Confirm your account at Poterne',
       'Your sign-in code for Poterne',
-      'Choose a new password for Poterne',
+      'Your code to choose a new password for Poterne',
     ])
     expect(await subjectsOf('fr', 'en')).toEqual([
       'Confirmez votre compte Poterne',
       'Confirmez votre compte Poterne',
       'Votre code de connexion à Poterne',
-      'Choisissez un nouveau mot de passe sur Poterne',
+      'Votre code pour choisir un nouveau mot de passe sur Poterne',
     ])
   })
 
