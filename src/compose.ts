@@ -201,7 +201,9 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       catalog,
       trustedProxies,
       corsOrigins,
-      ...(config.pages.enabled && { corsOfPaths: { '/oauth2/token': originsOf(config.pages.applications) } }),
+      ...(config.pages.enabled && {
+        corsOfPaths: { '/oauth2/token': originsOf(config.pages.applications, dev) },
+      }),
       logger,
       ...(dev && { onInternalError: printStack, showsCauses: true }),
       documentation: docs ? { baseUrl, version: version.version } : null,

@@ -148,6 +148,9 @@ export function isRedirectUri(text: string): boolean {
   return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
 }
 
+/** It travels in the query of the pages, together with the state of the application. */
+export const isApplicationUri = (text: string): boolean => text.length <= 200 && isRedirectUri(text)
+
 /** Languages are compared in their usual spelling. */
 export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text
 

@@ -247,13 +247,13 @@ export const applications = {
     redirect_uris: list(
       'Where the code may be sent. Exact matches only; the port is free for http://127.0.0.1 and http://[::1].',
       {
-        check: formats.isRedirectUri,
-        item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
+        check: formats.isApplicationUri,
+        item: 'an absolute URI of at most 200 characters without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
         example: ['https://app.example.com/signed-in'],
       },
     ),
     sign_out_uris: list('Where people may go after signing out. Exact matches only.', {
-      check: formats.isRedirectUri,
+      check: formats.isApplicationUri,
       item: 'an absolute URI without fragment, as in redirect_uris',
       example: ['https://app.example.com/'],
     }),

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { type Answer, newEmail } from '../../helpers/api-client.ts'
+import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import {
   nextOf,
   openBrowser,
@@ -331,6 +332,52 @@ describe('what may be asked for', () => {
     await browser.open(authorizeAddress(newVerifier(), { login_hint: 'somebody@example.com' }))
     expect(browser.path).toBe('/sign-in')
     expect(browser.html).toContain('value="somebody@example.com"')
+  })
+
+  test('a login_hint of the same person in another spelling is that person', async () => {
+    const { browser, person } = await signedInBrowser(service)
+    await browser.open(authorizeAddress(newVerifier(), { login_hint: ` ${person.identifier.toUpperCase()}` }))
+    expect(browser.left).toStartWith(`${REDIRECT}?code=`)
+  })
+
+  test('ui_locales chooses the language of the pages', async () => {
+    const browser = openBrowser(service.url)
+    await browser.open(authorizeAddress(newVerifier(), { ui_locales: 'de-AT fr-CA en' }))
+    expect(browser.html).toContain('<html lang="fr"')
+  })
+
+  test('the longest state comes back after every step, and a longer one is refused', async () => {
+    const { person } = await protectBySentCodes(service, newEmail())
+    const browser = openBrowser(service.url)
+    const state = '"'.repeat(256)
+    await browser.open(authorizeAddress(newVerifier(), { state, login_hint: 'x'.repeat(300) }))
+    const { identifier, password } = person
+    await browser.press('Sign in', { identifier, password: 'not that one' })
+    await browser.press('Sign in', { identifier, password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(identifier) })
+    await browser.open(nextOf(browser))
+    expect(parametersOf(browser).get('state')).toBe(state)
+    const refused = openBrowser(service.url)
+    await refused.open(authorizeAddress(newVerifier(), { state: 'é'.repeat(257) }))
+    expect(parametersOf(refused).get('error')).toBe('invalid_request')
+  })
+
+  test('without "stay signed in" an application on the web ends with the browser in time', async () => {
+    const person = await service.signUp(newEmail())
+    const open = async (stay: boolean, more = {}) => {
+      const browser = await openBrowser(service.url).open('/sign-in')
+      await browser.press('Sign in', { ...person, ...(stay && { stay: 'yes' }) })
+      const { code, verifier } = await newCode(browser, more)
+      const { body } = await redeem(service, code, verifier, more)
+      return { browser, refresh_token: body.refresh_token }
+    }
+    const [usual, stays] = [await open(false), await open(true)]
+    service.clock.advance(12 * 3600_000 + 1000)
+    const refreshed = async ({ refresh_token }: { refresh_token: string }) =>
+      (await service.post('refresh', { refresh_token })).status
+    expect([await refreshed(usual), await refreshed(stays)]).toEqual([401, 200])
+    expect((await usual.browser.open('/account')).path).toBe('/sign-in')
+    expect((await stays.browser.open('/account')).path).toBe('/account')
   })
 
   test('the sign-out endpoint asks, ends everything below the browser, and leads back', async () => {

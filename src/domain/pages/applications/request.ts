@@ -54,7 +54,7 @@ export function readAuthorization(
     return { kind: 'unknown', what: 'redirect_uri', nearest }
   }
   const state = query.get('state') ?? undefined
-  const hasState = state !== undefined && state.length <= MAXIMUM_STATE && !hasControls(state)
+  const hasState = state !== undefined && sizeOf(state) <= MAXIMUM_STATE && !hasControls(state)
   const wrong = findProblem(query)
   if (wrong !== null) {
     const [error, description] = wrong
@@ -82,8 +82,8 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
   if (repeated) return ['invalid_request', `${repeated} is there more than once`]
   const unstorable = KNOWN.find((name) => hasControls(query.get(name) ?? ''))
   if (unstorable) return ['invalid_request', `${unstorable} holds characters that are not allowed`]
-  if ((query.get('state') ?? '').length > MAXIMUM_STATE) {
-    return ['invalid_request', `state has more than ${MAXIMUM_STATE} characters`]
+  if (sizeOf(query.get('state') ?? '') > MAXIMUM_STATE) {
+    return ['invalid_request', `state has more than ${MAXIMUM_STATE} bytes as JSON`]
   }
   if (query.has('request')) return ['request_not_supported', 'leave out request']
   if (query.has('request_uri')) return ['request_uri_not_supported', 'leave out request_uri']
@@ -106,6 +106,9 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
   }
   return null
 }
+
+/** In a flow, without the quotation marks. */
+const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const hasControls = (text: string) => /[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()

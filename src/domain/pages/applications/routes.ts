@@ -4,6 +4,11 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
+import { pickLanguage } from '../../../texts/accept-language.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import { hasVerified } from '../../accounts/accounts/account.ts'
+import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
 import { type AuthorizationRequest, isSameRedirect, needsConsent, readAuthorization } from './request.ts'
 import { continueScreen, signOutScreen, unknownScreen } from './screens.ts'
@@ -16,9 +21,12 @@ interface Needs {
   applications: ApplicationService
   config: Config
   logger: Logger
+  metrics: Metrics
+  catalog: Catalog
 }
 
-export function createApplicationRoutes(httpBase: HttpBase, { visits, applications, config, logger }: Needs) {
+export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
+  const { visits, applications, config, logger, metrics, catalog } = needs
   const { baseUrl } = config.server
   const nameOf = (id: string) => applications.list.find((one) => one.id === id)?.name ?? id
 
@@ -39,14 +47,18 @@ export function createApplicationRoutes(httpBase: HttpBase, { visits, applicatio
   function isSignedIn({ session, flow }: Visit, { loginHint }: AuthorizationRequest): boolean {
     if (session === null) return false
     if (flow.signInAfter !== undefined && session.authenticatedAt.getTime() < flow.signInAfter) return false
-    const { email, phone } = session.account
-    return loginHint === undefined || [email, phone].includes(loginHint.trim().toLowerCase())
+    if (loginHint === undefined) return true
+    const hinted = parseIdentifier(loginHint, config.accounts.defaultCountry)
+    return hinted !== null && hasVerified(session.account, hinted)
   }
 
   function begin(visit: Visit, request: AuthorizationRequest): Response {
-    const { prompt, loginHint, locales: _, ...handOver } = request
+    const { prompt, loginHint, locales, ...handOver } = request
+    const language = locales
+      ? pickLanguage(locales.split(' ').join(','), catalog.tags, visit.client.language)
+      : visit.flow.language
     return visits.go(visit, prompt === 'create' ? '/sign-up' : '/sign-in', {
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
+      ...(language !== undefined && { language }),
       handOver,
       ...(loginHint !== undefined && { typed: { identifier: loginHint } }),
       signInAfter: prompt === 'login' || visit.session ? visits.now() : 0,
@@ -61,6 +73,7 @@ export function createApplicationRoutes(httpBase: HttpBase, { visits, applicatio
     }
     if (read.kind === 'refused') return refused(read.redirectUri, read.error, read.description, read.state)
     const { request } = read
+    metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'begun' })
     const { redirectUri, state, prompt, application } = request
     const known = isSignedIn(visit, request)
     if (prompt === 'none' && !known)
@@ -116,6 +129,8 @@ export function createApplicationRoutes(httpBase: HttpBase, { visits, applicatio
       '/oauth2/token',
       async ({ body, client }) => {
         const answer = await applications.token((body ?? {}) as TokenForm, client)
+        if ('account' in answer)
+          metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'finished' })
         return { status: 200, ...answer }
       },
       hidden,

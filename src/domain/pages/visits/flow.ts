@@ -4,7 +4,7 @@
  * ticket, whose name is here.
  */
 import { createHash } from 'node:crypto'
-import type { ErrorCode, FieldError, TwoFactorMethod } from '../../../errors.ts'
+import { AppError, type ErrorCode, type FieldError, type TwoFactorMethod } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -67,10 +67,13 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
   return {
     seal(flow, browser) {
       const sealed = { flow, browser: tagOf(browser), at: now() }
-      const text = write(sealed)
-      if (text.length <= MAXIMUM_LENGTH) return text
+      const { typed: _, sentTo: __, notice: ___, ...least } = flow
       // A page without what was typed is better than one that no proxy lets pass.
-      return write({ ...sealed, flow: { ...flow, typed: {} } })
+      for (const shorter of [flow, { ...flow, typed: {} }, least]) {
+        const text = write({ ...sealed, flow: shorter })
+        if (text.length <= MAXIMUM_LENGTH) return text
+      }
+      throw new AppError('invalid_request', { cause: 'flow_too_long' })
     },
     open(text, browser) {
       if (text === undefined || text.length > MAXIMUM_LENGTH || !/^[\w-]+$/.test(text)) return null
