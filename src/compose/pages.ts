@@ -48,7 +48,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
     (httpBase) => createFrameRoutes(httpBase, frame),
     (httpBase) =>
       createWaysInRoutes(httpBase, {
-        ...{ visits, waysIn, offered, clock },
+        ...{ visits, waysIn, offered, clock, sender: services.sender },
         home: destinations.home,
         handOverScreen: createHandOverScreen({ visits, applications }),
       }),
@@ -60,9 +60,6 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
       }),
     ...(applications.list.length === 0
       ? []
-      : [
-          (httpBase: HttpBase) =>
-            createApplicationRoutes(httpBase, { visits, applications, config, logger: services.logger }),
-        ]),
+      : [(httpBase: HttpBase) => createApplicationRoutes(httpBase, { ...services, visits, applications })]),
   ]
 }

@@ -8,6 +8,7 @@ import { createPrometheusMetrics } from '../../src/domain/foundation/metrics/pro
 import { createBackupStore } from '../../src/domain/operations/backups/store.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { promtool, startPrometheus } from '../helpers/prometheus.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { startService } from '../helpers/service.ts'
@@ -25,6 +26,7 @@ const promised: Record<string, [type: string, ...labels: string[]]> = {
   http_request_duration_seconds: ['histogram', 'kind'],
   logins_total: ['counter', 'method', 'outcome'],
   registrations_total: ['counter', 'channel'],
+  page_steps_total: ['counter', 'step', 'stage'],
   codes_total: ['counter', 'purpose', 'channel', 'stage'],
   messages_total: ['counter', 'channel', 'gateway', 'outcome'],
   message_delay_seconds: ['histogram'],
@@ -54,10 +56,12 @@ const address = `127.0.0.1:${port}`
 const service = use(() =>
   startService({
     settings: {
+      server: pageSettings.server,
       metrics: { listen: address },
       limits: { enabled: true, hash_queue: 0, hash_concurrency: 1, owner_codes_per_hour: 3 },
       password: { memory_kib: 19_456, iterations: 2 },
-      passkeys: { rp_id: 'example.com' },
+      passkeys: { rp_id: 'example.com', origins: [pageSettings.server.base_url] },
+      pages: pageSettings.pages,
     },
   }),
 )
@@ -135,6 +139,9 @@ beforeAll(async () => {
   for (let i = 0; i < 5; i++) await service.post('2fa/request-otp', { identifier: email })
   // The reuse ended the first session.
   const { access_token } = await service.logIn(person, { device_fingerprint: 'own' })
+  const browser = await openBrowser(service.url).open('/sign-in')
+  await browser.press('Sign in', { ...person, password: 'a wrong one' })
+  await browser.press('Sign in', { ...person })
   await callEveryRoute(access_token)
   await service.inside.housekeeping.run()
   await service.delivered()
@@ -182,6 +189,8 @@ test('what happened was counted', async () => {
   const counted = (name: string, ...labels: string[]) => sum(text, name, ...labels)
   expect(counted('registrations_total', 'channel="email"')).toBe(1)
   expect(counted('registrations_total', 'channel="sms"')).toBe(1)
+  for (const stage of ['begun', 'finished'])
+    expect(counted('page_steps_total', 'step="sign_in"', `stage="${stage}"`)).toBe(1)
   expect(counted('logins_total', 'method="password"', 'outcome="success"')).toBeGreaterThan(1)
   expect(counted('logins_total', 'method="password"', 'outcome="failure"')).toBeGreaterThan(0)
   expect(counted('logins_total', 'method="password"', 'outcome="error"')).toBe(counted('hash_refused_total'))

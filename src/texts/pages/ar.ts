@@ -44,6 +44,7 @@ export const pagesAr: PageTexts = {
   confirm_title: 'أكِّد حسابك',
   confirm_lead: 'أدخل الرمز من الرسالة التي أرسلناها إليك.',
   confirm: 'تأكيد',
+  late_message: 'الرسائل متأخرة حاليًا. ستصلك رسالتك لاحقًا.',
   no_code: 'لم يصلك رمز؟',
   send_again: 'أرسله مرة أخرى',
   sent_again: 'إن كان العنوان أو الرقم صحيحًا، فهناك رمز جديد في الطريق.',

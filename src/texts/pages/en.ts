@@ -44,6 +44,7 @@ export const pagesEn: PageTexts = {
   confirm_title: 'Confirm your account',
   confirm_lead: 'Enter the code from the message that we sent you.',
   confirm: 'Confirm',
+  late_message: 'Messages are delayed at the moment. Yours will follow.',
   no_code: 'No code received?',
   send_again: 'Send it again',
   sent_again: 'If the address or number is right, a new code is on its way.',

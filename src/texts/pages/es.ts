@@ -44,6 +44,7 @@ export const pagesEs: PageTexts = {
   confirm_title: 'Confirme su cuenta',
   confirm_lead: 'Escriba el código del mensaje que le hemos enviado.',
   confirm: 'Confirmar',
+  late_message: 'Los mensajes se retrasan en este momento. El suyo llegará.',
   no_code: '¿No ha recibido ningún código?',
   send_again: 'Enviar de nuevo',
   sent_again: 'Si la dirección o el número son correctos, hay un nuevo código en camino.',

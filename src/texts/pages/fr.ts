@@ -42,6 +42,7 @@ export const pagesFr = {
   confirm_title: 'Confirmez votre compte',
   confirm_lead: 'Saisissez le code du message que nous vous avons envoyé.',
   confirm: 'Confirmer',
+  late_message: 'Les messages ont du retard en ce moment. Le vôtre suivra.',
   no_code: 'Vous n’avez rien reçu ?',
   send_again: 'Renvoyer',
   sent_again: 'Si l’adresse ou le numéro est bon, un nouveau code est en route.',

@@ -44,6 +44,7 @@ export const pagesPt: PageTexts = {
   confirm_title: 'Confirme a sua conta',
   confirm_lead: 'Escreva o código da mensagem que lhe enviámos.',
   confirm: 'Confirmar',
+  late_message: 'As mensagens estão atrasadas neste momento. A sua chegará.',
   no_code: 'Não recebeu nenhum código?',
   send_again: 'Enviar de novo',
   sent_again: 'Se o endereço ou o número estiver certo, um novo código vai a caminho.',

@@ -9,6 +9,7 @@ import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
 import { ruleOn, shapes } from '../../helpers/service.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
+import { waitFor } from '../../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
@@ -258,6 +259,25 @@ describe('what a page is', () => {
     expect([browser.status, browser.forms.length]).toEqual([200, 0])
     expect(browser.html).toContain('href="https://auth.example.com/sign-in"')
     expect(browser.headers.getSetCookie()).toEqual([])
+  })
+
+  test('while the mail server is away, the page says that the message will follow', async () => {
+    const email = newEmail()
+    const browser = await openBrowser(service.url).open('/sign-up')
+    await service.smtp.stop()
+    await browser.press('Create an account', { identifier: email, password: PASSWORD })
+    const here = browser.address
+    await waitFor(async () => (await browser.open(here)).said.includes('Yours will follow'), {
+      what: 'the notice',
+    })
+    const stranger = await openBrowser(service.url).open('/sign-in')
+    await stranger.press('Send me a code instead', { identifier: 'nobody@example.com' })
+    expect(stranger.said).toContain('Yours will follow')
+    await service.smtp.start()
+    service.clock.advance(61_000)
+    expect((await browser.open(here)).said).not.toContain('Yours will follow')
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect(browser.path).toBe('/leave')
   })
 
   test('a base_url that moved: sessions go on, and access tokens of before are refreshed', async () => {

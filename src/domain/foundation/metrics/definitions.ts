@@ -38,6 +38,10 @@ export const counters = {
     help: 'Registrations that were accepted, by the channel of their first code.',
     labels: ['channel'],
   },
+  page_steps_total: {
+    help: 'Pages that were shown, and forms of pages that did what they are for.',
+    labels: ['step', 'stage'],
+  },
   codes_total: {
     help: 'One-time codes, by what became of them.',
     labels: ['purpose', 'channel', 'stage'],

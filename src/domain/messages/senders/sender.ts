@@ -45,6 +45,8 @@ export interface Refusal {
 
 export interface MessageSender {
   send(message: RenderedMessage): Promise<SendOutcome>
+  /** Whether messages are late now, since no server or gateway could be reached. Absent: never. */
+  isLate?(channel: Channel): boolean
   close(): Promise<void>
 }
 

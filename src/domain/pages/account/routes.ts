@@ -207,10 +207,19 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     ],
     ['/account/providers/remove', '/account/providers/remove', account.unlinkIdentity],
     ['/account/sessions/end', '/account/sessions', account.endSession],
+    ['/account/sessions/forget', '/account/sessions', account.forgetDevice],
     ['/account/sessions/end-all', '/account/sessions', account.endAllSessions],
     ['/account/export', '/account/export', account.exportAccount],
     ['/account/delete', '/account/delete', account.eraseAccount],
   ]
+
+  /** These forms lead to another page, or send a code again. */
+  const turns = new Set([
+    '/account/code',
+    '/account/sign-in-again',
+    '/account/passkeys/choose',
+    '/account/providers/choose',
+  ])
 
   /** Scripts ask here for the options of a passkey. */
   const options: [path: string, back: string, ask: (visit: OwnVisit, typed: Typed) => Promise<object>][] = [
@@ -244,7 +253,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
           request,
           client,
           body,
-          { back, keeps: ['contact', 'passkey', 'name', 'provider'] },
+          { back, keeps: ['contact', 'passkey', 'name', 'provider'], finishes: !turns.has(path) },
           async (visit, typed) => {
             if (!isOwn(visit)) return signIn(visit, back)
             requireMayCall(visit.session, `POST ${path}`)

@@ -347,6 +347,19 @@ export function providersScreen(
   )
 }
 
+/** What can be done with a session: the present one ends by signing out. */
+function sessionForm(
+  { texts: { pages } }: OwnVisit,
+  { to }: OwnDrawing,
+  session: SessionRecord,
+): Html | null {
+  const { id, current, trusted_device: isTrusted } = session
+  const button = (path: string, label: string) =>
+    html`<button class="button quiet" formaction="${to(path)}" name="session" value="${id}">${label}</button>`
+  if (current && !isTrusted) return null
+  return html`<form method="post" action="${to('/account/sessions/end')}">${isTrusted && button('/account/sessions/forget', pages.forget_device)}${!current && button('/account/sessions/end', pages.end)}</form>`
+}
+
 export function sessionsScreen(visit: OwnVisit, drawing: OwnDrawing, list: readonly SessionRecord[]): Screen {
   const { pages } = visit.texts
   return page(
@@ -356,10 +369,8 @@ export function sessionsScreen(visit: OwnVisit, drawing: OwnDrawing, list: reado
     html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
       row(
         html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
-        html`${session.ip ?? ''} · ${time(visit, session.last_used_at)}`,
-        session.current
-          ? null
-          : html`<form method="post" action="${drawing.to('/account/sessions/end')}"><button class="button quiet" name="session" value="${session.id}">${pages.end}</button></form>`,
+        html`${session.ip ?? ''} · ${time(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
+        sessionForm(visit, drawing, session),
       ),
     )}</div>
 <form method="post" action="${drawing.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,

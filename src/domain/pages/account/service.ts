@@ -214,6 +214,11 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/sessions', 'session_ended')
     },
 
+    async forgetDevice(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await sessions.forgetDevice(visit.session, typed.session ?? '')
+      return back(visit, '/account/sessions', 'device_forgotten')
+    },
+
     async endAllSessions(visit: OwnVisit): Promise<Response> {
       await sessions.logOutAll(visit.session)
       await visits.signOut(visit)

@@ -107,7 +107,7 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
   return null
 }
 
-/** In a flow, without the quotation marks. */
+/** The flow holds the text as JSON. The quotation marks are not counted. */
 const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.

@@ -45,6 +45,11 @@ const only =
   (view, drawing) =>
     screen(view, { ...drawing, offered: { ...drawing.offered, ...change } })
 
+const late =
+  (screen: PageState['draw']): PageState['draw'] =>
+  (view, drawing) =>
+    screen(view, { ...drawing, isLate: () => true })
+
 const secondFactor = ticketed('second_factor', codeScreen)
 const confirmHere = ticketed('registration', confirmScreen)
 const wrongCode = problem('invalid_code')
@@ -90,6 +95,7 @@ export const pageStates: PageState[] = [
   },
   { name: 'confirm', flow: { typed }, draw: confirmHere },
   { name: 'confirm-wrong', flow: wrongCode, draw: confirmHere },
+  { name: 'confirm-late', flow: { typed }, draw: late(confirmHere) },
   { name: 'confirm-elsewhere', draw: confirmScreen },
   { name: 'code', flow: { typed }, draw: codeScreen },
   { name: 'code-elsewhere', draw: codeScreen },

@@ -53,6 +53,7 @@ function drawStates(config: Config, catalog: Catalog, frame: Frame, language: st
   const drawing = {
     offered: previewOffered(config),
     now: PREVIEW_TIME,
+    isLate: () => false,
     to: (path: string) => `${leadsTo(path)}.html`,
   }
   return pageStates.map((state) => {

@@ -15,6 +15,7 @@ import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Texts } from '../../../texts/texts.ts'
+import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { BrowserSession, BrowserSessions } from '../../sessions/browser-sessions/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
@@ -72,12 +73,15 @@ export interface Visits {
     draw: (visit: Visit) => Promise<Screen | Response> | Screen | Response,
     back?: string,
   ): Promise<Response>
-  /** Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. */
+  /**
+   * Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. `finishes`: the form is
+   * the purpose of the page `back`.
+   */
   take(
     request: Request,
     client: Client,
     body: unknown,
-    options: { back: string; keeps?: readonly string[] },
+    options: { back: string; keeps?: readonly string[]; finishes?: boolean },
     work: (visit: Visit, typed: Typed) => Promise<Response | Screen>,
   ): Promise<Response>
   /** 303 to a page of ours. */
@@ -108,6 +112,7 @@ interface Needs {
   clock: Clock
   config: Config
   logger: Logger
+  metrics: Metrics
   secret: ServerSecret
   stores: { tickets: TicketStore }
   dev: boolean
@@ -123,7 +128,8 @@ interface OpenVisit extends Visit {
 const TICKET_LABEL = 'page ticket'
 
 export function createVisits(needs: Needs): Visits {
-  const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, secret, dev } = needs
+  const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, metrics, secret, dev } =
+    needs
   const { tickets } = needs.stores
   const base = new URL(config.server.baseUrl)
   const secure = base.protocol === 'https:'
@@ -184,6 +190,10 @@ export function createVisits(needs: Needs): Visits {
     }
     return visit
   }
+
+  /** Paths of pages are routes of ours, so there are no more steps than pages. */
+  const count = (path: string, stage: 'begun' | 'finished') =>
+    metrics.count('page_steps_total', { step: path.slice(1).replaceAll(/[/-]/g, '_'), stage })
 
   /** Every visit comes from `open`. */
   const state = (visit: Visit) => visit as OpenVisit
@@ -281,7 +291,10 @@ export function createVisits(needs: Needs): Visits {
       const visit = await open(request, client, new URL(request.url).pathname)
       try {
         const screen = await drawScreen(visit)
-        return screen instanceof Response ? screen : draw(visit, screen)
+        if (screen instanceof Response) return screen
+        // A page that is shown again after a mistake was begun before.
+        if (visit.flow.problem === undefined) count(visit.path, 'begun')
+        return draw(visit, screen)
       } catch (error) {
         const problem = back === undefined ? null : problemOf(error, clock)
         if (problem === null) throw refusal(visit, error)
@@ -289,7 +302,7 @@ export function createVisits(needs: Needs): Visits {
       }
     },
 
-    async take(request, client, body, { back, keeps = [] }, work) {
+    async take(request, client, body, { back, keeps = [], finishes = false }, work) {
       const other = otherHost(request, client)
       if (other) return other
       const visit = await open(request, client, back)
@@ -305,6 +318,7 @@ export function createVisits(needs: Needs): Visits {
       visit.flow = { ...before, typed: { ...before.typed, ...kept } }
       try {
         const done = await work(visit, typed)
+        if (finishes) count(back, 'finished')
         return done instanceof Response ? done : draw(visit, done)
       } catch (error) {
         const problem = problemOf(error, clock)

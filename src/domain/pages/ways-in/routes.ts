@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { MessageSender } from '../../messages/senders/sender.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
 import {
@@ -26,6 +27,7 @@ interface Needs {
   waysIn: WaysIn
   offered: Offered
   clock: Clock
+  sender: Pick<MessageSender, 'isLate'>
   /** People who are signed in already go there. */
   home: string
   /** The page that leads on to an application. */
@@ -34,11 +36,12 @@ interface Needs {
 
 export function createWaysInRoutes(
   httpBase: HttpBase,
-  { visits, waysIn, offered, clock, home, handOverScreen }: Needs,
+  { visits, waysIn, offered, clock, sender, home, handOverScreen }: Needs,
 ) {
   const drawing = (visit: Visit): Drawing => ({
     offered,
     now: clock.now(),
+    isLate: (channel) => sender.isLate?.(channel) ?? false,
     to: (path) => visits.address(visit, path),
   })
 
@@ -82,6 +85,19 @@ export function createWaysInRoutes(
     ['/choose-password/again', '/choose-password', waysIn.recoverAgain],
   ]
 
+  /** These forms change the way, or send a code again. */
+  const turns = new Set([
+    '/sign-in/forgot',
+    '/sign-in/register',
+    '/sign-up/sign-in',
+    '/confirm/again',
+    '/code/again',
+    '/code/sign-in',
+    '/recover/code',
+    '/recover/sign-in',
+    '/choose-password/again',
+  ])
+
   const routes = new Elysia({ name: 'ways-in' }).use(httpBase)
   for (const [path, screen] of Object.entries(screens)) {
     routes.get(
@@ -101,8 +117,12 @@ export function createWaysInRoutes(
     routes.post(
       path,
       ({ request, client, body }) =>
-        visits.take(request, client, body, { back, keeps: ['identifier', 'stay'] }, async (visit, typed) =>
-          work(visit, typed),
+        visits.take(
+          request,
+          client,
+          body,
+          { back, keeps: ['identifier', 'stay'], finishes: !turns.has(path) },
+          async (visit, typed) => work(visit, typed),
         ),
       hidden,
     )

@@ -37,6 +37,8 @@ export interface Offered {
 
 export interface Drawing {
   offered: Offered
+  /** Whether messages are late now. */
+  isLate(channel: 'email' | 'sms'): boolean
   now: Date
   /** The address of a path with the flow of the visit. */
   to(path: string): string
@@ -267,6 +269,14 @@ function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pag
   return typed ? named.replace('{contact}', typed) : otherwise
 }
 
+/** The same for known and unknown contacts: it says nothing but that the server is away. */
+function lateNotice({ texts: { pages }, flow }: View, { isLate }: Drawing): Html | false {
+  const contact = flow.sentTo ?? flow.typed?.identifier
+  return (
+    contact !== undefined && isLate(contact.includes('@') ? 'email' : 'sms') && notice(pages.late_message)
+  )
+}
+
 export function confirmScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { to } = drawing
@@ -276,7 +286,7 @@ export function confirmScreen(visit: View, drawing: Drawing): Screen {
     title: pages.confirm_title,
     content: html`<h1>${pages.confirm_title}</h1>
 <p class="lead">${sentTo(visit, pages.confirm_lead, pages.code_sent_confirm)}</p>
-${problem.above ?? noticeOf(visit)}
+${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/confirm')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'))}
@@ -306,7 +316,7 @@ function signInCodeScreen(visit: View, drawing: Drawing): Screen {
     title: pages.code_title,
     content: html`<h1>${pages.code_title}</h1>
 <p class="lead">${sentTo(visit, pages.code_lead, creates && !offered.isForDomains ? pages.code_sent_create : undefined)}</p>
-${problem.above ?? noticeOf(visit)}
+${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/code')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'))}
@@ -339,7 +349,7 @@ function secondFactorScreen(visit: View, drawing: Drawing): Screen {
     title: pages.second_factor_title,
     content: html`<h1>${pages.second_factor_title}</h1>
 <p class="lead">${lead}</p>
-${problem.above ?? noticeOf(visit)}
+${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/code')}">
 ${codeField(visit, problem.of('otp'), pages.code, pages.recovery_code_hint)}
 ${offered.trustDevice && check('trust', pages.trust_device)}
@@ -383,7 +393,7 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
     title: pages.choose_password_title,
     content: html`<h1>${pages.choose_password_title}</h1>
 <p class="lead">${sentTo(visit, pages.choose_password_lead)}</p>
-${problem.above ?? noticeOf(visit)}
+${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/choose-password')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
 ${codeField(visit, problem.of('otp'), pages.code_or_access_code)}
