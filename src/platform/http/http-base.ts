@@ -19,6 +19,7 @@ import type { Logger } from './logging.ts'
 import { createRepetitionFinder, type RouteWithQuery } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,
+  checksOwnFields,
   FORM_OR_JSON_ROUTES,
   isUnbounded,
   parseAny,
@@ -179,6 +180,7 @@ export function createHttpBase({
   function fail(request: Request, thrown: unknown): Response {
     const exchange = exchangeOf(request)
     const failure = describeFailure(thrown)
+    if (exchange.route === TOKEN_ROUTE) failure.oauthError ??= 'invalid_request'
     const methods = failure.errorCode === 'route_not_found' ? findMethods(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
     exchange.failure = failure
@@ -268,7 +270,8 @@ export function createHttpBase({
     })
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
       // A GET without a path parameter reads nothing of the request: there is nothing to refuse.
-      const readsNothing = request.method === 'GET' && !route.includes(':') && !listsTakeQueries
+      const readsNothing =
+        checksOwnFields(route) || (request.method === 'GET' && !route.includes(':') && !listsTakeQueries)
       const fields = readsNothing
         ? []
         : [...findUnstorableText(body), ...findUnstorableText(params), ...findUnstorableText(query)]
@@ -282,6 +285,9 @@ export function createHttpBase({
       return ''
     })
 }
+
+/** Its errors are those of OAuth, also where its body cannot be read. */
+const TOKEN_ROUTE = '/oauth2/token'
 
 /** Load balancers ask every second or so: what they were told matters only where it was a refusal. */
 const PROBES = new Set<string | null>(['/healthz', '/readyz'])

@@ -22,6 +22,9 @@ const PAGES = /^\/(sign-in|sign-up|sign-out|confirm|code|recover|choose-password
 
 export const takesForm = (route: string): boolean => FORM_ROUTES.has(route) || PAGES.test(route)
 
+/** Pages, and what applications call, say in their own form what cannot be read. */
+export const checksOwnFields = (route: string): boolean => PAGES.test(route)
+
 /** Gateways of all kinds send JSON of any shape, or a form; a page sends a form, and a program may send JSON. */
 export const FORM_OR_JSON_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway', '/undo'])
 

@@ -334,6 +334,29 @@ describe('what may be asked for', () => {
     expect(browser.html).toContain('value="somebody@example.com"')
   })
 
+  test.each(['client_id', 'redirect_uri'])(
+    '%s twice goes back, two different ones are a page',
+    async (name) => {
+      const address = authorizeAddress(newVerifier())
+      const value = new URLSearchParams(address.split('?')[1]).get(name) ?? ''
+      const same = await openBrowser(service.url).open(`${address}&${new URLSearchParams({ [name]: value })}`)
+      expect(parametersOf(same).get('error')).toBe('invalid_request')
+      const other = await openBrowser(service.url).open(`${address}&${new URLSearchParams({ [name]: 'x' })}`)
+      expect([other.left, other.title]).toEqual([null, 'This link does not work'])
+    },
+  )
+
+  test('a token request that cannot be read is refused in the form of OAuth', async () => {
+    const json = await fetch(`${service.url}/oauth2/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect([json.status, ((await json.json()) as { error: string }).error]).toEqual([415, 'invalid_request'])
+    const { status, body } = await redeem(service, 'a', newVerifier(), { redirect_uri: 'x\0' })
+    expect([status, body.error]).toEqual([400, 'invalid_request'])
+  })
+
   test('a login_hint of the same person in another spelling is that person', async () => {
     const { browser, person } = await signedInBrowser(service)
     await browser.open(authorizeAddress(newVerifier(), { login_hint: ` ${person.identifier.toUpperCase()}` }))

@@ -261,6 +261,13 @@ describe('what a page is', () => {
     expect(browser.headers.getSetCookie()).toEqual([])
   })
 
+  test('a character that cannot be stored is said in the form', async () => {
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier: 'a\0@example.com', password: 'something long' })
+    expect([browser.status, browser.path]).toEqual([200, '/sign-in'])
+    expect(browser.said).not.toBe('')
+  })
+
   test('while the mail server is away, the page says that the message will follow', async () => {
     const email = newEmail()
     const browser = await openBrowser(service.url).open('/sign-up')

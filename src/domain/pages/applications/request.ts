@@ -40,16 +40,13 @@ export function readAuthorization(
 ): ReadRequest {
   const clientId = query.get('client_id') ?? ''
   const application = applications.find(({ id }) => id === clientId)
-  if (!application || query.getAll('client_id').length > 1) {
+  if (!application || differs(query, 'client_id')) {
     const ids = applications.map(({ id }) => id)
     return { kind: 'unknown', what: 'application', nearest: ids.length > 0 ? closest(clientId, ids) : null }
   }
   const redirectUri = query.get('redirect_uri') ?? ''
   const { redirectUris } = application
-  if (
-    !redirectUris.some((uri) => isSameRedirect(uri, redirectUri)) ||
-    query.getAll('redirect_uri').length > 1
-  ) {
+  if (!redirectUris.some((uri) => isSameRedirect(uri, redirectUri)) || differs(query, 'redirect_uri')) {
     const nearest = redirectUris.length > 0 ? closest(redirectUri, redirectUris) : null
     return { kind: 'unknown', what: 'redirect_uri', nearest }
   }
@@ -106,6 +103,9 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
   }
   return null
 }
+
+/** Nobody can say which of two different values is meant. The same value twice goes back as an error. */
+const differs = (query: URLSearchParams, name: string) => new Set(query.getAll(name)).size > 1
 
 /** The flow holds the text as JSON. The quotation marks are not counted. */
 const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2

@@ -8,6 +8,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
+import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
@@ -169,6 +170,7 @@ export function createApplicationService(needs: Needs): ApplicationService {
     async token(form, client) {
       try {
         await limits.charge(limits.counters.tokenCalls(client.addressBucket))
+        if (findUnstorableText(form).length > 0) throw new AppError('invalid_request')
         switch (form.grant_type) {
           case 'authorization_code':
             return await redeem(form, client)

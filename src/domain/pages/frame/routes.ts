@@ -4,7 +4,7 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Frame } from './frame.ts'
 
 /** A picture must not bring script: an SVG that is opened by itself runs nothing and loads nothing. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+const POLICY = "default-src 'none'; sandbox"
 
 export function createFrameRoutes(httpBase: HttpBase, { assets }: Frame) {
   const routes = new Elysia({ name: 'frame' }).use(httpBase)

@@ -12,6 +12,7 @@ import type { Client } from '../../../platform/http/http-base.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
+import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Texts } from '../../../texts/texts.ts'
@@ -193,7 +194,10 @@ export function createVisits(needs: Needs): Visits {
 
   /** Paths of pages are routes of ours, so there are no more steps than pages. */
   const count = (path: string, stage: 'begun' | 'finished') =>
-    metrics.count('page_steps_total', { step: path.slice(1).replaceAll(/[/-]/g, '_'), stage })
+    metrics.count('page_steps_total', {
+      step: path.replaceAll(/^\/|\/$/g, '').replaceAll(/[/-]/g, '_'),
+      stage,
+    })
 
   /** Every visit comes from `open`. */
   const state = (visit: Visit) => visit as OpenVisit
@@ -312,11 +316,15 @@ export function createVisits(needs: Needs): Visits {
         throw refusal(visit, new AppError('invalid_sign_in_state', { cause: 'other_site' }))
       }
       const kept = Object.fromEntries(
-        keeps.flatMap((name) => (typed[name] ? [[name, typed[name].slice(0, 512)]] : [])),
+        keeps.flatMap((name) =>
+          typed[name] ? [[name, typed[name].slice(0, 512).replaceAll('\0', '')]] : [],
+        ),
       )
       const { problem: _, notice: __, ...before } = visit.flow
       visit.flow = { ...before, typed: { ...before.typed, ...kept } }
       try {
+        const unstorable = findUnstorableText(typed)
+        if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
         const done = await work(visit, typed)
         if (finishes) count(back, 'finished')
         return done instanceof Response ? done : draw(visit, done)
