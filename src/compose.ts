@@ -27,6 +27,7 @@ import { clientSettings } from './domain/operations/client-settings/routes.ts'
 import { type DevKey, openDevKey } from './domain/operations/dev/dev-key.ts'
 import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
+import { describeLockedOut } from './domain/operations/doctor/store.ts'
 import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
 import { originsOf } from './domain/pages/applications/origins.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -174,7 +175,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
   })
   const probes = createAddressProbes()
   let storeWatch: StoreWatch | null = null
-  let lostApps: Promise<void> | null = null
+  let lostApps: Promise<unknown> | null = null
   let scrapes: ScrapeListener | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const settings = clientSettings({
@@ -254,7 +255,10 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       housekeeping.start()
       hashing.start()
       backups.start()
-      lostApps = reportLostApps(services.authenticators, logger)
+      lostApps = Promise.all([
+        reportLostApps(services.authenticators, logger),
+        reportLockedOut(config, database, logger),
+      ])
     },
     async close() {
       storeWatch?.close()
@@ -322,6 +326,15 @@ async function reportLostApps(
     if (count > 0) logger.warn({ count }, LOST_APPS)
   } catch {
     logger.warn('the authenticator apps could not be counted')
+  }
+}
+
+async function reportLockedOut(config: Config, database: Database, logger: Logger): Promise<void> {
+  try {
+    const lockedOut = await describeLockedOut(config, database)
+    if (lockedOut !== null) logger.warn({ key: 'codes.login' }, lockedOut)
+  } catch {
+    logger.warn('the accounts without another way in could not be counted')
   }
 }
 

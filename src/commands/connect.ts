@@ -5,6 +5,7 @@ import { openDatabase } from '../compose/connections.ts'
 import { createSmtpSenders } from '../domain/messages/smtp/mail-servers.ts'
 import { explainFailure } from '../domain/operations/doctor/explain.ts'
 import { reachHost } from '../domain/operations/doctor/reach-checks.ts'
+import { describeLockedOut } from '../domain/operations/doctor/store.ts'
 import type { Config } from '../platform/config/types.ts'
 import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { DataDirectoryLocked } from '../platform/postgres/embedded-lock.ts'
@@ -51,6 +52,8 @@ async function tryDatabase(config: Config): Promise<string> {
     try {
       await database.ping()
       const pending = await planMigrations(database)
+      const lockedOut = pending.length === 0 ? await describeLockedOut(config, database) : null
+      if (lockedOut !== null) return `it answers, and is up to date; warning: ${lockedOut}`
       return pending.length === 0
         ? 'it answers, and is up to date'
         : `it answers, and lacks ${pending.join(', ')}`

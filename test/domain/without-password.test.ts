@@ -6,8 +6,9 @@ import { lockAccount } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { shapes, startService, type TestService } from '../helpers/service.ts'
 import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(40_000)
 
@@ -349,11 +350,34 @@ describe('two factors without a password', () => {
   })
 })
 
+test('start and doctor count whoever has no other way in where codes.login is turned off', async () => {
+  const service = await startService({ settings: optional })
+  let without: TestService | null = null
+  try {
+    await enter(service, newEmail())
+    await service.signUp(newEmail())
+    const { storage, clock } = service
+    without = await startService({ storage, clock, settings: { codes: { login: false } } })
+    const warned = () => without!.log.find((line) => line.includes('1 accounts have no way in'))
+    await waitFor(warned, { what: 'the warning of the start' })
+    const findingOf = async (at: TestService) =>
+      (await asOperator(at, 'GET', 'doctor')).body.findings.find(
+        ({ name }: { name: string }) => name === 'ways-in',
+      )
+    expect(await findingOf(without)).toMatchObject({ level: 'warning' })
+    expect(await findingOf(service)).toMatchObject({ level: 'ok' })
+  } finally {
+    await without?.close()
+    await service.close()
+  }
+})
+
 describe('with limits on', () => {
   const service = useLimited({ settings: { ...optional, limits: { codes_per_day: 1000 } } })
 
   test('nobody can tell who has an account, call after call, and when a limit answers', async () => {
-    const [unknown, known, waiting, locked, contested] = Array.from({ length: 5 }, newEmail) as [
+    const [unknown, known, waiting, locked, contested, claimed] = Array.from({ length: 6 }, newEmail) as [
+      string,
       string,
       string,
       string,
@@ -366,9 +390,19 @@ describe('with limits on', () => {
     await lockAccount(service, locked, new Date())
     for (const password of [PASSWORD, 'the other password'])
       await service.post('register', registration(contested, password), newClient())
+    const { identifier: other } = await service.signUp(newEmail())
+    const { uuid } = await administered(service, other)
+    await asOperator(service, 'PUT', `accounts/${uuid}/email`, { value: claimed })
     service.clock.advance(3_600_000)
     const shown: Record<string, unknown[]> = {}
-    for (const [kind, identifier] of Object.entries({ unknown, known, waiting, locked, contested })) {
+    for (const [kind, identifier] of Object.entries({
+      unknown,
+      known,
+      waiting,
+      locked,
+      contested,
+      claimed,
+    })) {
       const client = newClient()
       const answers: unknown[] = []
       for (let i = 0; i < 6; i++)

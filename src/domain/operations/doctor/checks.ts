@@ -44,6 +44,7 @@ import {
   checkSealedRows,
   checkSigningKey,
   checkTestIdentities,
+  checkWaysIn,
 } from './stored-checks.ts'
 import { checkSmsTexts } from './text-checks.ts'
 
@@ -74,6 +75,7 @@ export const checks: Check[] = [
   { name: 'sealed-rows', where: 'stores', after: 'database', run: checkSealedRows },
   { name: 'signing-key', where: 'stores', after: 'database', run: checkSigningKey },
   { name: 'claims', where: 'stores', after: 'database', run: checkClaims },
+  { name: 'ways-in', where: 'stores', after: 'database', run: checkWaysIn },
   { name: 'test-identities', where: 'stores', after: 'database', run: checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: checkBackup },
 

@@ -1,6 +1,7 @@
 /** What PostgreSQL says about itself. */
 
 import { sql } from 'drizzle-orm'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
@@ -69,10 +70,37 @@ const listPublishedKeys = defineStatement({
   select kid from signing_keys where published_until is null or published_until > ${now} order by kid`,
 })
 
+/** Accounts that nothing but a sent code opens: they have neither a password nor a usable identity or passkey. */
+const countCodeOnly = defineStatement({
+  name: 'doctor.code_only_accounts',
+  params: { usable: 'text', rpId: 'text?' },
+  row: { count: 'int' },
+  sql: (p) => sql`
+  select count(*)::int as count from accounts
+   where password_digest is null and account_confirmed_at is not null
+     and (email_confirmed_at is not null or phone_confirmed_at is not null)
+     and not exists (select 1 from identities where account_id = accounts.id
+                        and provider in (select jsonb_array_elements_text(${p.usable}::jsonb)))
+     and not exists (select 1 from passkeys where account_id = accounts.id and rp_id = ${p.rpId})`,
+})
+
 export const createDoctorStore = (database: Database) => ({
   facts: async () => (await database.first(readFacts, {}))!,
   foreignTables: () => database.all(findForeignTables, {}),
   connections: async () => (await database.first(countConnections, {}))!,
   directory: async () => (await database.first(findDirectory, {}))?.directory ?? null,
+  codeOnlyAccounts: async ({ social, passkeys }: Pick<Config, 'social' | 'passkeys'>) => {
+    const usable = JSON.stringify(social.providers.map(({ name }) => name))
+    return (await database.first(countCodeOnly, { usable, rpId: passkeys.rpId }))!.count
+  },
   publishedKeys: async (now: Date) => (await database.all(listPublishedKeys, { now })).map(({ kid }) => kid),
 })
+
+/** Without codes at sign-in these accounts have no way in but a reset of the password; null where there are none. */
+export async function describeLockedOut(config: Config, database: Database): Promise<string | null> {
+  if (config.codes.login) return null
+  const count = await createDoctorStore(database).codeOnlyAccounts(config)
+  return count === 0
+    ? null
+    : `${count} accounts have no way in but a sent code, which codes.login = false refuses: turn it on again, or let their owners choose a password by a reset`
+}

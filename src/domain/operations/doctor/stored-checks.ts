@@ -2,6 +2,7 @@
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
 import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
+import { describeLockedOut } from './store.ts'
 
 const DAY_MS = 86_400_000
 /** A key signs for 90 days. */
@@ -62,6 +63,11 @@ export async function checkClaims({ config, stores, clock }: StoreContext): Prom
     : warning(
         `claims did not fit into tokens of ${omitted}: all together are at most 2,048 bytes; give these accounts fewer groups or shorter metadata`,
       )
+}
+
+export async function checkWaysIn({ config, database }: StoreContext): Promise<Finding> {
+  const lockedOut = await describeLockedOut(config, database)
+  return lockedOut === null ? ok('nobody depends on a way in that is turned off') : warning(lockedOut)
 }
 
 /** An entry that works is a warning, so that nobody forgets it. */
