@@ -23,9 +23,17 @@ func env(name, fallback string) string {
 	return fallback
 }
 
-var issuer = env("POTERNE_URL", "http://127.0.0.1:8080")
+var (
+	issuer = env("POTERNE_URL", "http://127.0.0.1:8080")
+	page   = env("PAGE_ORIGIN", "http://localhost:5173")
+)
 
-// Keys by their id, fetched at most once a minute.
+// The keys cannot be fetched: an outage is no reason to sign people out.
+var errNoKeys = errors.New("no keys")
+
+var client = http.Client{Timeout: 5 * time.Second}
+
+// Keys by their id, kept for five minutes, and fetched at most once a minute for an unknown one.
 type keySet struct {
 	mutex   sync.Mutex
 	fetched time.Time
@@ -41,14 +49,14 @@ func (set *keySet) find(kid string) (*ecdsa.PublicKey, error) {
 	set.mutex.Lock()
 	defer set.mutex.Unlock()
 	if time.Since(set.fetched) > 5*time.Minute || (set.keys[kid] == nil && time.Since(set.fetched) > time.Minute) {
-		answer, err := http.Get(issuer + "/.well-known/jwks.json")
+		answer, err := client.Get(issuer + "/.well-known/jwks.json")
 		if err != nil {
-			return nil, err
+			return nil, errNoKeys
 		}
 		defer answer.Body.Close()
 		var published struct{ Keys []struct{ Kid, X, Y string } }
-		if err := json.NewDecoder(answer.Body).Decode(&published); err != nil {
-			return nil, err
+		if answer.StatusCode != 200 || json.NewDecoder(answer.Body).Decode(&published) != nil {
+			return nil, errNoKeys
 		}
 		set.keys = map[string]*ecdsa.PublicKey{}
 		for _, key := range published.Keys {
@@ -69,9 +77,12 @@ type claims struct {
 	Exp                int64
 }
 
-// The claims of an access token, or an error where it is not valid.
+// The claims of an access token, or an error where it is not valid, or the keys cannot be fetched.
 func verify(authorization string) (*claims, error) {
-	parts := strings.Split(strings.TrimPrefix(authorization, "Bearer "), ".")
+	if scheme, token, found := strings.Cut(authorization, " "); found && strings.EqualFold(scheme, "bearer") {
+		authorization = strings.TrimSpace(token)
+	}
+	parts := strings.Split(authorization, ".")
 	if len(parts) != 3 {
 		return nil, errors.New("not a token")
 	}
@@ -110,7 +121,18 @@ func verify(authorization string) (*claims, error) {
 
 func main() {
 	http.HandleFunc("/", func(response http.ResponseWriter, request *http.Request) {
+		// The page runs at another address, and sends a header of its own: browsers ask first.
+		response.Header().Set("Access-Control-Allow-Origin", page)
+		response.Header().Set("Access-Control-Allow-Headers", "authorization")
+		if request.Method == http.MethodOptions {
+			response.WriteHeader(http.StatusNoContent)
+			return
+		}
 		found, err := verify(request.Header.Get("Authorization"))
+		if errors.Is(err, errNoKeys) {
+			response.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		if err != nil {
 			response.WriteHeader(http.StatusUnauthorized)
 			return

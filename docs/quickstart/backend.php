@@ -2,6 +2,10 @@
 // php -S 127.0.0.1:3000 backend.php: PHP with its openssl extension is enough.
 
 $issuer = getenv('POTERNE_URL') ?: 'http://127.0.0.1:8080';
+$page = getenv('PAGE_ORIGIN') ?: 'http://localhost:5173';
+
+/** The keys cannot be fetched: an outage is no reason to sign people out. */
+class NoKeys extends Exception {}
 
 function base64url(string $text): string
 {
@@ -16,11 +20,29 @@ function derInteger(string $bytes): string
     return "\x02" . chr(strlen($bytes)) . $bytes;
 }
 
-/** The published keys by their id, in PEM. Keep them for five minutes where you have a cache. */
+/**
+ * What poterne publishes, kept for five minutes in a file beside this one. Nobody but this server may write to that
+ * folder: who writes the file decides which tokens are right.
+ */
+function published(string $issuer): string
+{
+    $file = __DIR__ . '/.keys.json';
+    if (is_file($file) && filemtime($file) > time() - 300) return file_get_contents($file);
+    $context = stream_context_create(['http' => ['timeout' => 5]]);
+    $text = @file_get_contents("$issuer/.well-known/jwks.json", false, $context);
+    if ($text === false || !isset(json_decode($text)->keys)) throw new NoKeys();
+    $new = tempnam(__DIR__, '.keys');
+    file_put_contents($new, $text);
+    rename($new, $file);
+    clearstatcache();
+    return $text;
+}
+
+/** The published keys by their id, in PEM. */
 function keys(string $issuer): array
 {
     $pem = [];
-    foreach (json_decode(file_get_contents("$issuer/.well-known/jwks.json"))->keys as $key) {
+    foreach (json_decode(published($issuer))->keys as $key) {
         // What stands before the point in the public key of a P-256 curve (RFC 5480).
         $prefix = hex2bin('3059301306072a8648ce3d020106082a8648ce3d03010703420004');
         $der = base64_encode($prefix . base64url($key->x) . base64url($key->y));
@@ -29,10 +51,10 @@ function keys(string $issuer): array
     return $pem;
 }
 
-/** The claims of the access token; throws where the token is not valid. */
+/** The claims of the access token; throws where the token is not valid, and `NoKeys` where the keys cannot be fetched. */
 function verify(string $authorization, string $issuer): stdClass
 {
-    $parts = explode('.', preg_replace('/^Bearer /', '', $authorization));
+    $parts = explode('.', preg_replace('/^Bearer +/i', '', $authorization));
     if (count($parts) !== 3) throw new Exception('not a token');
     $header = json_decode(base64url($parts[0]));
     $claims = json_decode(base64url($parts[1]));
@@ -48,10 +70,20 @@ function verify(string $authorization, string $issuer): stdClass
     return $claims;
 }
 
+// The page runs at another address, and sends a header of its own: browsers ask first.
+header("Access-Control-Allow-Origin: $page");
+header('Access-Control-Allow-Headers: authorization');
+if ($_SERVER['REQUEST_METHOD'] === 'OPTIONS') {
+    http_response_code(204);
+    exit;
+}
+
 try {
     $claims = verify($_SERVER['HTTP_AUTHORIZATION'] ?? '', $issuer);
     header('Content-Type: application/json');
     echo json_encode(['user' => $claims->sub]);
+} catch (NoKeys) {
+    http_response_code(503);
 } catch (Throwable $error) {
     http_response_code(401);
 }

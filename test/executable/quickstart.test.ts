@@ -17,7 +17,11 @@ const root = join(import.meta.dir, '../..')
 const files = join(root, 'docs/quickstart')
 
 let url: string
+/** What the back ends know as poterne: it is there or not as `isAway` says. */
+let front: Bun.Server<undefined>
+let isAway = false
 let page: Bun.Server<undefined>
+let backEndAddress = ''
 let poterne: RunningProcess
 let browser: Browser
 
@@ -36,7 +40,16 @@ beforeAll(async () => {
   await builtExecutable()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
-  const source = (await Bun.file(join(files, 'index.html')).text()).replace('http://localhost:8080', url)
+  backEndAddress = `http://127.0.0.1:${await freePort()}`
+  const source = (await Bun.file(join(files, 'index.html')).text())
+    .replace('http://localhost:8080', url)
+    .replace('http://127.0.0.1:3000', backEndAddress)
+  front = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url: asked }) =>
+      isAway ? new Response('{}', { status: 503 }) : fetch(url + new URL(asked).pathname),
+  })
   page = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -45,6 +58,7 @@ beforeAll(async () => {
   poterne = await spawnExecutable(['serve', '--dev'], {
     env: {
       POTERNE_SERVER_PORT: String(port),
+      POTERNE_SERVER_BASE_URL: front.url.origin,
       POTERNE_SERVER_CORS_ORIGINS: `http://127.0.0.1:${page.port}`,
     },
   })
@@ -57,7 +71,34 @@ afterAll(async () => {
   poterne?.signal('SIGTERM')
   await poterne?.exited
   await page?.stop(true)
+  await front?.stop(true)
 })
+
+/** Runs the file as the quick start says, in a folder of its own. */
+async function startBackEnd(file: string, command: string[], at: string) {
+  const directory = newDirectory('back-end')
+  copyFileSync(join(files, file), join(directory, file))
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+  const { port } = new URL(at)
+  const server = Bun.spawn(
+    command.map((part) => part.replace('$PORT', port)),
+    {
+      cwd: directory,
+      env: {
+        PATH: process.env.PATH,
+        HOME: directory,
+        GOCACHE: join(directory, 'go'),
+        POTERNE_URL: front.url.origin,
+        PAGE_ORIGIN: `http://127.0.0.1:${page.port}`,
+        PORT: port,
+      },
+      stdout: 'ignore',
+      stderr: 'ignore',
+    },
+  )
+  await waitFor(() => answers(at), { what: `${file} to listen`, timeoutMs: 40_000 })
+  return server
+}
 
 async function accessToken(): Promise<string> {
   const json = { 'content-type': 'application/json' }
@@ -85,7 +126,7 @@ test('the page registers, confirms, keeps people signed in, signs out and in aga
   await tab.click('text=Create an account')
   const person = { identifier: 'ada@example.com', password: 'une phrase bien longue' }
   await fill({ ...person, password: 'short' })
-  await tab.waitForSelector('[role=alert]:has-text("too short")')
+  await tab.waitForSelector('[role=alert]:has-text("at least 8 characters")')
   await fill(person)
   await title('Enter the code')
   await fill({ otp: '000000' })
@@ -97,6 +138,13 @@ test('the page registers, confirms, keeps people signed in, signs out and in aga
   await title('Hello ada@example.com')
   await tab.reload()
   await title('Hello ada@example.com')
+  await tab.click('text=Ask my back end')
+  await tab.waitForSelector('[role=alert]:has-text("Nothing answers at")')
+  const server = await startBackEnd('backend.mjs', ['node', 'backend.mjs'], backEndAddress)
+  await tab.click('text=Ask my back end')
+  await tab.waitForSelector('[role=status]:has-text(\'The back end answered: {"user":\')')
+  server.kill()
+  await server.exited
   await tab.click('text=Sign out')
   await title('Sign in')
   await fill({ ...person, password: 'wrong wrong wrong' })
@@ -107,45 +155,38 @@ test('the page registers, confirms, keeps people signed in, signs out and in aga
   await tab.close()
 })
 
-const backEnds: [string, (directory: string) => string[]][] = [
-  ['backend.mjs', () => ['node', 'backend.mjs']],
-  ['backend.py', () => ['/usr/bin/python3', 'backend.py']],
-  ['backend.go', () => ['go', 'run', 'backend.go']],
-  ['backend.php', () => ['php', '-S', `127.0.0.1:$PORT`, 'backend.php']],
+const backEnds: [string, string[]][] = [
+  ['backend.mjs', ['node', 'backend.mjs']],
+  ['backend.py', ['/usr/bin/python3', 'backend.py']],
+  ['backend.go', ['go', 'run', 'backend.go']],
+  ['backend.php', ['php', '-S', '127.0.0.1:$PORT', 'backend.php']],
 ]
 
 describe('a back end takes the access token and nothing else', () => {
   test.each(backEnds)('%s', async (file, command) => {
-    const directory = newDirectory('back-end')
-    copyFileSync(join(files, file), join(directory, file))
-    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-    const port = String(await freePort())
-    const server = Bun.spawn(
-      command(directory).map((part) => part.replace('$PORT', port)),
-      {
-        cwd: directory,
-        env: {
-          PATH: process.env.PATH,
-          HOME: directory,
-          GOCACHE: join(directory, 'go'),
-          POTERNE_URL: url,
-          PORT: port,
-        },
-        stdout: 'ignore',
-        stderr: 'ignore',
-      },
-    )
+    const at = `http://127.0.0.1:${await freePort()}/`
+    const server = await startBackEnd(file, command, at)
     try {
-      const at = `http://127.0.0.1:${port}/`
-      await waitFor(() => answers(at), { what: `${file} to listen`, timeoutMs: 40_000 })
-      const ask = async (token: string) => {
-        const answer = await fetch(at, { headers: { authorization: `Bearer ${token}` } })
+      const ask = async (token: string, scheme = 'Bearer') => {
+        const answer = await fetch(at, { headers: { authorization: `${scheme} ${token}` } })
         return { status: answer.status, body: answer.ok ? await answer.json() : null }
       }
       const token = await accessToken()
+      isAway = true
+      expect((await ask(token)).status).toBe(503)
+      isAway = false
       const [header = '', claims = '', signature = ''] = token.split('.')
       const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString())
       expect(await ask(token)).toEqual({ status: 200, body: { user: sub } })
+      isAway = true
+      expect((await ask(token, 'bearer')).status).toBe(200)
+      isAway = false
+      const asked = await fetch(at, { method: 'OPTIONS' })
+      expect([asked.ok, asked.headers.get('access-control-allow-origin')]).toEqual([
+        true,
+        `http://127.0.0.1:${page.port}`,
+      ])
+      expect(asked.headers.get('access-control-allow-headers')).toBe('authorization')
       const changed = (part: string, change: object) =>
         Buffer.from(
           JSON.stringify({ ...JSON.parse(Buffer.from(part, 'base64url').toString()), ...change }),
@@ -162,6 +203,7 @@ describe('a back end takes the access token and nothing else', () => {
         expect((await ask(wrong)).status).toBe(401)
       }
     } finally {
+      isAway = false
       server.kill()
       await server.exited
     }
