@@ -109,6 +109,8 @@ export interface FieldError {
   code: FieldErrorCode
   /** Only, and always, with `weak_password`. */
   reason?: WeakPasswordReason
+  /** Only, and always, with the reason `too_short`: how many characters a password needs. */
+  minimum?: number
   /** Only, and always, with `unknown_role`: the nearest name. */
   nearest?: string
 }

@@ -99,7 +99,7 @@ export const en: Texts = {
     unknown_role: 'There is no role of this name; the nearest is {nearest}.',
   },
   weak_password: {
-    too_short: 'This password is too short.',
+    too_short: 'This password is too short: it needs at least {minimum} characters.',
     common: 'This password is too common: it would soon be guessed.',
     is_identifier: 'The password must not be your identifier.',
     is_service_name: 'The password must not be made of the name of this service.',

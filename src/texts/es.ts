@@ -103,7 +103,7 @@ export const es: Texts = {
     unknown_role: 'No hay ningún rol con este nombre; el más parecido es {nearest}.',
   },
   weak_password: {
-    too_short: 'Esta contraseña es demasiado corta.',
+    too_short: 'Esta contraseña es demasiado corta: se necesitan al menos {minimum} caracteres.',
     common: 'Esta contraseña es demasiado común: se adivinaría pronto.',
     is_identifier: 'La contraseña no puede ser su identificador.',
     is_service_name: 'La contraseña no puede reducirse al nombre de este servicio.',

@@ -102,7 +102,7 @@ export const fr = {
     unknown_role: 'Aucun rôle ne porte ce nom ; le plus proche est {nearest}.',
   } satisfies Record<FieldErrorCode, string>,
   weak_password: {
-    too_short: 'Ce mot de passe est trop court.',
+    too_short: 'Ce mot de passe est trop court : il faut au moins {minimum} caractères.',
     common: 'Ce mot de passe est trop répandu : il serait vite deviné.',
     is_identifier: 'Le mot de passe ne doit pas reprendre votre identifiant.',
     is_service_name: 'Le mot de passe ne doit pas se réduire au nom de ce service.',

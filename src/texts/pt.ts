@@ -105,7 +105,7 @@ export const pt: Texts = {
     unknown_role: 'Não existe nenhum papel com este nome; o mais próximo é {nearest}.',
   },
   weak_password: {
-    too_short: 'Esta senha é demasiado curta.',
+    too_short: 'Esta senha é demasiado curta: são necessários pelo menos {minimum} caracteres.',
     common: 'Esta senha é demasiado comum: seria adivinhada depressa.',
     is_identifier: 'A senha não pode ser o seu identificador.',
     is_service_name: 'A senha não pode limitar-se ao nome deste serviço.',

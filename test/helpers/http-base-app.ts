@@ -90,7 +90,7 @@ function failingRoutes(httpBase: HttpBase) {
     .get('/fields', () => {
       throw new AppError('validation_failed', {
         fields: [
-          { field: 'password', code: 'weak_password', reason: 'too_short' },
+          { field: 'password', code: 'weak_password', reason: 'too_short', minimum: 8 },
           { field: 'email', code: 'invalid_email' },
         ],
         retryAfterSeconds: 2,

@@ -79,7 +79,11 @@ describe('errors', () => {
     expect(Object.keys(body)).toEqual(['status', 'code', 'message', 'errors', 'retry_after', 'request_id'])
     expect(response.status).toBe(422)
     expect(body.errors).toEqual([
-      { field: 'password', code: 'weak_password', message: 'Ce mot de passe est trop court.' },
+      {
+        field: 'password',
+        code: 'weak_password',
+        message: 'Ce mot de passe est trop court : il faut au moins 8 caractères.',
+      },
       { field: 'email', code: 'invalid_email', message: 'Cette adresse e-mail n’est pas valide.' },
     ])
     expect(Object.keys((await get('/nowhere')).body)).toEqual(['status', 'code', 'message', 'request_id'])

@@ -6,6 +6,7 @@ import {
   type TwoFactorMethod,
   type UnknownPasskey,
 } from '../../errors.ts'
+import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
@@ -65,6 +66,6 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string, s
   return Response.json(body, { status: body.status, headers })
 }
 
-function fieldBody({ field, code, reason, nearest = '' }: FieldError, { fields, weak_password }: Texts) {
-  return { field, code, message: reason ? weak_password[reason] : fields[code].replace('{nearest}', nearest) }
+function fieldBody(error: FieldError, texts: Texts) {
+  return { field: error.field, code: error.code, message: fieldSentence(error, texts) }
 }

@@ -69,7 +69,10 @@ export function checkPassword(
   if (!form.ok) return [{ field: 'password', code: form.code }]
   const errors: FieldError[] = []
   const reason = weakness(form.password, form.codePoints, identifiers, rules)
-  if (reason !== null) errors.push({ field: 'password', code: 'weak_password', reason })
+  if (reason !== null) {
+    const minimum = reason === 'too_short' ? { minimum: rules.minimumLength } : {}
+    errors.push({ field: 'password', code: 'weak_password', reason, ...minimum })
+  }
   const confirmed = normalizePassword(confirmation)
   if (!confirmed.ok || confirmed.password !== form.password) {
     errors.push({ field: 'password_confirmation', code: 'password_mismatch' })
@@ -87,7 +90,29 @@ function weakness(
   const folded = password.toLowerCase()
   if (identifiers.some((identifier) => spells(folded, identifier))) return 'is_identifier'
   if (isMadeOf(contextWords, folded)) return 'is_service_name'
-  return isStaircase(folded) || isCommon(folded) ? 'common' : null
+  return isStaircase(folded) || isCommon(folded) || isWordAndDigits(folded) ? 'common' : null
+}
+
+/** The rows of keyboards and the words that lead the lists of leaked passwords. */
+const firstWords = new Set([
+  'azerty',
+  'qwerty',
+  'qwertz',
+  'azertyuiop',
+  'qwertyuiop',
+  'qwertzuiop',
+  'password',
+  'motdepasse',
+  'passwort',
+  'contrasena',
+  'senha',
+])
+
+/** `azerty123456`, `4321password!`: such a word and digits in order, which the list does not hold in every length. */
+function isWordAndDigits(folded: string): boolean {
+  const [, before = '', word = '', after = ''] = /^([0-9]*)([a-z]+)([0-9]*)[!.?]?$/.exec(folded) ?? []
+  const digits = [before, after].filter((part) => part !== '')
+  return firstWords.has(word) && digits.every(isStaircase)
 }
 
 /** A binary search in the sorted text; unlike a set of 18,000 strings it needs no preparation and no memory. */

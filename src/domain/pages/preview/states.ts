@@ -89,7 +89,7 @@ export const pageStates: PageState[] = [
     name: 'sign-up-wrong',
     flow: problem('validation_failed', [
       { field: 'email', code: 'invalid_email' },
-      { field: 'password', code: 'weak_password', reason: 'too_short' },
+      { field: 'password', code: 'weak_password', reason: 'too_short', minimum: 8 },
     ]),
     draw: signUpScreen,
   },

@@ -1,4 +1,5 @@
 /** What went wrong, in words: beside its field where a field is to blame, otherwise above the form. */
+import { fieldSentence } from '../../../texts/field-sentence.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { notice } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
@@ -35,8 +36,7 @@ export function showProblem({ flow, texts }: View, fields: readonly string[], no
       'bad',
       html`<ul>${list.map(([name, text]) => html`<li><a href="#${ids[name] ?? name}">${text}</a></li>`)}</ul>`,
     )
-  const sentence = ({ reason, code }: (typeof wrong)[number]) =>
-    reason ? texts.weak_password[reason] : texts.fields[code]
+  const sentence = (error: (typeof wrong)[number]) => fieldSentence(error, texts)
   return {
     of(...names) {
       const found = wrong.find(({ field }) => names.includes(field))
