@@ -195,7 +195,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
         mailbox && devKey
           ? (options.createDevRoutes?.({
               ...{ mailbox, catalog, key: devKey },
-              start: { adminUrl: adminUrlOf(config), hasDocumentation: docs },
+              start: { adminUrl: adminUrlOf(config), hasDocumentation: docs, hasPages: config.pages.enabled },
             }) ?? null)
           : null,
       passkeys: config.passkeys,

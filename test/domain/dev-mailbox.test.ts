@@ -14,7 +14,7 @@ import { newDirectory } from '../helpers/run-directory.ts'
 const now = new Date('2026-07-01T12:00:00.000Z')
 const open = (file: string | null = null) => {
   const mailbox = createMailbox({ now: () => now }, file)
-  const start = { adminUrl: 'http://127.0.0.1:8081/admin/', hasDocumentation: true }
+  const start = { adminUrl: 'http://127.0.0.1:8081/admin/', hasDocumentation: true, hasPages: true }
   const key = openDevKey(null, 8080)
   const routes = createDevRoutes({ mailbox, catalog: createCatalog({ language: 'fr' }), key, start })
   const send = (method: string, path: string, headers: Record<string, string> = {}) => {
@@ -250,7 +250,13 @@ describe('behind a proxy that says nothing of itself', () => {
       expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
       return [...(await answer.text()).matchAll(/href="([^"]*)"/g)].map(([, target]) => target)
     }
-    expect(await targets()).toEqual(['/dev/app', '/dev/mailbox', '/swagger', 'http://127.0.0.1:8081/admin/'])
+    expect(await targets()).toEqual([
+      '/sign-in',
+      '/dev/app',
+      '/dev/mailbox',
+      '/swagger',
+      'http://127.0.0.1:8081/admin/',
+    ])
     expect(await targets('')).toEqual(['/swagger'])
   })
 })

@@ -22,15 +22,18 @@ export interface StartPage {
   /** It is null where nothing listens for administration. */
   adminUrl: string | null
   hasDocumentation: boolean
+  /** Whether the pages for people are served. */
+  hasPages?: boolean
 }
 
 export function startPage(
-  { isOpen, adminUrl, hasDocumentation }: StartPage,
+  { isOpen, adminUrl, hasDocumentation, hasPages = false }: StartPage,
   language: Language,
   texts: Texts,
 ) {
   const words = texts.mailbox
   const links: [string, string][] = [
+    ...(isOpen && hasPages ? ([['/sign-in', texts.pages.sign_in]] as [string, string][]) : []),
     ...(isOpen
       ? ([
           ['/dev/app', words.demonstration],
