@@ -99,6 +99,8 @@ function showHeader(current) {
       button(say('sign_out'), signOut, 'small'),
     ]),
   )
+  // On a phone the screens are a row that scrolls.
+  header.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
 }
 
 function languageLink() {
