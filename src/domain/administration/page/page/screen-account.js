@@ -113,7 +113,7 @@ function contacts({ account, path, act }) {
       ' ',
       mayEverything('accounts:write') &&
         button(say('change'), () => changeContact({ path, act }, kind, value), 'small'),
-      ' ',
+      '\u00a0',
       mayEverything('accounts:write') &&
         value !== null &&
         button(
