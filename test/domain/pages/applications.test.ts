@@ -1,10 +1,19 @@
 /** The hand-over to applications, as a client of OAuth sees it, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { asOperator } from '../../helpers/administration.ts'
-import { type Answer, newEmail } from '../../helpers/api-client.ts'
+import { newEmail } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
+import {
+  authorizeAddress,
+  newCode,
+  newVerifier,
+  parametersOf,
+  REDIRECT,
+  redeem,
+  signedInBrowser,
+  token,
+} from '../../helpers/hand-over.ts'
 import {
   nextOf,
   openBrowser,
@@ -20,7 +29,6 @@ import { use, useReplica, useService } from '../../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
-const REDIRECT = 'https://app.example.com/signed-in'
 const settings = {
   ...pageSettings,
   server: { ...pageSettings.server, language: 'en' },
@@ -32,55 +40,6 @@ const settings = {
       { id: 'desk', name: 'Desk', redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'] },
     ],
   },
-}
-
-const newVerifier = () => randomBytes(32).toString('base64url')
-
-function authorizeAddress(verifier: string, more: Record<string, string> = {}): string {
-  const query = {
-    response_type: 'code',
-    client_id: 'web',
-    redirect_uri: REDIRECT,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-    state: 'abc',
-    ...more,
-  }
-  return `/oauth2/authorize?${new URLSearchParams(query)}`
-}
-
-async function token(service: Pick<TestService, 'url'>, form: Record<string, string>) {
-  const answer = await fetch(`${service.url}/oauth2/token`, {
-    method: 'POST',
-    body: new URLSearchParams(form),
-  })
-  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
-}
-
-const redeem = (service: Pick<TestService, 'url'>, code: string, code_verifier: string, more = {}) =>
-  token(service, {
-    grant_type: 'authorization_code',
-    code,
-    client_id: 'web',
-    redirect_uri: REDIRECT,
-    code_verifier,
-    ...more,
-  })
-
-const parametersOf = (browser: PageBrowser) => new URL(browser.left ?? 'none:').searchParams
-
-async function signedInBrowser(service: TestService, email = newEmail()) {
-  const person = await service.signUp(email)
-  const browser = await openBrowser(service.url).open('/sign-in')
-  await browser.press('Sign in', { identifier: person.identifier, password: person.password })
-  return { person, browser }
-}
-
-async function newCode(browser: PageBrowser, more = {}) {
-  const verifier = newVerifier()
-  browser.left = null
-  await browser.open(authorizeAddress(verifier, more))
-  return { verifier, code: parametersOf(browser).get('code') ?? '' }
 }
 
 describe.each(shapes)('the hand-over on %s', (shape) => {

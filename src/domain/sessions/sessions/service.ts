@@ -83,6 +83,10 @@ export function createSessionService(needs: Needs): SessionService {
     needs
   const { sessions: store, families } = needs.stores
 
+  /** An application that was taken out of the configuration gets nothing more, whichever route its token comes by. */
+  const isOfRemovedApplication = ({ clientId }: Pick<SignedSubject, 'clientId'>): boolean =>
+    Boolean(clientId) && !config.pages.applications.some(({ id }) => id === clientId)
+
   /** Where claims are required, a refusal is decided before the session is rotated. */
   async function rotate(rotation: Rotation, now: Date): Promise<SignedSubject | null> {
     if (!accountClaims.isConfigured) return families.rotate(rotation, now)
@@ -139,6 +143,8 @@ export function createSessionService(needs: Needs): SessionService {
       const subject =
         (await rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
         (await checkOlder(presented, client, now))
+      if (isOfRemovedApplication(subject))
+        throw new AppError('invalid_token', { cause: 'application_removed' })
       return {
         access_token: await accessTokens.sign(subject),
         refresh_token: refreshTokens.write({ family, generation: generation + 1 }),

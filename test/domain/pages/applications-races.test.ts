@@ -1,0 +1,134 @@
+/**
+ * Codes of the hand-over and refreshes of what was handed over, by 32 callers over two processes, while something ends the
+ * browser's session: nothing that they got lives afterwards.
+ */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { asOperator } from '../../helpers/administration.ts'
+import { type Answer, newEmail, type Person } from '../../helpers/api-client.ts'
+import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers/hand-over.ts'
+import { type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { race } from '../../helpers/race.ts'
+import { differingShapes, shapes, type TestService } from '../../helpers/service.ts'
+import { reduced } from '../../helpers/soak.ts'
+import { useReplica, useService } from '../../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
+
+const settings = {
+  ...pageSettings,
+  server: { ...pageSettings.server, language: 'en' },
+  pages: { enabled: true, applications: [{ id: 'web', name: 'Example', redirect_uris: [REDIRECT] }] },
+  admin: { listen: '127.0.0.1:8081' },
+}
+const NEW_PASSWORD = 'an entirely new phrase'
+const ROUNDS = reduced(2, 32)
+
+interface Handed {
+  access_token?: string
+  refresh_token?: string
+}
+
+describe.each(reduced(differingShapes, shapes))('races of the hand-over on %s', (shape) => {
+  const service = useService({ shape, settings })
+  const replica = useReplica(service, { shape, settings })
+  /** The same stores, after the application was taken out of the configuration. */
+  const without = useReplica(service, { shape, settings: { ...settings, pages: { enabled: true } } })
+
+  interface Scene {
+    person: Person
+    browser: PageBrowser
+    uuid: string
+  }
+  /** Prepares what ends the session, and returns the call that does it. */
+  type Ending = (scene: Scene) => Promise<() => Promise<Answer | Response>>
+
+  const endings: [string, Ending][] = [
+    [
+      'a reset',
+      async ({ person: { identifier } }) => {
+        await service.post('password/forgot', { identifier })
+        const otp = await service.inbox.nextCode(identifier)
+        const body = { identifier, otp, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
+        return () => replica.post('password/reset', body)
+      },
+    ],
+    [
+      'logout-all',
+      async ({ person }) => {
+        const { access_token } = await service.logIn(person)
+        return () => replica.post('logout-all', {}, { bearer: access_token })
+      },
+    ],
+    [
+      'a password changed elsewhere',
+      async ({ person }) => {
+        const { access_token } = await service.logIn(person)
+        const body = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
+        const current = { current_password: person.password }
+        return () => service.post('password/change', { ...body, ...current }, { bearer: access_token })
+      },
+    ],
+    [
+      'signing out of the browser',
+      async ({ browser }) =>
+        () =>
+          browser.post('/sign-out', {}),
+    ],
+    [
+      'a lock',
+      async ({ uuid }) =>
+        () =>
+          asOperator(replica, 'PATCH', `accounts/${uuid}`, { locked: true }),
+    ],
+    [
+      'an erasure',
+      async ({ uuid }) =>
+        () =>
+          asOperator(service, 'DELETE', `accounts/${uuid}`),
+    ],
+  ]
+
+  async function expectOver(one: TestService, { access_token, refresh_token }: Handed): Promise<void> {
+    if (access_token) expect((await one.get('me', { bearer: access_token })).status).not.toBe(200)
+    if (refresh_token) expect((await one.post('refresh', { refresh_token })).status).not.toBe(200)
+  }
+
+  test.each(endings)('%s leaves nothing alive', async (name, prepare) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { person, browser } = await signedInBrowser(service, newEmail())
+      const former = await newCode(browser)
+      const opened = (await redeem(service, former.code, former.verifier)).body
+      const waiting = await newCode(browser)
+      const end = await prepare({ person, browser, uuid: opened.account.uuid })
+      let ended: Promise<Answer | Response> | undefined
+      const answers = await race([service, replica], async (one, caller) => {
+        // The end comes among the callers, in each round later.
+        if (caller === round * Math.floor(32 / ROUNDS)) ended = end()
+        if (caller % 4 < 2) return redeem(one, waiting.code, waiting.verifier)
+        const { refresh_token } = opened
+        if (caller % 4 === 2) return one.post('refresh', { refresh_token })
+        return token(one, { grant_type: 'refresh_token', client_id: 'web', refresh_token })
+      })
+      expect((await ended)?.status).toBeLessThan(400)
+      if (name === 'a lock') {
+        await asOperator(service, 'PATCH', `accounts/${opened.account.uuid}`, { locked: false })
+      }
+      for (const { body } of [{ body: opened }, ...answers]) await expectOver(service, body ?? {})
+    }
+  })
+
+  test('codes, and refreshes of applications, that were taken out of the configuration are refused', async () => {
+    if (shape === 'embedded') return
+    const { browser } = await signedInBrowser(service, newEmail())
+    const former = await newCode(browser)
+    const { refresh_token } = (await redeem(service, former.code, former.verifier)).body
+    const { code, verifier } = await newCode(browser)
+    const answers = await race([without], (one, caller) =>
+      caller % 2 === 0
+        ? redeem(one, code, verifier)
+        : token(one, { grant_type: 'refresh_token', client_id: 'web', refresh_token }),
+    )
+    expect(answers.map(({ status }) => status).filter((status) => status === 200)).toEqual([])
+    expect((await without.post('refresh', { refresh_token })).status).toBe(401)
+  })
+})
