@@ -18,10 +18,14 @@ export function pagesCommand(): Command {
   return command
 }
 
-function preview({ out, json, ...options }: CommandOptions & CommonOptions & { out: string }): void {
+async function preview({
+  out,
+  json,
+  ...options
+}: CommandOptions & CommonOptions & { out: string }): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const directory = resolve(out)
-  const pages = writePreview(
+  const pages = await writePreview(
     config,
     createCatalog({ language: config.server.language, ...config.texts }),
     directory,

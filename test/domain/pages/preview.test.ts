@@ -21,10 +21,13 @@ interface Read {
   labels: string[]
   forms: { fields: Field[]; buttons: number }[]
   loads: string[]
+  /** The names of fields: those that the browser focuses, and those that are wrong. */
+  focused: string[]
+  wrong: string[]
 }
 
 async function read(html: string): Promise<Read> {
-  const page: Read = { ids: [], labels: [], forms: [], loads: [] }
+  const page: Read = { ids: [], labels: [], forms: [], loads: [], focused: [], wrong: [] }
   await new HTMLRewriter()
     .on('[id]', { element: (each) => void page.ids.push(each.getAttribute('id')!) })
     .on('label', { element: (label) => void page.labels.push(label.getAttribute('for') ?? '') })
@@ -41,6 +44,8 @@ async function read(html: string): Promise<Read> {
           inputmode: input.getAttribute('inputmode'),
         }),
     })
+    .on('[autofocus]', { element: (each) => void page.focused.push(each.getAttribute('name')!) })
+    .on('[aria-invalid]', { element: (each) => void page.wrong.push(each.getAttribute('name')!) })
     .on('link[rel=stylesheet], script, img, iframe', {
       element: (each) =>
         void page.loads.push(each.getAttribute('src') ?? each.getAttribute('href') ?? 'inline'),
@@ -55,7 +60,7 @@ const directory = mkdtempSync(join(tmpdir(), 'poterne-preview-'))
 const loaded = loadConfig({ env: {}, directory, mustDeliver: false })
 if (!loaded.ok) throw new Error('the defaults are valid')
 const catalog = createCatalog({ language: 'en' })
-const count = writePreview(loaded.config, catalog, directory)
+const count = await writePreview(loaded.config, catalog, directory)
 const pages = new Map<string, Read>()
 for (const name of readdirSync(join(directory, 'en/light'))) {
   pages.set(name, await read(await Bun.file(join(directory, 'en/light', name)).text()))
@@ -71,6 +76,9 @@ test('every state is there in every language and theme, and the index leads to i
 test.each([...pages])('%s', (_, page) => {
   expect(new Set(page.ids).size).toBe(page.ids.length)
   expect(page.loads).not.toContain('inline')
+  // The first field that is wrong has the focus, otherwise one at most.
+  if (page.wrong.length > 0) expect(page.focused).toEqual(page.wrong)
+  else expect(page.focused.length).toBeLessThanOrEqual(1)
   for (const { fields, buttons } of page.forms) {
     expect(buttons).toBeGreaterThan(0)
     const typed = fields.filter(({ type }) => !['hidden', 'checkbox'].includes(type))

@@ -26,7 +26,7 @@ export function page(
     title,
     wide: true,
     aside: html`<form method="post" action="${drawing.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
-    content: html`${!isOverview && html`<p class="small"><a href="/account">${pages.account}</a></p>`}
+    content: html`${!isOverview && html`<p class="small up"><a href="/account">${pages.account}</a></p>`}
 <h1>${title}</h1>
 ${problem.above ?? noticeOf(visit)}
 ${content}`,
@@ -59,14 +59,11 @@ export function time({ client }: OwnVisit, at: Date | string): Html {
   return html`<time datetime="${date.toISOString()}">${text} UTC</time>`
 }
 
-/**
- * Password and second factor, whichever the account has, or one of its passkeys instead. `page`: where a code is asked for,
- * and where the browser comes back.
- */
+/** Password and second factor, whichever the account has. */
 export function proofFields(
   visit: OwnVisit,
   { to }: OwnDrawing,
-  { account, methods, counts }: Security,
+  { account, methods }: Security,
   problem: ShownProblem,
 ): Html {
   const { pages } = visit.texts
@@ -94,9 +91,16 @@ export function proofFields(
       maxlength: 64,
       aside: send,
     })
-  const passkey =
-    counts.passkeys > 0 &&
-    html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>
-<p class="wrong" id="step-up-failed" role="alert" hidden>${pages.passkey_failed}</p>`
-  return html`${password}${otp}${passkey}`
+  return html`${password}${otp}`
 }
+
+/** Below the button of a form with `proofFields`: a passkey of the account takes their place. */
+export const proofByPasskey = (
+  { texts: { pages } }: OwnVisit,
+  { to }: OwnDrawing,
+  { counts }: Security,
+): Html | null =>
+  counts.passkeys === 0
+    ? null
+    : html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>
+<p class="wrong" id="step-up-failed" role="alert" hidden>${pages.passkey_failed}</p>`

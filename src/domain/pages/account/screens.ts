@@ -3,10 +3,19 @@ import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../sessions/sessions/service.ts'
-import { field, nameOfProvider, notice, submit } from '../frame/elements.ts'
+import { field, hiddenUsername, isolated, nameOfProvider, notice, submit } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
-import { linkButton, type OwnDrawing, page, problemOf, proofFields, row, time } from './elements.ts'
+import {
+  linkButton,
+  type OwnDrawing,
+  page,
+  problemOf,
+  proofByPasskey,
+  proofFields,
+  row,
+  time,
+} from './elements.ts'
 import type { OwnVisit } from './service.ts'
 
 /** What the configuration offers. */
@@ -38,7 +47,11 @@ export function overviewScreen(
   const change = (path: string, has = true) => linkButton(has ? pages.change : pages.add, path)
   const contact = (kind: 'email' | 'phone') =>
     (account[kind] !== null || offered[kind]) &&
-    row(pages[kind], account[kind] ?? pages.none, change(`/account/${kind}`, account[kind] !== null))
+    row(
+      pages[kind],
+      account[kind] ? isolated(account[kind]) : pages.none,
+      change(`/account/${kind}`, account[kind] !== null),
+    )
   const factors = methods.map((method) => pages[`method_${method}` as keyof typeof pages]).join(', ')
   return page(
     visit,
@@ -126,7 +139,7 @@ export function passwordScreen(
     drawing,
     pages.password,
     html`<form method="post" action="${drawing.to('/account/password')}">
-${proofFields(visit, drawing, security, present)}
+${security.account.passwordDigest === null && hiddenUsername(security.account.email ?? security.account.phone ?? '')}${proofFields(visit, drawing, security, present)}
 ${field({
   name: 'new_password',
   label: pages.new_password,
@@ -134,7 +147,7 @@ ${field({
   autocomplete: 'new-password',
   wrong: wrongNew,
   hint: pages.password_hint.replace('{count}', String(minimumLength)),
-})}${submit(pages.save_password)}</form>`,
+})}${submit(pages.save_password)}${proofByPasskey(visit, drawing, security)}</form>`,
     problem,
   )
 }
@@ -155,13 +168,13 @@ ${field({
   type: kind === 'email' ? 'email' : 'tel',
   autocomplete: kind === 'email' ? 'email' : 'tel',
   wrong: problem.of(kind, 'contact'),
-})}${proofFields(visit, drawing, security, problem)}${submit(pages.send_code)}
+})}${proofFields(visit, drawing, security, problem)}${submit(pages.send_code)}${proofByPasskey(visit, drawing, security)}
 ${present !== null && html`<p class="next"><button class="link" formaction="${drawing.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
   return page(
     visit,
     drawing,
     pages[kind],
-    html`${present !== null && html`<p class="lead">${present}</p>`}${change}`,
+    html`${present !== null && html`<p class="lead">${isolated(present)}</p>`}${change}`,
     problem,
   )
 }
@@ -170,7 +183,7 @@ ${present !== null && html`<p class="next"><button class="link" formaction="${dr
 export function confirmCodeScreen(
   visit: OwnVisit,
   drawing: OwnDrawing,
-  { title, lead, action, before }: { title: string; lead: string; action: string; before?: Html },
+  { title, lead, action, before }: { title: string; lead: Html | string; action: string; before?: Html },
 ): Screen {
   const { pages } = visit.texts
   const problem = problemOf(visit, drawing, ['otp'])
@@ -205,7 +218,7 @@ export function proofScreen(
     drawing,
     title,
     html`<p class="lead">${lead}</p><form method="post" action="${drawing.to(action)}">${before}
-${proofFields(visit, drawing, security, problem)}${submit(button, danger ? 'danger' : '')}</form>`,
+${proofFields(visit, drawing, security, problem)}${submit(button, danger ? 'danger' : '')}${proofByPasskey(visit, drawing, security)}</form>`,
     problem,
   )
 }
@@ -251,7 +264,10 @@ export function recoveryCodesScreen(visit: OwnVisit, drawing: OwnDrawing, codes:
 export function appScreen(visit: OwnVisit, drawing: OwnDrawing): Screen {
   const { pages } = visit.texts
   const { ticket } = visit
-  if (ticket?.kind !== 'app') return page(visit, drawing, pages.method_totp, notice(pages.start_again, 'bad'))
+  if (ticket?.kind !== 'app') {
+    const again = linkButton(pages.try_again, '/account/two-factor/app')
+    return page(visit, drawing, pages.method_totp, html`${notice(pages.start_again, 'bad')}${again}`)
+  }
   return confirmCodeScreen(visit, drawing, {
     title: pages.method_totp,
     lead: pages.scan_lead,
@@ -297,7 +313,7 @@ export function addPasskeyScreen(visit: OwnVisit, drawing: OwnDrawing, security:
     pages.add_passkey,
     html`<p class="lead">${pages.add_passkey_lead}</p><noscript><div class="notice">${pages.needs_script}</div></noscript>
 <form method="post" action="${drawing.to('/account/passkeys/add')}" data-passkey="create" data-options="${drawing.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
-${proofFields(visit, drawing, { ...security, counts: { ...security.counts, passkeys: 0 } }, problem)}
+${proofFields(visit, drawing, security, problem)}
 <input type="hidden" name="credential">${submit(pages.add_passkey)}
 <p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`,
     problem,
@@ -316,7 +332,7 @@ export function editPasskeyScreen(visit: OwnVisit, drawing: OwnDrawing, security
     html`<form method="post" action="${drawing.to('/account/passkeys/rename')}">${id}
 ${field({ name: 'name', label: pages.name, autocomplete: 'off', value: name, maxlength: 60, wrong: problem.of('name') })}${submit(pages.save)}</form>
 <div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${drawing.to('/account/passkeys/remove')}">${id}
-${proofFields(visit, drawing, security, problem)}${submit(pages.remove_passkey, 'danger')}</form></div>`,
+${proofFields(visit, drawing, security, problem)}${submit(pages.remove_passkey, 'danger')}${proofByPasskey(visit, drawing, security)}</form></div>`,
     problem,
   )
 }
@@ -369,7 +385,7 @@ export function sessionsScreen(visit: OwnVisit, drawing: OwnDrawing, list: reado
     html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
       row(
         html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
-        html`${session.ip ?? ''} · ${time(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
+        html`${isolated(session.ip ?? '')} · ${time(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
         sessionForm(visit, drawing, session),
       ),
     )}</div>
@@ -391,8 +407,10 @@ export function historyScreen(
   const rows = events.flatMap((event) => {
     const what = sentence(event.type)
     if (what === undefined) return []
-    const where = [event.device, event.address].filter((part) => part !== null).join(' · ')
-    return [row(what, html`${where}${where !== '' && ' · '}${time(visit, event.created_at)}`)]
+    const where = [event.device, event.address].flatMap((part) =>
+      part === null ? [] : [isolated(part), ' · '],
+    )
+    return [row(what, html`${where}${time(visit, event.created_at)}`)]
   })
   return page(
     visit,

@@ -195,10 +195,18 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/providers', 'saved')
     },
 
-    async returnFromProvider(visit: OwnVisit, { code }: { code?: string | undefined }): Promise<Response> {
+    async returnFromProvider(
+      visit: OwnVisit,
+      { code, error }: { code?: string; error?: string },
+    ): Promise<Response> {
       const { ticket } = visit
-      if (ticket?.kind !== 'link' || code === undefined)
-        return back(visit, '/account/providers', 'provider_failed')
+      if (ticket?.kind !== 'link') {
+        return visits.go(visit, '/account/providers', { problem: { code: 'start_again' } })
+      }
+      if (code === undefined) {
+        const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
+        return visits.go(visit, '/account/providers', { problem: { code: wrong } })
+      }
       const { provider = '', verifier = '' } = ticket
       const next = await visits.keep({ kind: 'linked', provider, verifier, code }, PROVIDER_SECONDS)
       return visits.go(visit, '/account/providers/confirm', { ticket: next })

@@ -1,5 +1,5 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
-import { submit } from '../frame/elements.ts'
+import { submit, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Screen, View, Visit, Visits } from '../visits/service.ts'
@@ -20,7 +20,7 @@ export function continueScreen({ texts: { pages }, session }: View, name: string
   return {
     title,
     content: html`<h1>${title}</h1>
-${who && html`<p class="lead">${pages.signed_in_as.replace('{contact}', who)}</p>`}
+${who && html`<p class="lead">${withContact(pages.signed_in_as, who)}</p>`}
 <a class="button" href="${href}">${pages.continue}</a>`,
   }
 }

@@ -72,6 +72,15 @@ export const otherWay = (
 export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = '', more: Html | null = null): Html =>
   html`<div class="notice${kind && ` ${kind}`}" role="${kind === 'bad' ? 'alert' : 'status'}"><p>${text}</p>${more}</div>`
 
+/** Addresses and numbers read from left to right inside any sentence. */
+export const isolated = (text: string): Html => html`<bdi>${text}</bdi>`
+
+/** A sentence with an address or number in the place of `{contact}`. */
+export function withContact(sentence: string, contact: string): Html {
+  const [before = '', after = ''] = sentence.split('{contact}')
+  return html`${before}${isolated(contact)}${after}`
+}
+
 /** How providers write their own names, where a capital letter is not enough. */
 const providerNames: Record<string, string> = {
   github: 'GitHub',

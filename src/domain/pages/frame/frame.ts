@@ -97,7 +97,7 @@ function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions)
       const brand =
         logoFile && !bare
           ? html`<img src="${logoFile.path}" alt="${name}">`
-          : html`<span class="mark" aria-hidden="true">${initialOf(name)}</span><span>${name}</span>`
+          : html`${!bare && html`<span class="mark" aria-hidden="true">${initialOf(name)}</span>`}<span>${name}</span>`
       const rendered = html`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>
@@ -119,7 +119,7 @@ ${
 ${!bare && html`<div class="notice bad" id="offline" role="alert" hidden><p>${words.offline}</p></div>`}
 ${content}
 </main>
-<footer class="column bottom">${link(help, words.help)}${link(terms, words.terms)}${link(privacy, words.privacy)}${!bare && languageMenu(page)}</footer>
+<footer class="column bottom">${link(help, words.help)} ${link(terms, words.terms)} ${link(privacy, words.privacy)} ${!bare && languageMenu(page)}</footer>
 </body>
 </html>
 `

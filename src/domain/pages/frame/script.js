@@ -127,6 +127,9 @@ if (Key && Key.parseRequestOptionsFromJSON) {
     const failed = byId(button.dataset.failed)
     button.addEventListener('click', () => {
       failed.hidden = true
+      for (const proof of button.form.querySelectorAll('[autocomplete=current-password], [name=otp]'))
+        proof.required = false
+      if (!button.form.reportValidity()) return
       get(button.form, {}, button.dataset.stepUp).catch(() => (failed.hidden = false))
     })
   }

@@ -1,10 +1,12 @@
 /** Every state of the pages with invented people, for those who look at them and for the tests of how they look. */
 import type { ErrorCode, FieldError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import type { Catalog } from '../../../texts/catalog.ts'
+import type { Language } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { continueScreen, signOutScreen, unknownScreen } from '../applications/screens.ts'
 import type { Flow } from '../visits/flow.ts'
-import { failedScreen, otherHostScreen } from '../visits/refusals.ts'
+import { cookiesBlockedScreen, failedScreen, otherHostScreen } from '../visits/refusals.ts'
 import type { Screen, View } from '../visits/service.ts'
 import {
   choosePasswordScreen,
@@ -19,14 +21,8 @@ import {
   signUpScreen,
   termsScreen,
 } from '../ways-in/screens.ts'
-
-export interface PageState {
-  name: string
-  /** Shown without its files: the service fails. */
-  bare?: boolean
-  flow?: Flow
-  draw(view: View, drawing: Drawing): Screen
-}
+import { accountStates } from './account-states.ts'
+import type { PageState } from './page-state.ts'
 
 export const PREVIEW_TIME = new Date('2026-01-01T12:00:00Z')
 
@@ -37,24 +33,30 @@ const problem = (code: ErrorCode, fields?: FieldError[], until?: number): Flow =
   typed,
   problem: { code, ...(fields && { fields }), ...(until && { until }) },
 })
-const ticketed = (kind: string, screen: PageState['draw']): PageState['draw'] => {
+type DrawWayIn = (view: View, drawing: Drawing) => Screen
+const ticketed = (kind: string, screen: DrawWayIn): DrawWayIn => {
   return (view, drawing) => screen({ ...view, ticket: { kind } }, drawing)
 }
 const only =
-  (change: Partial<Offered>, screen: PageState['draw']): PageState['draw'] =>
+  (change: Partial<Offered>, screen: DrawWayIn): DrawWayIn =>
   (view, drawing) =>
     screen(view, { ...drawing, offered: { ...drawing.offered, ...change } })
 
 const late =
-  (screen: PageState['draw']): PageState['draw'] =>
+  (screen: DrawWayIn): DrawWayIn =>
   (view, drawing) =>
     screen(view, { ...drawing, isLate: () => true })
 
+/** The view of somebody who is signed in. */
+const asAda = (view: View): View => ({
+  ...view,
+  session: { account: { email: identifier } } as View['session'],
+})
 const secondFactor = ticketed('second_factor', codeScreen)
 const confirmHere = ticketed('registration', confirmScreen)
 const wrongCode = problem('invalid_code')
 
-export const pageStates: PageState[] = [
+const waysInStates: PageState[] = [
   { name: 'sign-in', draw: signInScreen },
   {
     name: 'sign-in-simplest',
@@ -72,13 +74,10 @@ export const pageStates: PageState[] = [
   },
   { name: 'sign-in-provider-away', flow: problem('provider_unavailable'), draw: signInScreen },
   { name: 'sign-in-cancelled', flow: { typed, problem: { code: 'provider_denied' } }, draw: signInScreen },
-  {
-    name: 'sign-in-cookies-blocked',
-    flow: { typed, problem: { code: 'cookies_blocked' } },
-    draw: signInScreen,
-  },
+  { name: 'sign-in-confirmed', flow: { typed, notice: 'confirmed' }, draw: signInScreen },
   { name: 'sign-in-expired', flow: { typed, problem: { code: 'start_again' } }, draw: signInScreen },
   { name: 'sign-up', draw: signUpScreen },
+  { name: 'join', flow: { invitation: 'code' }, draw: (view, drawing) => signUpScreen(asAda(view), drawing) },
   { name: 'sign-up-closed', draw: only({ registration: 'closed' }, signUpScreen) },
   { name: 'sign-in-without-password', draw: only({ passwordOptional: true }, signInScreen) },
   { name: 'sign-up-without-password', draw: only({ passwordOptional: true }, signUpScreen) },
@@ -111,6 +110,9 @@ export const pageStates: PageState[] = [
     flow: { ...wrongCode, methods: ['totp', 'recovery_code'] },
     draw: secondFactor,
   },
+  { name: 'second-factor-recovery', flow: { methods: ['recovery_code'] }, draw: secondFactor },
+  { name: 'second-factor-passkey', flow: { methods: ['passkey'] }, draw: secondFactor },
+  { name: 'second-factor-none', flow: { methods: [] }, draw: secondFactor },
   { name: 'recover', flow: { typed }, draw: recoverScreen },
   { name: 'choose-password', flow: { typed }, draw: choosePasswordScreen },
   {
@@ -120,12 +122,14 @@ export const pageStates: PageState[] = [
   },
   { name: 'choose-password-elsewhere', draw: choosePasswordScreen },
   { name: 'leave', draw: (view) => withoutRefresh(leaveScreen(view, 'https://app.example.com/')) },
-  { name: 'continue', draw: (view) => continueScreen(view, 'Example', '#') },
+  { name: 'continue', draw: (view) => continueScreen(asAda(view), 'Example', '#') },
   { name: 'sign-out', draw: (view) => signOutScreen(view, '#') },
   { name: 'signed-out', draw: signedOutScreen },
+  { name: 'signed-out-erased', flow: { notice: 'account_erased' }, draw: signedOutScreen },
   { name: 'unknown-application', draw: (view) => unknownScreen(view, 'application') },
   { name: 'unknown-redirect', draw: (view) => unknownScreen(view, 'redirect_uri') },
   { name: 'limited', draw: ({ texts }) => failedScreen(texts, 'too_many_requests', '#', 118) },
+  { name: 'cookies-blocked', draw: ({ texts }) => cookiesBlockedScreen(texts, '#') },
   { name: 'other-site', draw: ({ texts }) => failedScreen(texts, 'invalid_sign_in_state', '#', undefined) },
   {
     name: 'other-host',
@@ -139,11 +143,17 @@ export const pageStates: PageState[] = [
   },
 ]
 
+export const pageStates = (config: Config, catalog: Catalog): PageState[] => [
+  ...waysInStates,
+  ...accountStates(previewOffered(config), catalog),
+]
+
 /** A picture of a page that leads on would be one of the next page. */
 const withoutRefresh = ({ title, content }: Screen): Screen => ({ title, content })
 
-export const viewOf = ({ flow = {} }: PageState, texts: Texts): View => ({
+export const viewOf = ({ flow = {} }: PageState, texts: Texts, language: Language) => ({
   texts,
+  language,
   flow,
   ticket: null,
   session: null,

@@ -5,14 +5,16 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { type Asset, type Frame, frameOf } from '../frame/frame.ts'
 import { html } from '../frame/html.ts'
+import type { PageState } from './page-state.ts'
 import { PREVIEW_TIME, pageStates, previewOffered, viewOf } from './states.ts'
 
 const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
 /** Returns how many pages there are. */
-export function writePreview(config: Config, catalog: Catalog, directory: string): number {
+export async function writePreview(config: Config, catalog: Catalog, directory: string): Promise<number> {
   const frame = frameOf(config)
+  const states = pageStates(config, catalog)
   const [style, ...others] = frame.assets as [Asset, ...Asset[]]
   mkdirSync(directory, { recursive: true })
   for (const theme of themes) {
@@ -20,10 +22,11 @@ export function writePreview(config: Config, catalog: Catalog, directory: string
   }
   for (const { path, content } of others) writeFileSync(join(directory, nameOf(path)), content)
   for (const language of catalog.tags) {
+    const pages = await drawStates(config, catalog, frame, states, language)
     for (const theme of themes) {
       const folder = join(directory, language, theme)
       mkdirSync(folder, { recursive: true })
-      for (const [name, page] of drawStates(config, catalog, frame, language)) {
+      for (const [name, page] of pages) {
         const opened = [style, ...others].reduce(
           (text, asset) =>
             text.replaceAll(
@@ -32,15 +35,18 @@ export function writePreview(config: Config, catalog: Catalog, directory: string
             ),
           page,
         )
-        writeFileSync(join(folder, `${name}.html`), opened)
+        writeFileSync(join(folder, `${name}.html`), opened.replaceAll(ACCOUNT_LINK, fileOfAccount))
       }
     }
   }
-  writeFileSync(join(directory, 'index.html'), contents(catalog))
-  return pageStates.length * catalog.tags.length * themes.length
+  writeFileSync(join(directory, 'index.html'), contents(catalog, states))
+  return states.length * catalog.tags.length * themes.length
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
+const ACCOUNT_LINK = /href="\/(account[^"?]*)[^"]*"/g
+const fileOfAccount = (_: string, path: string) => `href="${path.replaceAll('/', '-')}.html"`
 
 /** Shows the page as a browser does whose reader has chosen this theme. */
 const inTheme = (style: string, theme: Theme) =>
@@ -48,7 +54,13 @@ const inTheme = (style: string, theme: Theme) =>
     .replaceAll('(prefers-color-scheme: dark)', theme === 'dark' ? 'all' : 'not all')
     .replace('color-scheme: light dark', `color-scheme: ${theme}`)
 
-function drawStates(config: Config, catalog: Catalog, frame: Frame, language: string): [string, string][] {
+async function drawStates(
+  config: Config,
+  catalog: Catalog,
+  frame: Frame,
+  states: readonly PageState[],
+  language: string,
+): Promise<[string, string][]> {
   const texts = catalog.of(language)
   const drawing = {
     offered: previewOffered(config),
@@ -56,19 +68,21 @@ function drawStates(config: Config, catalog: Catalog, frame: Frame, language: st
     isLate: () => false,
     to: (path: string) => `${leadsTo(path)}.html`,
   }
-  return pageStates.map((state) => {
-    const view = viewOf(state, texts)
-    const screen = state.draw(view, drawing)
-    const page = frame.render({
-      ...screen,
-      title: view.flow.problem ? `${texts.pages.error}: ${screen.title}` : screen.title,
-      bare: state.bare ?? false,
-      language,
-      texts,
-      languages: catalog.tags.map((tag) => ({ tag, href: `../../${tag}/light/${state.name}.html` })),
-    })
-    return [state.name, page]
-  })
+  return Promise.all(
+    states.map(async (state): Promise<[string, string]> => {
+      const view = viewOf(state, texts, language)
+      const screen = await state.draw(view, drawing)
+      const page = frame.render({
+        ...screen,
+        title: view.flow.problem ? `${texts.pages.error}: ${screen.title}` : screen.title,
+        bare: state.bare ?? false,
+        language,
+        texts,
+        languages: catalog.tags.map((tag) => ({ tag, href: `../../${tag}/light/${state.name}.html` })),
+      })
+      return [state.name, page]
+    }),
+  )
 }
 
 /** The page to which a form or link of the preview leads, so that one can walk. */
@@ -86,11 +100,11 @@ function leadsTo(path: string): string {
   return known[path] ?? (path.endsWith('/sign-in') ? 'sign-in' : 'leave')
 }
 
-const contents = (catalog: Catalog) =>
+const contents = (catalog: Catalog, states: readonly PageState[]) =>
   html`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Preview of the pages</title>
 <h1>Preview of the pages</h1>
-${pageStates.map(
+${states.map(
   ({ name }) =>
     html`<h2>${name}</h2><p>${catalog.tags.flatMap((tag) =>
       themes.map((theme) => html`<a href="${tag}/${theme}/${name}.html">${tag}, ${theme}</a> `),

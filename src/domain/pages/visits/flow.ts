@@ -10,7 +10,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 
 export interface Problem {
-  code: ErrorCode | 'start_again' | 'cookies_blocked' | 'provider_denied' | 'provider_failed'
+  code: ErrorCode | 'start_again' | 'provider_denied' | 'provider_failed'
   fields?: FieldError[] | undefined
   /** It is worth another try then, in seconds since 1970. */
   until?: number | undefined

@@ -24,6 +24,15 @@ export function failedScreen(
   }
 }
 
+/** Nobody can sign in with a browser that keeps no cookie, and the flow of its form cannot be read. */
+export function cookiesBlockedScreen({ pages }: Texts, href: string): Refusal {
+  return {
+    title: pages.failed_title,
+    content: html`<h1>${pages.failed_title}</h1><p class="lead">${pages.cookies_blocked}</p>
+<a class="button quiet" href="${href}">${pages.try_again}</a>`,
+  }
+}
+
 export function otherHostScreen({ pages }: Texts, base: URL): Refusal {
   return {
     title: pages.other_host_title,

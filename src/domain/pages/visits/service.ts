@@ -34,7 +34,7 @@ import {
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import type { Flow, FlowSeal, Problem } from './flow.ts'
-import { failedScreen, otherHostScreen } from './refusals.ts'
+import { cookiesBlockedScreen, failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
 
 export type Typed = Readonly<Record<string, string>>
@@ -124,6 +124,8 @@ interface OpenVisit extends Visit {
   jar: CookieJar
   setCookies: string[]
   hasOwnFlow: boolean
+  /** Whether the browser sent a cookie of ours. Those that block cookies never do. */
+  keepsCookies: boolean
 }
 
 const TICKET_LABEL = 'page ticket'
@@ -188,6 +190,7 @@ export function createVisits(needs: Needs): Visits {
       jar,
       setCookies: known === browser ? [] : [jar.write('browser', browser, BROWSER_SECONDS)],
       hasOwnFlow: read !== null && known === browser,
+      keepsCookies: known !== undefined || jar.read('session') !== undefined,
     }
     return visit
   }
@@ -235,13 +238,14 @@ export function createVisits(needs: Needs): Visits {
     withCookies(visit, new Response(null, { status: 303, headers: { location: address(visit, path, flow) } }))
 
   /** What a person sees where a page cannot be drawn or a form cannot be taken. */
-  function refusal(visit: Visit, thrown: unknown): AppError {
+  function refusal(visit: Visit, thrown: unknown, shown?: Screen): AppError {
     const failure = describeFailure(thrown)
     const { errorCode, retryAfterSeconds } = failure
     const { texts, client } = visit
     const isDown = errorStatus[errorCode] >= 500
+    const screen = shown ?? failedScreen(texts, errorCode, visit.path, retryAfterSeconds)
     const page = {
-      html: render(visit, failedScreen(texts, errorCode, visit.path, retryAfterSeconds), isDown),
+      html: render(visit, screen, isDown),
       policy: PAGE_POLICY,
       language: client.language,
     }
@@ -311,9 +315,13 @@ export function createVisits(needs: Needs): Visits {
       if (other) return other
       const visit = await open(request, client, back)
       const typed = typedOf(body)
-      const { hasOwnFlow } = state(visit)
+      const { hasOwnFlow, keepsCookies } = state(visit)
       if (!isFromOurPage({ headers: request.headers, own: originOf(request), hasOwnFlow })) {
         throw refusal(visit, new AppError('invalid_sign_in_state', { cause: 'other_site' }))
+      }
+      if (!keepsCookies) {
+        const error = new AppError('invalid_sign_in_state', { cause: 'no_cookie' })
+        throw refusal(visit, error, cookiesBlockedScreen(visit.texts, back))
       }
       const kept = Object.fromEntries(
         keeps.flatMap((name) =>

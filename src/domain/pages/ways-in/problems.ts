@@ -54,9 +54,9 @@ export function showProblem({ flow, texts }: View, fields: readonly string[], no
 
 function sentenceOf({ code, until }: Problem, wait: number, texts: Texts): string | Html {
   const { pages, errors } = texts
-  if (code === 'start_again') return pages.start_again
-  if (code === 'cookies_blocked' || code === 'provider_denied' || code === 'provider_failed')
-    return pages[code]
+  if (code === 'start_again' || code === 'login_expired' || code === 'invalid_sign_in_state')
+    return pages.start_again
+  if (code === 'provider_denied' || code === 'provider_failed') return pages[code]
   if (until === undefined || wait === 0)
     return code === 'invalid_credentials' ? pages.wrong_password : errors[code]
   return html`${pages.too_many} ${waitSentence(texts, wait)}`

@@ -108,7 +108,9 @@ export function createWaysInRoutes(
             ? waysIn.holdInvitation(visit, query.invitation)
             : path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
               ? visits.leave(visit, visit.flow.to ?? home)
-              : screen(visit, drawing(visit)),
+              : path === '/code' && visit.flow.methods && visit.ticket === null
+                ? waysIn.startAgain(visit, '/sign-in')
+                : screen(visit, drawing(visit)),
         ),
       hidden,
     )
@@ -164,6 +166,7 @@ export function createWaysInRoutes(
         visits.show(request, client, (visit) => {
           const { handOver } = visit.flow
           if (handOver) return handOverScreen(visit, handOver)
+          if (visit.flow.ticket && visit.ticket === null) return waysIn.startAgain(visit, '/sign-in')
           const to = visit.ticket?.to ?? visit.flow.to
           return to === undefined || to.startsWith('/')
             ? visits.leave(visit, to ?? home)

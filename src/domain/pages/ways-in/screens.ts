@@ -8,10 +8,11 @@ import {
   otherWay,
   submit,
   wayOf,
+  withContact,
 } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen, View } from '../visits/service.ts'
-import { noticeOf, showProblem } from './problems.ts'
+import { noticeOf, type ShownProblem, showProblem } from './problems.ts'
 
 /** What the forms offer, from the configuration. */
 export interface Offered {
@@ -127,7 +128,7 @@ function joinScreen(visit: View, { to, now }: Drawing): Screen {
   return {
     title: pages.join_title,
     content: html`<h1>${pages.join_title}</h1>
-<p class="lead">${pages.signed_in_as.replace('{contact}', who)}</p>
+<p class="lead">${withContact(pages.signed_in_as, who)}</p>
 ${showProblem(visit, [], now).above}
 <form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>
 <p class="foot"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
@@ -192,7 +193,7 @@ ${field({
   inputmode: inputmodeOf(offered),
   value: typed.identifier ?? '',
   wrong: problem.of('email', 'phone'),
-  autofocus: true,
+  autofocus: problem.of('password') === null,
 })}
 ${newPassword(visit, drawing, problem.of('password'), offered.passwordOptional)}
 ${termsCheck(visit, drawing)}
@@ -232,8 +233,7 @@ function newPassword(
 const codeField = (
   { texts: { pages } }: View,
   wrong: string | null,
-  label = pages.code,
-  hint?: string,
+  { label = pages.code, hint, autofocus = true }: { label?: string; hint?: string; autofocus?: boolean } = {},
 ): Html =>
   field({
     hint,
@@ -243,7 +243,7 @@ const codeField = (
     inputmode: 'numeric',
     kind: 'code',
     wrong,
-    autofocus: true,
+    autofocus,
     maxlength: 64,
   })
 
@@ -256,17 +256,26 @@ function identifierField(visit: View, { offered }: Drawing, wrong: string | null
     autocomplete: 'username',
     inputmode: inputmodeOf(offered),
     wrong,
+    autofocus: true,
   })
 }
 
 const sendAgain = ({ texts: { pages } }: View, { offered, to }: Drawing, path: string, wait: number): Html =>
   html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, to(path), 'link', html` data-wait="${Math.max(wait, offered.resendAfter)}"`)}</p>`
 
+/** The code has the focus where the identifier is known and no other field is wrong. */
+const isNext = ({ flow }: View, problem: ShownProblem): boolean =>
+  Boolean(flow.typed?.identifier) && problem.of('identifier', 'password', 'password_confirmation') === null
+
 /** Says where the code went, to the person who typed the identifier. */
-function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pages.code_sent_if): string {
+function sentTo(
+  { texts: { pages }, flow }: View,
+  otherwise: string,
+  named = pages.code_sent_if,
+): Html | string {
   const typed = flow.typed?.identifier
-  if (flow.sentTo) return pages.code_sent_to.replace('{contact}', flow.sentTo)
-  return typed ? named.replace('{contact}', typed) : otherwise
+  if (flow.sentTo) return withContact(pages.code_sent_to, flow.sentTo)
+  return typed ? withContact(named, typed) : otherwise
 }
 
 /** The same for known and unknown contacts: it says nothing but that the server is away. */
@@ -289,7 +298,7 @@ export function confirmScreen(visit: View, drawing: Drawing): Screen {
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/confirm')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
-${codeField(visit, problem.of('otp'))}
+${codeField(visit, problem.of('otp'), { autofocus: isNext(visit, problem) })}
 ${
   !inThisBrowser &&
   html`${newPassword(visit, drawing, problem.of('password'), drawing.offered.passwordOptional)}
@@ -319,7 +328,7 @@ function signInCodeScreen(visit: View, drawing: Drawing): Screen {
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/code')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
-${codeField(visit, problem.of('otp'))}
+${codeField(visit, problem.of('otp'), { autofocus: isNext(visit, problem) })}
 ${creates && termsCheck(visit, drawing)}
 ${submit(pages.sign_in)}
 ${sendAgain(visit, drawing, '/code/again', problem.wait)}
@@ -328,35 +337,42 @@ ${sendAgain(visit, drawing, '/code/again', problem.wait)}
   }
 }
 
+function secondFactorLead({ texts: { pages, sentences }, flow }: View, usesPasskey: boolean): Html | string {
+  const { methods = [], sentTo: contact } = flow
+  if (methods.includes('totp')) return sentences.two_factor_app_required
+  if (contact && (methods.includes('email') || methods.includes('sms')))
+    return withContact(pages.code_sent_to, contact)
+  if (methods.includes('recovery_code')) return sentences.two_factor_recovery_required
+  return usesPasskey ? pages.second_factor_passkey : sentences.two_factor_unavailable
+}
+
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {
-  const { pages, sentences } = visit.texts
+  const { pages } = visit.texts
   const { to, offered } = drawing
-  const { methods = [], sentTo: contact } = visit.flow
+  const { methods = [] } = visit.flow
   const problem = showProblem(visit, ['otp'], drawing.now)
   const sent = methods.includes('email') || methods.includes('sms')
-  const lead = methods.includes('totp')
-    ? sentences.two_factor_app_required
-    : sent && contact
-      ? pages.code_sent_to.replace('{contact}', contact)
-      : methods.includes('recovery_code')
-        ? sentences.two_factor_recovery_required
-        : sentences.two_factor_unavailable
+  const usesPasskey = methods.includes('passkey') && offered.passkeys
+  const takesCode = methods.some((method) => method !== 'passkey')
+  const lead = secondFactorLead(visit, usesPasskey)
+  const codePart = html`${codeField(visit, problem.of('otp'), methods.includes('recovery_code') ? { hint: pages.recovery_code_hint } : {})}
+${offered.trustDevice && check('trust', pages.trust_device)}
+${submit(pages.sign_in)}
+${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}`
   const byPasskey =
-    methods.includes('passkey') && offered.passkeys
-      ? html`<div data-with-script hidden><p class="or">${pages.or}</p>${passkeyForm(visit, drawing)}</div>`
-      : null
+    usesPasskey &&
+    html`${!takesCode && html`<noscript><div class="notice">${pages.needs_script}</div></noscript>`}
+<div data-with-script hidden>${takesCode && html`<p class="or">${pages.or}</p>`}${passkeyForm(visit, drawing)}</div>`
   return {
     title: pages.second_factor_title,
     content: html`<h1>${pages.second_factor_title}</h1>
 <p class="lead">${lead}</p>
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
+${!takesCode && byPasskey}
 <form method="post" action="${to('/code')}">
-${codeField(visit, problem.of('otp'), pages.code, pages.recovery_code_hint)}
-${offered.trustDevice && check('trust', pages.trust_device)}
-${submit(pages.sign_in)}
-${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}
+${takesCode && codePart}
 <p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>
-</form>${byPasskey}`,
+</form>${takesCode && byPasskey}`,
   }
 }
 
@@ -396,7 +412,7 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/choose-password')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
-${codeField(visit, problem.of('otp'), pages.code_or_access_code)}
+${codeField(visit, problem.of('otp'), { label: pages.code_or_access_code, autofocus: isNext(visit, problem) })}
 ${newPassword(visit, drawing, problem.of('password', 'password_confirmation'))}
 ${submit(pages.save_password)}
 ${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}

@@ -141,8 +141,13 @@ export function createWaysIn(needs: Needs) {
       kept: { kind: 'provider', provider },
     })
 
+  /** What was proved is kept no longer: the first page again, with what was typed. */
+  const startAgain = (visit: Visit, path: string): Response =>
+    turn(visit, path, { problem: { code: 'start_again' } })
+
   return {
     turn,
+    startAgain,
 
     async signIn(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
@@ -297,7 +302,7 @@ export function createWaysIn(needs: Needs) {
     acceptTermsForProvider(visit: Visit): Promise<Response> | Response {
       noteTerms(visit, { terms: 'yes' })
       const provider = visit.ticket?.provider
-      return provider === undefined ? turn(visit, '/sign-up') : leaveFor(visit, provider)
+      return provider === undefined ? startAgain(visit, '/sign-up') : leaveFor(visit, provider)
     },
 
     async finishProvider(

@@ -1,0 +1,95 @@
+/**
+ * Every state of the pages in Chromium: no findings of axe-core (WCAG 2.2 A and AA), nothing wider than the screen. A run
+ * examines English: all rules on a narrow dark screen, colours and sizes on a wide light one. A soak does it in every language
+ * and in more views.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { writePreview } from '../../../src/domain/pages/preview/write.ts'
+import { loadConfig } from '../../../src/platform/config/load.ts'
+import { createCatalog } from '../../../src/texts/catalog.ts'
+import { launchBrowser } from '../../helpers/browser.ts'
+import { reduced } from '../../helpers/soak.ts'
+
+setDefaultTimeout(120_000)
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const catalog = createCatalog({ language: 'en' })
+const languages = reduced(['en'], [...catalog.tags])
+const otherViews = reduced(
+  [[1440, 'light']] as const,
+  [
+    [1440, 'light'],
+    [320, 'light'],
+    [390, 'light'],
+    [390, 'dark'],
+    [1440, 'dark'],
+  ] as const,
+)
+
+let directory: string
+let browser: Browser
+let axe: string
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'poterne-preview-'))
+  const loaded = loadConfig({ env: {}, directory, mustDeliver: false })
+  if (!loaded.ok) throw new Error('the defaults are valid')
+  await writePreview(loaded.config, catalog, directory)
+  axe = await Bun.file(join(import.meta.dir, '../../../node_modules/axe-core/axe.min.js')).text()
+  browser = await launchBrowser({})
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const examine = (page: Page, options: string): Promise<string[]> =>
+  page.evaluate(`axe.run({ ${options}, resultTypes: ['violations'] }).then((found) => [
+    ...found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')),
+    ...(document.documentElement.scrollWidth > innerWidth ? ['it is wider than the screen'] : [])])`)
+
+const wear = (page: Page, theme: string) =>
+  page.evaluate(`new Promise((resolve) => {
+    const link = document.querySelector('link[rel=stylesheet]')
+    link.onload = resolve
+    link.href = '../../${theme}.css'
+  })`)
+
+async function findingsOf(page: Page, language: string, name: string): Promise<string[]> {
+  await page.setViewportSize({ width: 320, height: 800 })
+  await page.goto(`file://${directory}/${language}/dark/${name}`)
+  await page.evaluate(axe)
+  const findings = await examine(page, `runOnly: ${JSON.stringify(RULES)}`)
+  if ((await page.locator('link').count()) === 0) return findings
+  let worn = 'dark'
+  for (const [width, theme] of otherViews) {
+    await page.setViewportSize({ width, height: 800 })
+    if (theme !== worn) await wear(page, theme)
+    worn = theme
+    const found = await examine(page, "runOnly: { type: 'rule', values: ['color-contrast', 'target-size'] }")
+    findings.push(...found.map((finding) => `${width} ${theme}: ${finding}`))
+  }
+  return findings
+}
+
+test.each(languages)('in the language %s', async (language) => {
+  const names = readdirSync(join(directory, language, 'dark'))
+  const found: Record<string, string[]> = {}
+  await Promise.all(
+    [0, 1].map(async (half) => {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      for (const name of names.filter((_, index) => index % 2 === half)) {
+        const findings = await findingsOf(page, language, name)
+        if (findings.length > 0) found[name] = findings
+      }
+      await context.close()
+    }),
+  )
+  expect(found).toEqual({})
+})
