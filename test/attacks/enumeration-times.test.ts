@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { digestOf, setDigest } from '../helpers/database.ts'
+import { pageForms } from '../helpers/page-forms.ts'
 import {
   createPeople,
   expectSameTime,
   measure,
   measureContactChange,
   measureFactors,
+  measureForm,
   type ParityService,
   startParityService,
   timedCall,
@@ -48,6 +50,13 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
     // A registration changes who somebody is.
     const take = call.takesIdentifier ? () => createPeople(service) : somePeople
     await expectSameTime(async () => measure(service, call, await take(), reduced(15, 50)))
+  })
+
+  // The forms call the same services: one shape shows what the pages add.
+  const forms = shape === 'redis' ? pageForms.filter(({ page, path }) => page === path) : []
+  test.each(forms)('the form $path: the same for known and unknown, within 3 ms', async (form) => {
+    const take = form.path === '/sign-up' ? () => createPeople(service) : somePeople
+    await expectSameTime(async () => measureForm(service, form, await take(), reduced(15, 50)))
   })
 
   test('email/change: the same for a free address and one that somebody else has', async () => {

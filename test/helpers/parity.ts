@@ -11,6 +11,7 @@ import { newEmail, newPhone, PASSWORD, registration } from './api-client.ts'
 import { readMailbox } from './dev-pages.ts'
 import { poterneCommand } from './executable.ts'
 import { freePort } from './free-port.ts'
+import type { PageForm } from './page-forms.ts'
 import { newDirectory } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis, startPostgres } from './servers.ts'
 import type { Settings, Shape } from './service.ts'
@@ -19,6 +20,8 @@ import { waitFor } from './wait.ts'
 
 export interface ParityService {
   post(operation: string, body: unknown, bearer?: string): Promise<{ status: number; text: string }>
+  /** Sends a form of the pages, as a browser does that has their cookie. */
+  submit(path: string, fields: Record<string, string>): Promise<{ status: number }>
   /** The newest code that went to it. */
   code(destination: string): Promise<string>
   /** Locks as an administrator does; false where the database cannot be reached from outside (embedded). */
@@ -93,6 +96,13 @@ export async function startParityService(
         body: JSON.stringify(body),
       })
       return { status: response.status, text: await response.text() }
+    },
+    async submit(path, fields) {
+      const cookie = `poterne-browser=${'ab'.repeat(16)}`
+      const body = new URLSearchParams(fields)
+      const headers = { origin: url, cookie }
+      const { status } = await fetch(url + path, { method: 'POST', headers, body, redirect: 'manual' })
+      return { status }
     },
     code: (destination) =>
       waitFor(
@@ -242,6 +252,25 @@ export async function measure(
   })
   return timeInterleaved(classes, samples)
 }
+
+/** The same of a form of the pages. */
+export const measureForm = (
+  { submit }: ParityService,
+  { path, fields }: PageForm,
+  people: Map<Class, string>,
+  samples: number,
+): Promise<Map<string, number[]>> =>
+  timeInterleaved(
+    [...people].map(([name, identifier]) => ({
+      name,
+      call: () =>
+        submit(
+          path,
+          fields(name === 'unknown' ? newEmail() : name === 'unknown phone' ? newPhone() : identifier),
+        ),
+    })),
+    samples,
+  )
 
 export interface TimedCall {
   name: string
