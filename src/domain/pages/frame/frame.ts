@@ -97,7 +97,7 @@ function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions)
       const brand =
         logoFile && !bare
           ? html`<img src="${logoFile.path}" alt="${name}">`
-          : html`${!bare && html`<span class="mark" aria-hidden="true">${initialOf(name)}</span>`}<span>${name}</span>`
+          : html`${!bare && html`<span class="mark" aria-hidden="true">${initialOf(name)}</span>`} <span>${name}</span>`
       const rendered = html`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>
@@ -116,7 +116,7 @@ ${
 <body${wide && html` class="wide"`}>
 <header class="column top"><span class="brand">${brand}</span>${aside}</header>
 <main class="column">
-${!bare && html`<div class="notice bad" id="offline" role="alert" hidden><p>${words.offline}</p></div>`}
+${!bare && html`<div class="notice bad" id="offline" role="alert" data-text="${words.offline}" hidden></div>`}
 ${content}
 </main>
 <footer class="column bottom">${link(help, words.help)} ${link(terms, words.terms)} ${link(privacy, words.privacy)} ${!bare && languageMenu(page)}</footer>

@@ -41,6 +41,7 @@ document.addEventListener('submit', (event) => {
   const button = event.submitter
   if (!navigator.onLine) {
     offline.hidden = false
+    offline.textContent = offline.dataset.text
     event.preventDefault()
   } else if (form.dataset.sent) event.preventDefault()
   else if (!event.defaultPrevented) {
