@@ -13,7 +13,12 @@ const MOST_MORE_BYTES = 200 * 2 ** 20
 
 let service: Executable
 beforeAll(async () => {
-  service = await startExecutable({ shape: 'embedded', args: ['--dev'] })
+  // Answered probes are lines of that level, and the test counts the lines.
+  service = await startExecutable({
+    shape: 'embedded',
+    args: ['--dev'],
+    settings: { log: { level: 'debug' } },
+  })
 })
 afterAll(() => service.close())
 
