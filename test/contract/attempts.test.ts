@@ -159,9 +159,10 @@ const suite = (backend: () => OpenBackend) => {
     }
     const ratio = await measured(
       async () => (await releaseMs()) / before,
-      (value) => value < 3,
+      (value) => value < 5,
     )
-    expect(ratio).toBeLessThan(3)
+    // Reading all 8,000 would take more than ten times as long.
+    expect(ratio).toBeLessThan(5)
     await attempts().sweep(dayOn(1000), 100_000)
   })
 
