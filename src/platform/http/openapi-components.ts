@@ -46,7 +46,7 @@ export function createComponents(): Components {
 
   /** A list has one item, unless it may hold none. */
   function exampleOfType(schema: Json): unknown {
-    switch (schema.type) {
+    switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
       case 'object': {
         const required = (schema.required ?? []) as string[]
         const properties = Object.entries((schema.properties ?? {}) as Json)

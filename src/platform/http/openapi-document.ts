@@ -175,8 +175,8 @@ function onlyAs(type: string, content: unknown, components: Components): Json | 
 }
 
 /**
- * Publishes a union of constants as an enumeration, and an integer that Elysia would also read from a string as an
- * integer. `nullable` says nothing more in 3.1, so it goes.
+ * Publishes a union of constants as an enumeration, and a union of one type and null as one schema of two types.
+ * An integer that Elysia would also read from a string is an integer. `nullable` says nothing more in 3.1, so it goes.
  */
 function plainSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plainSchema)
@@ -193,9 +193,11 @@ function plainSchema(schema: unknown): unknown {
   }
   const number = members?.find((member) => member.type === 'integer' || member.type === 'number')
   if (members?.[0]?.format === 'integer' || members?.[0]?.format === 'numeric') return { ...rest, ...number }
-  const copied = Object.entries(anyOf ? { ...rest, anyOf } : rest)
+  const [only, ...others] = members?.filter(({ type }) => type !== 'null') ?? []
+  const single = others.length === 0 && typeof only?.type === 'string' && !(COMPONENT_KEY in only)
+  const plain = single ? { ...only, ...rest, type: [only.type, 'null'] } : anyOf ? { ...rest, anyOf } : rest
   return Object.fromEntries(
-    copied.map(([key, value]) => [key, key === 'examples' ? value : plainSchema(value)]),
+    Object.entries(plain).map(([key, value]) => [key, key === 'examples' ? value : plainSchema(value)]),
   )
 }
 

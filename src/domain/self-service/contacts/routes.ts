@@ -6,7 +6,7 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer } from '../../../platform/http/schemas.ts'
 import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { otpField, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
+import { otpField, ownerProofBody, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
 
 const newEmail = t.String({ maxLength: 512, description: 'The new address', examples: ['ada@example.com'] })
@@ -36,7 +36,7 @@ const confirmSchema = () => ({
 })
 
 const removeSchema = () => ({
-  body: t.Object(ownerProofFields),
+  body: ownerProofBody,
   response: {
     200: accountAnswer,
     ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method', 'no_other_factor'),

@@ -9,7 +9,7 @@ import type { Language } from '../../../texts/languages.ts'
 import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
+import { ownerProofBody } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { Exports } from './exports.ts'
 import { exportAnswer, securityAnswer, securityRecord } from './me-schema.ts'
 import type { MeService } from './service.ts'
@@ -139,7 +139,7 @@ export function createMeRoutes(
         return { status: 200 as const, message: client.texts.sentences.account_erased }
       },
       {
-        body: t.Object(ownerProofFields),
+        body: ownerProofBody,
         response: {
           200: messageAnswer(200),
           ...errorResponses(...ownerProofErrors),

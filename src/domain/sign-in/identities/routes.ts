@@ -6,7 +6,7 @@ import { errorResponses, ownerProofErrors } from '../../../platform/http/error-r
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import { ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { LinkedIdentity } from './identity.ts'
 import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
@@ -121,7 +121,7 @@ export function createIdentityRoutes(
       }),
       {
         params: providerParams,
-        body: t.Optional(t.Object(ownerProofFields)),
+        body: t.Optional(ownerProofBody),
         response: {
           200: identitiesAnswer(200),
           ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerProofErrors),

@@ -8,7 +8,7 @@ import { assertionField, attestationField } from '../../../platform/http/passkey
 import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
-import { ownerProofFields, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import { ownerProofBody, signedInAnswer } from '../sign-in/sign-in-schema.ts'
 import type { Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'
@@ -123,7 +123,7 @@ export function createPasskeyRoutes(
         options: await passkeys.registrationOptions(signedIn, body, client),
       }),
       {
-        body: t.Object(ownerProofFields),
+        body: ownerProofBody,
         response: {
           200: optionsAnswer('PublicKeyCredentialCreationOptionsJSON'),
           ...errorResponses('passkey_limit', ...ownerProofErrors),
@@ -214,7 +214,7 @@ export function createPasskeyRoutes(
       },
       {
         params: idParams,
-        body: t.Optional(t.Object(ownerProofFields)),
+        body: t.Optional(ownerProofBody),
         response: {
           200: messageAnswer(200),
           ...errorResponses(

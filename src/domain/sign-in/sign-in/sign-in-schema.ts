@@ -48,6 +48,9 @@ export const ownerProofFields = {
   ),
 }
 
+/** The body of the calls that have no other fields. */
+export const ownerProofBody = component('OwnerProof', t.Object(ownerProofFields))
+
 const twoFactorMethod = component(
   'TwoFactorMethod',
   t.Union(

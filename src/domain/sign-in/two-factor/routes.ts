@@ -6,7 +6,7 @@ import { errorResponses, ownerProofErrors } from '../../../platform/http/error-r
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { otpField, ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import { otpField, ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
 
 const ok = 200 as const
@@ -50,7 +50,6 @@ const appAnswer = component(
   ),
 )
 
-const proofBody = t.Object(ownerProofFields)
 const codeBody = t.Object({ otp: otpField })
 
 const documented = (operationId: string, summary: string, description: string) => ({
@@ -141,7 +140,7 @@ export function createTwoFactorRoutes(
         return { status: ok, secret, otpauth_uri: uri, qr_svg: picture }
       },
       {
-        body: proofBody,
+        body: ownerProofBody,
         response: { 200: appAnswer, ...errorResponses(...ownerProofErrors) },
         detail: documented(
           'requestAuthenticatorApp',
@@ -173,7 +172,7 @@ export function createTwoFactorRoutes(
         return { status: ok, message: client.texts.sentences.two_factor_disabled }
       },
       {
-        body: proofBody,
+        body: ownerProofBody,
         response: {
           200: messageAnswer(200),
           ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
@@ -192,7 +191,7 @@ export function createTwoFactorRoutes(
         recovery_codes: await factors.replaceRecoveryCodes(signedIn, body, client),
       }),
       {
-        body: proofBody,
+        body: ownerProofBody,
         response: {
           200: recoveryCodesAnswer,
           ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
