@@ -105,6 +105,24 @@ describe('the page of administration', () => {
     expectRefusal(await page.call('POST', 'session/verify', { otp }), 'two_factor_required')
   })
 
+  test('what the public interface gives an owner opens nothing here', async () => {
+    const { person } = await addAdministrator(service, 'owner')
+    const { body } = await service.post('login', person, newClient())
+    expect((await service.get('me', { bearer: body.access_token })).status).toBe(200)
+    for (const token of [body.access_token, body.refresh_token] as string[]) {
+      const cookies = ['__Host-poterne_admin', '__Host-poterne_session', 'poterne_admin']
+      const ways: Record<string, string>[] = [
+        { authorization: `Bearer ${token}` },
+        ...cookies.map((name) => ({ cookie: `${name}=${token}` })),
+      ]
+      for (const way of ways)
+        expectRefusal(
+          await onListener(service, 'GET', 'accounts', undefined, { headers: { ...headers(), ...way } }),
+          'invalid_token',
+        )
+    }
+  })
+
   test('a wrong password, an unknown address and an account that is no administrator get one answer', async () => {
     const { person, uuid } = await addAdministrator(service, 'owner')
     const nobody = await service.signUp(newEmail())
