@@ -188,16 +188,16 @@ export function createClient(options: ClientOptions) {
   /** Any route that needs an access token: `call('GET', 'sessions')`. Refreshes once where the token is refused. */
   async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const tokens = await readTokens()
-    const attempt = (accessToken: string) => () => send<T>(method, path, body, accessToken)
+    const request = (accessToken: string) => () => send<T>(method, path, body, accessToken)
     const go = (work: () => Promise<T>) => (method === 'GET' ? sendAgain(work) : work())
     try {
-      return await go(attempt(tokens.access_token))
+      return await go(request(tokens.access_token))
     } catch (error) {
       const refused =
         error instanceof PoterneError && (error.code === 'token_expired' || error.code === 'invalid_token')
       if (!refused) throw error
     }
-    return go(attempt((await refresh(tokens)).access_token))
+    return go(request((await refresh(tokens)).access_token))
   }
 
   type LogInAnswer = (Tokens & { account: Account }) | { two_factor: TwoFactorDue; message: string }

@@ -15,6 +15,7 @@ import { checkRoutes } from './checks/routes.ts'
 import type { Check } from './checks/source-files.ts'
 import { checkTables } from './checks/tables.ts'
 import { checkTypes } from './checks/types.ts'
+import { checkWords } from './checks/words.ts'
 
 const checks: Record<string, Check> = {
   types: checkTypes,
@@ -32,6 +33,7 @@ const checks: Record<string, Check> = {
   links: checkLinks,
   prose: checkProse,
   names: checkNames,
+  words: checkWords,
 }
 
 async function runCheck(name: string, check: Check): Promise<boolean> {

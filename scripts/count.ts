@@ -1,6 +1,6 @@
 /**
  * `bun scripts/count.ts [--json]`: how large and how tangled the project is, in numbers that can be compared between two
- * commits. It counts and judges nothing.
+ * commits. It counts, and refuses nothing.
  */
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'

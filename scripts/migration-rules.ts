@@ -1,10 +1,10 @@
 /**
  * What a migration may do while the version before it still serves (CONTRIBUTING.md has the reasons). The file is
- * judged by its text, without a database.
+ * checked by its text, without a database.
  */
 
 /** Those before it are older than the rules; test/faults/upgrade-locks.test.ts measures them all. */
-const FIRST_JUDGED = 16
+const FIRST_CHECKED = 16
 
 /** Tables of a few rows, where every lock is short. */
 const SMALL_TABLES = new Set(['signing_keys', 'housekeeping', 'poterne_migrations'])
@@ -13,8 +13,8 @@ const NAME = '(?:"?public"?\\.)?"?(\\w+)"?'
 const matches = (text: string, pattern: string) => [...text.matchAll(new RegExp(pattern, 'gi'))]
 
 /** One sentence for each problem of the file; `name` begins with its number. */
-export function judgeMigration(name: string, source: string): string[] {
-  if (Number.parseInt(name, 10) < FIRST_JUDGED) return []
+export function checkMigration(name: string, source: string): string[] {
+  if (Number.parseInt(name, 10) < FIRST_CHECKED) return []
   const isConcurrent = source.startsWith('-- concurrently\n')
   const namesOldestVersion = /^-- oldest version beside it: \d+\.\d+\.\d+$/m.test(source)
   const statements = source
@@ -26,18 +26,18 @@ export function judgeMigration(name: string, source: string): string[] {
       matches(text, `create (?:unlogged )?table (?:if not exists )?${NAME}`).map((match) => match[1]!),
     ),
   )
-  const judge = (text: string) => [
-    ...(isConcurrent ? judgeConcurrent(text) : judgeIndex(text, created)),
-    ...(namesOldestVersion ? [] : judgeRemoval(text)),
-    ...judgeColumns(text),
-    ...(isConcurrent ? [] : judgeWork(text, created)),
-    ...judgeConstraints(text, created),
-    ...judgeTimeouts(text),
+  const check = (text: string) => [
+    ...(isConcurrent ? checkConcurrent(text) : checkIndex(text, created)),
+    ...(namesOldestVersion ? [] : checkRemoval(text)),
+    ...checkColumns(text),
+    ...(isConcurrent ? [] : checkWork(text, created)),
+    ...checkConstraints(text, created),
+    ...checkTimeouts(text),
   ]
-  return statements.flatMap(judge).map((problem) => `drizzle/${name}: ${problem}`)
+  return statements.flatMap(check).map((problem) => `drizzle/${name}: ${problem}`)
 }
 
-function judgeConcurrent(text: string): string[] {
+function checkConcurrent(text: string): string[] {
   return /^(create (unique )?index concurrently if not exists|drop index concurrently if exists) [^;]+;?$/i.test(
     text,
   )
@@ -47,7 +47,7 @@ function judgeConcurrent(text: string): string[] {
       ]
 }
 
-function judgeIndex(text: string, created: Set<string>): string[] {
+function checkIndex(text: string, created: Set<string>): string[] {
   if (/\bindex concurrently\b/i.test(text))
     return ['an index is made concurrently in a file of its own whose first line is "-- concurrently"']
   return matches(text, `create (?:unique )?index .*? on (?:only )?${NAME}`)
@@ -56,7 +56,7 @@ function judgeIndex(text: string, created: Set<string>): string[] {
     .map((table) => `CREATE INDEX on ${table} makes every writer wait: make it CONCURRENTLY`)
 }
 
-function judgeRemoval(text: string): string[] {
+function checkRemoval(text: string): string[] {
   const removal =
     /\b(drop column|drop table|rename (?:column|to)|alter column \S+ (?:set data )?type|rename (?!constraint)\S+ to)\b/i.exec(
       text,
@@ -68,7 +68,7 @@ function judgeRemoval(text: string): string[] {
     : []
 }
 
-function judgeColumns(text: string): string[] {
+function checkColumns(text: string): string[] {
   return matches(text, 'add column (?:if not exists )?"?(\\w+)"?([^;]*)')
     .filter(([, , rest]) => /\bnot null\b/i.test(rest!) && !/\b(default|generated)\b/i.test(rest!))
     .map(
@@ -78,7 +78,7 @@ function judgeColumns(text: string): string[] {
 }
 
 /** Reading or changing every row of a table keeps what was locked before it, and what it changes, from everybody. */
-function judgeWork(text: string, created: Set<string>): string[] {
+function checkWork(text: string, created: Set<string>): string[] {
   const isLarge = (table: string) => !created.has(table) && !SMALL_TABLES.has(table)
   // The body of a function does nothing yet.
   const own = text.replace(/\$(\w*)\$.*?\$\1\$/g, '')
@@ -96,7 +96,7 @@ function judgeWork(text: string, created: Set<string>): string[] {
     )
 }
 
-function judgeConstraints(text: string, created: Set<string>): string[] {
+function checkConstraints(text: string, created: Set<string>): string[] {
   const [, table, rest] = new RegExp(`alter table (?:only )?${NAME} (.*)`, 'i').exec(text) ?? []
   if (table === undefined || created.has(table) || SMALL_TABLES.has(table)) return []
   const problems = []
@@ -110,7 +110,7 @@ function judgeConstraints(text: string, created: Set<string>): string[] {
 }
 
 /** The runner gives every statement half a second to get its lock. */
-function judgeTimeouts(text: string): string[] {
+function checkTimeouts(text: string): string[] {
   const lifted =
     /\bset (session |local )?lock_timeout\s*(=|to)\s*('?0\w*'?|default)(?!\w)|\breset (lock_timeout|all)\b|\bset_config\('lock_timeout', *'0/i
   return lifted.test(text) ? ['it lifts lock_timeout: a migration must never wait for a lock for long'] : []

@@ -39,7 +39,7 @@ export function mountedRoutes(): Mounted[] {
   return routesOf(app).map(({ detail, ...route }) => ({ ...route, authentication: authenticationOf(detail) }))
 }
 
-/** The routes of administration, behind either door. */
+/** The routes of administration, on either server. */
 export function mountedAdminRoutes() {
   const options = {
     catalog: createCatalog({ language: 'en' }),

@@ -29,8 +29,8 @@ async function report(name: string, take: () => Promise<Map<string, number[]>>):
     const { ms, alike } = spread(times)
     const again = !alike && round < ROUNDS
     const medians = [...times].map(([kind, each]) => `${kind} ${trimmedMedian(each).toFixed(2)}`)
-    const verdict = alike ? 'alike' : again ? 'measured again' : 'DIFFERENT'
-    console.log(`${name.padEnd(26)} ${medians.join(' · ')} · spread ${ms.toFixed(2)} ms: ${verdict}`)
+    const result = alike ? 'alike' : again ? 'measured again' : 'DIFFERENT'
+    console.log(`${name.padEnd(26)} ${medians.join(' · ')} · spread ${ms.toFixed(2)} ms: ${result}`)
     if (again) continue
     if (!alike) failed++
     return

@@ -109,13 +109,13 @@ const table = `
   GET     /doctor                                  examineStores            operator          operations/doctor
   POST    /doctor/probes                           startProbe               operator          operations/doctor
   GET     /doctor/probes/:mark                     readProbe                operator          operations/doctor
-  POST    /session                                 beginPageSession         open              administration/administrator-sessions
+  POST    /session                                 beginAdministratorSession         open              administration/administrator-sessions
   POST    /session/app                             requestPageApp           open              administration/administrator-sessions
   POST    /session/passkey                         requestPagePasskey       open              administration/administrator-sessions
-  POST    /session/verify                          verifyPageSession        open              administration/administrator-sessions
-  GET     /session                                 showPageSession          page              administration/administrator-sessions
-  POST    /session/reauthenticate                  provePageSession         page              administration/administrator-sessions
-  DELETE  /session                                 endPageSession           page              administration/administrator-sessions
+  POST    /session/verify                          verifyAdministratorSession        open              administration/administrator-sessions
+  GET     /session                                 showAdministratorSession          page              administration/administrator-sessions
+  POST    /session/reauthenticate                  reauthenticateAdministratorSession         page              administration/administrator-sessions
+  DELETE  /session                                 endAdministratorSession           page              administration/administrator-sessions
   GET     /secret                                  showSecretStatus         owner             credentials/secrets
 `
 

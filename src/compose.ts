@@ -182,7 +182,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     config,
     catalog,
     providers: services.providers.names,
-    loginTokenSeconds: services.firstFactorProofs.lifetimeSeconds,
+    loginTokenSeconds: services.firstFactorRecords.lifetimeSeconds,
     intoMailbox: dev,
   })
   const app = createApp(

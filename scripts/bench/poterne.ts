@@ -23,7 +23,7 @@ export const SERVER_SECRET = 'ab'.repeat(32)
 
 /**
  * Limits off, argon2 as the product ships it, mail to `smtpPort`. No client of the bench has a known device, so no place
- * of the hash queue is reserved for owners: 64 clients find room in it.
+ * of the hash queue is reserved for owners: 64 clients find places in it.
  */
 export function loadSettings(smtpPort: number): Settings {
   return {

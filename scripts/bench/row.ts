@@ -44,7 +44,7 @@ interface CompareOptions {
   notes?: string[]
 }
 
-/** A line whose verdict is the median of the ratios. */
+/** A line whose result is the median of the ratios. */
 export function compareLine({ row, what, rival, series, goal, unit, ...rest }: CompareOptions): Line {
   const middle = median(series.ratios)
   const { atLeast, atMost } = goal

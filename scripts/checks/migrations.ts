@@ -5,7 +5,7 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { judgeMigration } from '../migration-rules.ts'
+import { checkMigration } from '../migration-rules.ts'
 import { type Check, readFiles, root, runProgram, toolCommand } from './source-files.ts'
 
 const countSql = (directory: string) => readdirSync(directory).filter((file) => file.endsWith('.sql')).length
@@ -29,7 +29,7 @@ export const checkMigrations: Check = async () => {
     const files = await readFiles('drizzle/*.sql')
     return [
       ...(pending === 0 ? [] : ['the schema has changes without a migration: bun run migration']),
-      ...files.flatMap(({ path, text }) => judgeMigration(path.replace('drizzle/', ''), text)),
+      ...files.flatMap(({ path, text }) => checkMigration(path.replace('drizzle/', ''), text)),
     ]
   } finally {
     rmSync(scratch, { recursive: true, force: true })

@@ -56,7 +56,7 @@ function manPage(listed: Listed[], date: Date): string {
   })
   return `.TH POTERNE 1 ${date.toISOString().slice(0, 10)} "poterne ${manifest.version}"
 .SH NAME
-poterne \\- registration, confirmation, login and two\\-factor login
+poterne \\- registration, confirmation, login and two\\-factor sign\\-in
 .SH SYNOPSIS
 .B poterne
 .I command

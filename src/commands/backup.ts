@@ -208,7 +208,7 @@ function report(file: string | null, made: MadeBackup, { json }: Options): void 
     printJson({ file, ...made })
     return
   }
-  const proof = made.restored ? 'read back and restored on trial' : 'read back'
+  const checked = made.restored ? 'read back and restored on trial' : 'read back'
   const held = `${countOf(made.accounts, 'account')}, ${countOf(made.rows, 'row')} in ${made.tables} tables`
-  out.write(`${file ?? 'standard output'}: ${formatBytes(made.bytes)}, ${held}, ${proof}\n`)
+  out.write(`${file ?? 'standard output'}: ${formatBytes(made.bytes)}, ${held}, ${checked}\n`)
 }

@@ -29,14 +29,16 @@ const REDIS_MS = 4000
 export function tryConnections(config: Config, dev: boolean): Promise<TriedConnection[]> {
   const redisKey = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
   const tries = [
-    attempt(config.database.url === null ? 'storage.data_dir' : 'database.url', () => tryDatabase(config)),
-    ...(config.redis.urls.length > 0 ? [attempt(redisKey, () => tryRedis(config))] : []),
+    tryConnection(config.database.url === null ? 'storage.data_dir' : 'database.url', () =>
+      tryDatabase(config),
+    ),
+    ...(config.redis.urls.length > 0 ? [tryConnection(redisKey, () => tryRedis(config))] : []),
     ...(dev ? [] : [...tryMail(config), ...tryGateways(config)]),
   ]
   return Promise.all(tries)
 }
 
-async function attempt(key: string, work: () => Promise<string>): Promise<TriedConnection> {
+async function tryConnection(key: string, work: () => Promise<string>): Promise<TriedConnection> {
   try {
     return { key, ok: true, message: await work() }
   } catch (error) {
@@ -92,7 +94,7 @@ async function tryRedis({ redis }: Config): Promise<string> {
 
 const tryMail = (config: Config): Promise<TriedConnection>[] =>
   createSmtpSenders(config).map(({ name, server, sender }) =>
-    attempt(name, async () => {
+    tryConnection(name, async () => {
       const { outcome, detail, reason } = await sender.verify().finally(() => sender.close())
       if (outcome !== 'sent') throw new Error(reason ? `${detail} ${reason}` : detail)
       const way = server.security === 'none' ? 'in clear' : server.security
@@ -104,8 +106,8 @@ function tryGateways({ sms }: Config): Promise<TriedConnection>[] {
   return sms.gateways.flatMap(({ url, oauth }, index) => {
     const key = `sms.gateways[${index}]`
     return [
-      attempt(`${key}.url`, () => reachHost(url)),
-      ...(oauth === null ? [] : [attempt(`${key}.oauth.token_url`, () => reachHost(oauth.token_url))]),
+      tryConnection(`${key}.url`, () => reachHost(url)),
+      ...(oauth === null ? [] : [tryConnection(`${key}.oauth.token_url`, () => reachHost(oauth.token_url))]),
     ]
   })
 }

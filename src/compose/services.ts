@@ -37,7 +37,7 @@ import {
   accountCodeKinds,
   type SentCodePurpose,
 } from '../domain/messages/codes/store.ts'
-import type { SendingCodes } from '../domain/messages/delivery/attempt.ts'
+import type { SendingCodes } from '../domain/messages/delivery/delivery-attempt.ts'
 import type { Reaches } from '../domain/messages/delivery/reach.ts'
 import { createDelivery } from '../domain/messages/delivery/room.ts'
 import { createOperatorNotices, type TellOperator } from '../domain/messages/outbox/operator-notices.ts'
@@ -172,7 +172,7 @@ function createMessages(below: ReturnType<typeof createLimits>) {
       return removal === undefined ? null : removalLinks.linkTo(removal)
     },
     sendingCodes: createSendingCodes(codes, createAccountCodeSending(below)),
-    strangersTurn: limits.strangersTurn,
+    strangersWaitMs: limits.strangersWaitMs,
   })
   below.tellOperatorBy(createOperatorNotices({ ...below, outbox: delivery.outbox }))
   const receipts = createReceiptService({ ...below, store: stores.smsFunnel })

@@ -116,7 +116,7 @@ export async function openSocket(
   if (await answers(path)) return { refused: 'another service answers there' }
   const before = process.umask()
   try {
-    const obstacle = makeRoom(path)
+    const obstacle = clearPath(path)
     if (obstacle !== null) return { refused: obstacle }
     process.umask(UMASK)
     const { maxRequestBodySize, development } = serveSettings
@@ -131,8 +131,8 @@ export async function openSocket(
   }
 }
 
-/** Makes room for the socket. Gives the reason where something else has its name, or its directory is not private. */
-function makeRoom(path: string): string | null {
+/** Removes an old socket of that name. Gives the reason where something else has its name, or its directory is not private. */
+function clearPath(path: string): string | null {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found && !found.isSocket()) return 'something else than a socket has this name'
   if (found) rmSync(path)

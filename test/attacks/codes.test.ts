@@ -66,7 +66,7 @@ describe.each(shapes)('codes on %s', (shape) => {
       expect(outcome(await use(late.email, late.code))).toBe('422 invalid_code')
     })
 
-    test(`of ${many} parallel wrong guesses five are judged, and the right code is dead afterwards`, async () => {
+    test(`of ${many} parallel wrong guesses five are compared, and the right code is dead afterwards`, async () => {
       const { email, code } = await codeFor()
       const answers = await Promise.all(wrongOnes(code, many).map((guess) => use(email, guess)))
       const outcomes = answers.map(outcome)

@@ -1,5 +1,5 @@
 /**
- * A stranger beside an owner who logs in with two factors. The owner's proof serves nobody else, and the stranger's
+ * A stranger beside an owner who signs in with two factors. The owner's first factor serves nobody else, and the stranger's
  * tries neither use up the owner's nor tell whose a name is.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -24,7 +24,7 @@ describe.each(shapes)('a stranger beside an owner with two factors, on %s', (sha
   const verify = (body: Record<string, unknown>, client: CallOptions = newClient()) =>
     service.post('2fa/verify', body, client)
 
-  /** An account with two factors that logs in, and the code that came; the limits of sending have passed. */
+  /** An account with two factors that signs in, and the code that came; the limits of sending have passed. */
   async function loggingIn(client: CallOptions, device: Record<string, string> = {}) {
     const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
     service.clock.advance(60_000)
@@ -49,7 +49,7 @@ describe.each(shapes)('a stranger beside an owner with two factors, on %s', (sha
     expect((await verify({ identifier, otp: next, ...device }, HERE)).status).toBe(422)
   })
 
-  test('the stranger uses up nothing while the owner logs in', async () => {
+  test('the stranger uses up nothing while the owner signs in', async () => {
     const { identifier, otp } = await loggingIn(HERE)
     const answers = []
     for (let tries = 0; tries < 22; tries++) answers.push((await verify({ identifier, otp: WRONG })).status)

@@ -98,9 +98,9 @@ const owners: Record<string, Owner> = {
 }
 
 const strangers: Record<string, Step[]> = {
-  'registers the address and logs in': [
+  'registers the address and signs in': [
     ['registers the contact', strangerRegisters(({ email }) => ({ email }))],
-    ['logs in', strangerLogsIn],
+    ['signs in', strangerLogsIn],
   ],
   'registers the address twice': [
     ['registers the contact', strangerRegisters(({ email }) => ({ email }))],
@@ -123,12 +123,12 @@ const strangers: Record<string, Step[]> = {
     ['registers the contact', strangerRegisters(({ email, ownPhone }) => ({ email, phone: ownPhone }))],
     ['sends to their phone', ({ ownPhone }) => service.post('resend-verification', { identifier: ownPhone })],
     ['proves their phone', ({ ownPhone }) => confirm(ownPhone)],
-    ['logs in', strangerLogsIn],
+    ['signs in', strangerLogsIn],
   ],
   'adds the phone to an address of their own, and proves the address': [
     ['registers the contact', strangerRegisters(({ ownEmail, phone }) => ({ email: ownEmail, phone }))],
     ['proves their address', ({ ownEmail }) => confirm(ownEmail)],
-    ['logs in', strangerLogsIn],
+    ['signs in', strangerLogsIn],
   ],
   'has a proved account, and asks for codes to the phone they claim': [
     ['registers the contact', strangerRegisters(({ ownEmail, phone }) => ({ email: ownEmail, phone }))],

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import type { Verdict } from '../../src/domain/limits/attempts/service.ts'
+import type { CodeResult } from '../../src/domain/limits/attempts/service.ts'
 import type { CodeKey } from '../../src/domain/messages/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { seed } from '../random/seed.ts'
@@ -89,10 +89,10 @@ forEachBackend('one-time codes', (backend, name) => {
     await codes.put(mine, live, start)
     await codes.put({ ...mine, group: 'owner' }, live, start)
     const groups = ['stranger', 'password', 'owner'] as const
-    const verdicts = await times(60, (i) =>
+    const results = await times(60, (i) =>
       codes.take({ ...mine, group: groups[i % 3]! }, i % 2 ? right : wrong, 100, start),
     )
-    expect(verdicts.filter((verdict) => verdict === 'right')).toHaveLength(1)
+    expect(results.filter((result) => result === 'right')).toHaveLength(1)
   })
 
   test('the fifth try may be right, the sixth is not looked at', async () => {
@@ -209,12 +209,12 @@ forEachBackend('one-time codes', (backend, name) => {
     await codes.take(taken, right, 5, start)
     const nobodys = { hash: hashOf('nobody has it'), expiresAt: after(2 * lifetimeMs) }
     for (const key of [living, taken, unsent]) await codes.kill(key, nobodys, start)
-    const verdicts = []
+    const results = []
     for (const key of [living, taken, unsent]) {
       expect(await codes.start(key, live, after(lifetimeMs))).toBe(false)
-      verdicts.push(await codes.take(key, right, 5, after(2 * lifetimeMs - 1)))
+      results.push(await codes.take(key, right, 5, after(2 * lifetimeMs - 1)))
     }
-    expect(verdicts).toEqual(['wrong', 'spent', 'wrong'])
+    expect(results).toEqual(['wrong', 'spent', 'wrong'])
   })
 
   for (const callers of [32, 200])
@@ -223,8 +223,8 @@ forEachBackend('one-time codes', (backend, name) => {
       const key = newKey()
       await codes.put(key, live, start)
       const answers = await times(callers, () => codes.take(key, right, callers + 1, start))
-      expect(answers.filter((verdict) => verdict === 'right')).toHaveLength(1)
-      expect(answers.filter((verdict) => verdict === 'spent')).toHaveLength(callers - 1)
+      expect(answers.filter((result) => result === 'right')).toHaveLength(1)
+      expect(answers.filter((result) => result === 'spent')).toHaveLength(callers - 1)
     })
 
   test('200 wrong guesses at once are each counted', async () => {
@@ -236,7 +236,7 @@ forEachBackend('one-time codes', (backend, name) => {
     expect(await codes.take(key, right, 201, start)).toBe('right')
   })
 
-  test('of 200 wrong guesses at once five are judged, and the code is dead', async () => {
+  test('of 200 wrong guesses at once five are compared, and the code is dead', async () => {
     const { codes, database } = backend()
     const key = newKey()
     await codes.put(key, live, start)
@@ -333,7 +333,7 @@ function createModel() {
       else code.endMs = next.endMs
       return true
     },
-    take: (hash: string, attempts: number, nowMs: number): Verdict => {
+    take: (hash: string, attempts: number, nowMs: number): CodeResult => {
       if (code === null || code.endMs <= nowMs || code.attempts >= attempts) return 'wrong'
       const isRight = code.hash === hash
       if (code.isSpent) return isRight ? 'spent' : 'wrong'

@@ -16,13 +16,13 @@ function emptyCounter(rule: Rule): Counter {
   return { kind: 'failures', counted: 0, endsMs: 0, refusals: 0, overMs: 0 }
 }
 
-interface Verdict {
+interface Evaluation {
   waitMs: number
   count: () => void
 }
 
 /** Changes nothing but what the clock's being set back asks for; `count` counts. */
-function evaluate(counter: Counter, rule: Rule, nowMs: number): Verdict {
+function evaluate(counter: Counter, rule: Rule, nowMs: number): Evaluation {
   if (counter.kind === 'bucket' && rule.kind === 'bucket') return evaluateBucket(counter, rule, nowMs)
   if (counter.kind === 'window' && rule.kind === 'window') {
     const { counted, endsMs } = currentWindow(counter, rule.windowMs, nowMs)
@@ -35,7 +35,7 @@ function evaluate(counter: Counter, rule: Rule, nowMs: number): Verdict {
 
 type Of<Kind, Union> = Extract<Union, { kind: Kind }>
 
-function evaluateBucket(counter: Of<'bucket', Counter>, rule: Of<'bucket', Rule>, nowMs: number): Verdict {
+function evaluateBucket(counter: Of<'bucket', Counter>, rule: Of<'bucket', Rule>, nowMs: number): Evaluation {
   counter.atMs = Math.min(counter.atMs, nowMs)
   const level = Math.max(counter.level - (nowMs - counter.atMs) / rule.intervalMs, 0)
   const waitMs = Math.max(Math.round((level - (rule.burst - 1)) * rule.intervalMs), 0)
@@ -46,7 +46,7 @@ function evaluateFailures(
   counter: Of<'failures', Counter>,
   rule: Of<'failures', Rule>,
   nowMs: number,
-): Verdict {
+): Evaluation {
   const refusalMs = (number: number) => Math.min(rule.refusalMs * 2 ** (number - 1), rule.maximumMs)
   if (counter.refusals > 0) counter.overMs = Math.min(counter.overMs, nowMs + refusalMs(counter.refusals))
 
@@ -74,13 +74,13 @@ export function createLimitModel() {
   const counters = new Map<string, Counter>()
   return {
     charge(charges: Charge[], nowMs: number): number {
-      const verdicts = charges.map(({ key, rule }) => {
+      const evaluations = charges.map(({ key, rule }) => {
         const counter = counters.get(key) ?? emptyCounter(rule)
         counters.set(key, counter)
         return evaluate(counter, rule, nowMs)
       })
-      const waitMs = Math.max(0, ...verdicts.map((verdict) => verdict.waitMs))
-      if (waitMs === 0) for (const { count } of verdicts) count()
+      const waitMs = Math.max(0, ...evaluations.map((evaluation) => evaluation.waitMs))
+      if (waitMs === 0) for (const { count } of evaluations) count()
       return waitMs
     },
     clear(keys: string[]): void {

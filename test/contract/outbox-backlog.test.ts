@@ -5,7 +5,7 @@ import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'
 import { createMessageStore } from '../../src/domain/messages/outbox/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { measureBelow } from '../helpers/soak.ts'
-import { after, coded, leaseMs, openOutbox, outboxes, room, start } from './outboxes.ts'
+import { after, allowing, coded, leaseMs, openOutbox, outboxes, start } from './outboxes.ts'
 
 setDefaultTimeout(60_000)
 
@@ -23,7 +23,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const run = (text: SQL) => database.all(statement(text), {})
     await run(sql`analyze messages`)
     // PostgreSQL keeps a plan from the sixth execution on a connection on.
-    await Promise.all(Array.from({ length: 100 }, () => store.claim('sms', start, leaseMs, room(1))))
+    await Promise.all(Array.from({ length: 100 }, () => store.claim('sms', start, leaseMs, allowing(1))))
     await Promise.all(Array.from({ length: 100 }, () => store.addCode(code(), after(60_000))))
     const backlog = (channel: string, from: number, count: number) => sql`
       select ${channel}, ${channel}, 'confirmation', 'fr', gen_random_uuid(), 'confirmation', ''::bytea,
@@ -37,8 +37,8 @@ describe.each(outboxes)('the outbox in %s', (name) => {
       const beginMs = performance.now()
       for (let round = 0; round < 20; round++) {
         await Promise.all(Array.from({ length: 10 }, () => store.addCode(code(), after(90_000))))
-        expect(await store.claim('email', after(20_000), leaseMs, room(8))).toHaveLength(8)
-        expect(await store.claim('sms', after(20_000), leaseMs, room(8))).toHaveLength(0)
+        expect(await store.claim('email', after(20_000), leaseMs, allowing(8))).toHaveLength(8)
+        expect(await store.claim('sms', after(20_000), leaseMs, allowing(8))).toHaveLength(0)
       }
       return performance.now() - beginMs
     }

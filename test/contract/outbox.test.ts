@@ -11,7 +11,7 @@ import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'
 import { createMessageStore } from '../../src/domain/messages/outbox/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
-import { after, coded, leaseMs, notice, openOutbox, outboxes, room, start } from './outboxes.ts'
+import { after, allowing, coded, leaseMs, notice, openOutbox, outboxes, start } from './outboxes.ts'
 
 setDefaultTimeout(20_000)
 
@@ -58,7 +58,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const message = coded()
     await store.add(database, notice, start)
     await store.add(database, message, start)
-    expect(await store.claim('email', after(5), leaseMs, room(10))).toEqual([
+    expect(await store.claim('email', after(5), leaseMs, allowing(10))).toEqual([
       {
         id: expect.any(Number),
         channel: 'email',
@@ -79,7 +79,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
         detail: null,
       },
     ])
-    const [sms] = await store.claim('sms', after(5), leaseMs, room(10))
+    const [sms] = await store.claim('sms', after(5), leaseMs, allowing(10))
     expect(sms).toMatchObject({ codeSubject: message.code?.subject, codePurpose: 'confirmation', values: {} })
     expect([...(sms?.codeSeed ?? [])]).toEqual([0, 1, 2, 255])
   })
@@ -146,33 +146,33 @@ describe.each(outboxes)('the outbox in %s', (name) => {
   test('lends a message to one taker until its lease ends, renewed or not', async () => {
     const { database, store } = outbox()
     await store.add(database, notice, start)
-    const [taken] = await store.claim('email', start, leaseMs, room(10))
-    expect(await store.claim('email', after(leaseMs - 1), leaseMs, room(10))).toHaveLength(0)
+    const [taken] = await store.claim('email', start, leaseMs, allowing(10))
+    expect(await store.claim('email', after(leaseMs - 1), leaseMs, allowing(10))).toHaveLength(0)
     await store.renew([taken?.id as number], after(2 * leaseMs))
-    expect(await store.claim('email', after(leaseMs), leaseMs, room(10))).toHaveLength(0)
-    const [again] = await store.claim('email', after(2 * leaseMs), leaseMs, room(10))
+    expect(await store.claim('email', after(leaseMs), leaseMs, allowing(10))).toHaveLength(0)
+    const [again] = await store.claim('email', after(2 * leaseMs), leaseMs, allowing(10))
     expect(again).toMatchObject({ id: taken?.id, attempts: 2, firstAttemptAt: after(2 * leaseMs) })
   })
 
   test('counts the life of a code from the first attempt that was noted', async () => {
     const { database, store } = outbox()
     await store.add(database, coded(), start)
-    const [first] = await store.claim('sms', start, leaseMs, room(1))
+    const [first] = await store.claim('sms', start, leaseMs, allowing(1))
     await store.postpone(first?.id as number, after(1000), 0)
-    const [second] = await store.claim('sms', after(1000), leaseMs, room(1))
+    const [second] = await store.claim('sms', after(1000), leaseMs, allowing(1))
     expect(second).toMatchObject({ attempts: 1, firstAttemptAt: after(1000), detail: null })
     await store.retry(first?.id as number, after(3000), { detail: 'acme:503', reply: null })
-    const [third] = await store.claim('sms', after(3000), leaseMs, room(1))
+    const [third] = await store.claim('sms', after(3000), leaseMs, allowing(1))
     expect(third).toMatchObject({ attempts: 2, firstAttemptAt: after(1000), detail: 'acme:503' })
   })
 
   test('never gives a message to two of many takers', async () => {
     const { database, store } = outbox()
     for (let i = 0; i < 60; i++) await store.add(database, notice, start)
-    const takers = Array.from({ length: 16 }, () => store.claim('email', start, leaseMs, room(7)))
+    const takers = Array.from({ length: 16 }, () => store.claim('email', start, leaseMs, allowing(7)))
     const ids = (await Promise.all(takers)).flat().map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
-    const rest = await store.claim('email', start, leaseMs, room(100))
+    const rest = await store.claim('email', start, leaseMs, allowing(100))
     expect(ids.length + rest.length).toBe(60)
   })
 
@@ -181,7 +181,7 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.add(database, { ...notice, destination: 'late@example.com' }, after(2))
     await store.add(database, { ...notice, destination: 'early@example.com' }, after(1))
     await store.add(database, coded(), start)
-    const [first, ...others] = await store.claim('email', after(5), leaseMs, room(1))
+    const [first, ...others] = await store.claim('email', after(5), leaseMs, allowing(1))
     expect(others).toEqual([])
     expect(first?.destination).toBe('early@example.com')
   })
@@ -190,12 +190,12 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const { database, store } = outbox()
     const subject = crypto.randomUUID()
     await store.add(database, coded(subject), start)
-    const [taken] = await store.claim('sms', start, leaseMs, room(1))
+    const [taken] = await store.claim('sms', start, leaseMs, allowing(1))
     const id = taken?.id as number
     await store.supersedePending(database, subject, 'confirmation', 'stranger', after(1))
     await store.retry(id, after(2), { detail: 'acme:503', reply: null })
     await store.renew([id], after(2))
-    expect(await store.claim('sms', after(leaseMs), leaseMs, room(1))).toHaveLength(0)
+    expect(await store.claim('sms', after(leaseMs), leaseMs, allowing(1))).toHaveLength(0)
     await store.finish(id, { outcome: 'sent', detail: 'acme' }, after(3))
     await store.finish(id, { outcome: 'expired', detail: 'late' }, after(4))
     expect(await rows()).toMatchObject([{ id, outcome: 'sent', detail: 'acme', finishedAt: after(3) }])
@@ -204,13 +204,13 @@ describe.each(outboxes)('the outbox in %s', (name) => {
   test('does not lose a message to a clock that was set back by an hour', async () => {
     const { database, store } = outbox()
     await store.add(database, notice, after(3_600_000))
-    expect(await store.claim('email', start, leaseMs, room(10))).toHaveLength(1)
+    expect(await store.claim('email', start, leaseMs, allowing(10))).toHaveLength(1)
   })
 
   test('sweeps what was finished long ago, and nothing that waits', async () => {
     const { database, store } = outbox()
     for (let i = 0; i < 3; i++) await store.add(database, notice, start)
-    const [first, second] = await store.claim('email', start, leaseMs, room(2))
+    const [first, second] = await store.claim('email', start, leaseMs, allowing(2))
     await store.finish(first?.id as number, { outcome: 'sent', detail: 'smtp' }, after(1))
     await store.finish(second?.id as number, { outcome: 'sent', detail: 'smtp' }, after(5))
     expect(await store.sweep(after(5), 10)).toBe(1)

@@ -9,8 +9,8 @@ import { createDatabase } from '../helpers/servers.ts'
 export const start = new Date('2026-07-01T12:00:00.000Z')
 export const after = (ms: number) => new Date(start.getTime() + ms)
 export const leaseMs = 30_000
-/** Room for that many messages of each lane. */
-export const room = (count: number) => ({ owners: count, strangers: count })
+/** Allows that many messages of each lane. */
+export const allowing = (count: number) => ({ owners: count, strangers: count })
 
 export const notice: NewMessage = {
   channel: 'email',

@@ -545,7 +545,7 @@ describe('a scheduled backup', () => {
       const taking = stopped.takeDue()
       const due = lastDue('03:30', service.clock.now())
       const isTaken = async () => (await stopped.getState()).takenFor?.getTime() === due.getTime()
-      await waitFor(isTaken, { what: 'the turn to be taken' })
+      await waitFor(isTaken, { what: 'the round to be claimed' })
       await Promise.all([stopped.close(), taking])
       for (const name of ['next', 'later']) await start(name).takeDue()
       expect(made).toEqual(['next'])

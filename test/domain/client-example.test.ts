@@ -47,7 +47,7 @@ async function signedIn() {
 const accessTokenExpires = () => service.clock.advance(16 * 60_000)
 
 describe('the client example', () => {
-  test('registers, confirms, logs in, and reads the account', async () => {
+  test('registers, confirms, signs in, and reads the account', async () => {
     const { email, outcome, kept, me } = await signedIn()
     expect(outcome).toMatchObject({ account: { email } })
     expect(Object.keys(kept.tokens!)).toEqual(['access_token', 'refresh_token'])
@@ -116,7 +116,7 @@ describe('the client example', () => {
     expect((await service.get('me', { bearer: access_token })).body.code).toBe('invalid_token')
   })
 
-  test('logs in with two factors', async () => {
+  test('signs in with two factors', async () => {
     const email = newEmail()
     await protectBySentCodes(service, email)
     const { logIn, finishLogIn, me, kept } = newClient()

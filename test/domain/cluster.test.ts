@@ -63,7 +63,7 @@ const race = (operation: string, body: object) =>
 test.each([
   ['e-mail', newEmail],
   ['phone', newPhone],
-])('by %s: register, confirm, log in, log in with a code, refresh', async (_, newIdentifier) => {
+])('by %s: register, confirm, sign in, sign in with a code, refresh', async (_, newIdentifier) => {
   const person = await signUp(newIdentifier())
   const { identifier } = person
   const { refresh_token } = await service.logIn(person)
@@ -94,7 +94,7 @@ test('32 right codes at once confirm once', async () => {
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
 })
 
-test('32 right codes at once log in once', async () => {
+test('32 right codes at once sign in once', async () => {
   const { identifier } = await signUp(newEmail())
   await service.post('2fa/request-otp', { identifier })
   const otp = await nextCode(identifier)

@@ -40,7 +40,7 @@ describe.each(racingShapes)('limits of changes on %s', (shape) => {
     expect(statuses).toEqual([201, 201, 201, 201, 201, 201, 429])
   })
 
-  test('a country to which no SMS goes is refused before the password is judged', async () => {
+  test('a country to which no SMS goes is refused before the password is checked', async () => {
     const bearer = await signIn(service)
     const answer = await changePhone(service, bearer, '+4915123456789', 'wrong password')
     expect(failure(answer)).toEqual([422, 'country_not_allowed'])

@@ -70,7 +70,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
       what: `"${words}" for ${to}`,
     })
 
-  test('a new phone: the code goes to it, the old one is told, and the new one logs in', async () => {
+  test('a new phone: the code goes to it, the old one is told, and the new one signs in', async () => {
     const { identifier: old, bearer } = await signedIn(newPhone())
     const phone = newPhone()
     const asked = await change(bearer, phone.replace('+33', '0'))

@@ -12,7 +12,7 @@ import {
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { SendingCodes } from '../../src/domain/messages/delivery/attempt.ts'
+import type { SendingCodes } from '../../src/domain/messages/delivery/delivery-attempt.ts'
 import {
   createDeliveryWorker,
   type DeliveryWorker,

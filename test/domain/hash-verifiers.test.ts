@@ -29,8 +29,8 @@ async function startBoth() {
   const right = async (password: string, digest: string, suits: boolean) => {
     const decoy = { digest: nothing, suitsAddon: false }
     const stored = { digest, suitsAddon: suits, decoy }
-    const verdict = await threads.run({ kind: 'verify', password, stored, decoys: [], renewal: null })
-    return (verdict as { right: boolean } | null)?.right
+    const result = await threads.run({ kind: 'verify', password, stored, decoys: [], renewal: null })
+    return (result as { right: boolean } | null)?.right
   }
   await right('nothing', nothing, false)
   expect(verifiers).toEqual([{ by: 'addon' }])
@@ -261,8 +261,8 @@ describe('where the addon cannot be used', () => {
     })
     const digest = await service.hash('a password')
     const typed = ['a password', 'another', 'a password', 'another']
-    const verdicts = await Promise.all(typed.map((password) => service.check(password, digest)))
-    expect(verdicts.map(({ right }) => right)).toEqual([true, false, true, false])
+    const results = await Promise.all(typed.map((password) => service.check(password, digest)))
+    expect(results.map(({ right }) => right)).toEqual([true, false, true, false])
     expect((await service.check('a password', null)).right).toBe(false)
     expect(reasons).toEqual([expect.stringMatching(reason)])
     expect(new Set(verifiers)).toEqual(new Set(['bun']))

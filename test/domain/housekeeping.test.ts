@@ -159,7 +159,7 @@ describe.each(shapes)('housekeeping on %s', (shape) => {
     await service.inside.housekeeping.run()
     await renameTable(service, 'hidden', 'contact_changes')
     const line = service.log.find((one) => one.includes('housekeeping could not be done'))
-    expect(JSON.parse(line!)).toMatchObject({ level: 'warn', chore: 'contact_changes', cause: '42P01' })
+    expect(JSON.parse(line!)).toMatchObject({ level: 'warn', task: 'contact_changes', cause: '42P01' })
     expect((await service.post('resend-verification', { identifier: email })).status).toBe(201)
     expect(await count('accounts')).toBe(await confirmedAccounts(service))
   })

@@ -1,4 +1,4 @@
-/** How many wrong passwords are judged, for whom, and that nobody can lock an owner out. */
+/** How many wrong passwords are checked, for whom, and that nobody can lock an owner out. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
@@ -28,7 +28,7 @@ describe.each(racingShapes)('failed logins on %s', (shape) => {
     return answers.map(({ status }) => status)
   }
 
-  test('ten are judged, then none for a minute, doubling to an hour, with the right password too', async () => {
+  test('ten are checked, then none for a minute, doubling to an hour, with the right password too', async () => {
     const { identifier } = await service.signUp(newEmail())
     expect(await fail(identifier, 10)).toEqual(Array(10).fill(401))
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -125,7 +125,7 @@ describe.each(racingShapes)('failed logins on %s', (shape) => {
     }
   })
 
-  test('of 200 parallel guesses ten are judged', async () => {
+  test('of 200 parallel guesses ten are checked', async () => {
     const { identifier } = await service.signUp(newEmail())
     const answers = await Promise.all(Array.from({ length: 200 }, () => attempt(identifier, WRONG)))
     const statuses = answers.map(({ status }) => status)

@@ -205,7 +205,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
   })
 
-  describe('logging in', () => {
+  describe('signing in', () => {
     test('takes one step, counts as both factors, and says which kind of key it was', async () => {
       const [synced, bound] = [
         await withPasskey(),

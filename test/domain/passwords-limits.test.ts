@@ -128,7 +128,7 @@ describe('a full queue of passwords to hash', () => {
       return { answer, otp }
     }
     let { answer: busy, otp } = await resetWhileFull()
-    // There is room again where this process was stopped for the time of a hash.
+    // A place is free again where this process was stopped for the time of a hash.
     for (let round = 1; round < 5 && busy.status === 200; round++)
       ({ answer: busy, otp } = await resetWhileFull())
     expect([...failure(busy), busy.headers.get('retry-after')]).toEqual([503, 'server_busy', '1'])

@@ -51,7 +51,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
   }
 
   describe('forgotten', () => {
-    test('the code sets another one, ends every session, tells the owner, and does not log in', async () => {
+    test('the code sets another one, ends every session, tells the owner, and does not sign in', async () => {
       const person = await service.signUp(newEmail())
       const { access_token, refresh_token } = await service.logIn(person)
       const asked = await forgot(person.identifier)
@@ -322,7 +322,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect((await logIn(person.identifier, PASSWORD)).status).toBe(200)
     })
 
-    rule('without an access token nothing is judged', async () => {
+    rule('without an access token nothing is checked', async () => {
       const answer = await service.post('password/change', { current_password: PASSWORD })
       expectRefusal(answer, 'invalid_token')
     })

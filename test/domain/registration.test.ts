@@ -13,7 +13,7 @@ describe.each(shapes)('registration on %s', (shape) => {
   const rule = ruleOn(shape)
   const service = useService({ shape })
 
-  test('by e-mail: the code arrives, confirms the account once, and then the person logs in', async () => {
+  test('by e-mail: the code arrives, confirms the account once, and then the person signs in', async () => {
     const email = newEmail()
     const registered = await service.post('register', registration(email))
     expect(registered.status).toBe(201)

@@ -1,4 +1,4 @@
-/** The second step of a login, and what does not get past it: every kind of code, races, guesses, orders of calls. */
+/** The second step of a sign-in, and what does not get past it: every kind of code, races, guesses, orders of calls. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'

@@ -240,7 +240,7 @@ test('one replica at a time seals anew, another goes on where it was killed, and
   const { current } = await secrets.status()
   const turnEnds = new Date(clock.now().getTime() + MINUTE_MS)
   const turns = await Promise.all(
-    Array.from({ length: 32 }, () => store.takeTurn(current, turnEnds, clock.now())),
+    Array.from({ length: 32 }, () => store.claimRound(current, turnEnds, clock.now())),
   )
   expect(turns.filter(Boolean)).toHaveLength(1)
   await secrets.run()
@@ -282,16 +282,16 @@ test('a replica says in its log that another one does not accept its secret, onc
   const provider = await startPretendProvider()
   const setting: Setting = { shape: 'postgres', storage: stores.settings, clock, provider }
   const late = await start(setting, [ONE])
-  const hasty = await start(setting, [OTHER, ONE])
-  const warnings = () => hasty.log.filter((line) => line.includes('does not accept server.secret'))
-  await hasty.inside.services.secrets.run()
+  const early = await start(setting, [OTHER, ONE])
+  const warnings = () => early.log.filter((line) => line.includes('does not accept server.secret'))
+  await early.inside.services.secrets.run()
   expect(warnings()).toEqual([])
   await late.inside.services.secrets.run()
-  for (let i = 0; i < 2; i++) await hasty.inside.services.secrets.run()
+  for (let i = 0; i < 2; i++) await early.inside.services.secrets.run()
   expect(warnings()).toHaveLength(1)
   expect(JSON.parse(warnings()[0]!)).toMatchObject({ level: 'warn' })
   await late.close()
-  await hasty.close()
+  await early.close()
   await provider.stop()
   await stores.drop()
 })

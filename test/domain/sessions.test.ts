@@ -159,7 +159,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expectRefusal(await me(last.body.access_token), 'token_expired')
     })
 
-    rule('by what is no token of ours is refused, and its body is judged as everywhere', async () => {
+    rule('by what is no token of ours is refused, and its body is checked as everywhere', async () => {
       const { access_token, refresh_token } = await signedIn()
       const flipped = (at: number) =>
         refresh_token.slice(0, at) + (refresh_token[at] === '0' ? '1' : '0') + refresh_token.slice(at + 1)

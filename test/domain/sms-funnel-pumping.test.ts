@@ -107,7 +107,7 @@ test('codes do not count where the sign-in ended by another factor while they we
   await service.delivered()
   await database.all(unusedCodes, { to: phone, now: service.clock.now() })
   const refused = () => funnel.closedUntil(phone.slice(0, -4)) !== null
-  const judge = async () => {
+  const evaluate = async () => {
     service.clock.advance(60_001)
     funnel.codeSent(phone)
     await funnel.flush()
@@ -115,10 +115,10 @@ test('codes do not count where the sign-in ended by another factor while they we
   const session = await service.post('login', { identifier: phone, password: PASSWORD }, newClient())
   expect(session.status).toBe(200)
   for (let i = 0; i < 60; i++) funnel.codeSent(phone)
-  await judge()
+  await evaluate()
   expect(refused()).toBe(false)
   await database.all(endEarlier, {})
-  await judge()
+  await evaluate()
   expect(refused()).toBe(true)
   await service.close()
 })

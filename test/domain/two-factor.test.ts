@@ -29,7 +29,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
     return person
   }
 
-  test('a code alone logs in an account without two factors', async () => {
+  test('a code alone signs in an account without two factors', async () => {
     const { identifier } = await service.signUp(newEmail())
     const otp = await requestCode(identifier)
     const { status, body } = await service.post('2fa/verify', { identifier, otp, device_type: 'Mobile' })
@@ -39,7 +39,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
     expectRefusal(again, 'invalid_code')
   })
 
-  rule('a phone-only account logs in by SMS code', async () => {
+  rule('a phone-only account signs in by SMS code', async () => {
     const { identifier } = await service.signUp(newPhone())
     const otp = await requestCode(identifier)
     expect((await service.post('2fa/verify', { identifier, otp })).status).toBe(200)
@@ -92,7 +92,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
     expect((await service.post('2fa/verify', { ...person, otp })).status).toBe(200)
   })
 
-  test('the proof of the password lasts ten minutes', async () => {
+  test('the first factor is remembered for ten minutes', async () => {
     const person = await withTwoFactors()
     await service.post('login', person)
     await service.inbox.nextCode(person.identifier)
@@ -110,7 +110,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
     expect((await service.post('2fa/verify', { identifier, otp, password: PASSWORD })).status).toBe(200)
   })
 
-  test('a right code in 32 parallel calls logs in exactly once', async () => {
+  test('a right code in 32 parallel calls signs in exactly once', async () => {
     const { identifier } = await service.signUp(newEmail())
     const otp = await requestCode(identifier)
     const answers = await Promise.all(

@@ -73,7 +73,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     expect(onlySuccess(answers, ...USED).status).toBe(201)
   })
 
-  test('32 right codes at once log in once', async () => {
+  test('32 right codes at once sign in once', async () => {
     const { identifier, password } = await first().signUp(newEmail())
     await first().post('2fa/request-otp', { identifier })
     const otp = await nextCode(identifier)
@@ -157,14 +157,14 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
       await confirmedOnce('2fa/totp/confirm', appCode(body.secret, new Date()), owner)
     })
 
-    test('32 calls at once with one code of the app log in once', async () => {
+    test('32 calls at once with one code of the app sign in once', async () => {
       const { person, bearer, secret } = await byApp()
       const answers = await ask('2fa/verify', { ...person, otp: appCode(secret, new Date(), 1) })
       onlySuccess(answers, ...USED)
       expect(await sessionsOf(bearer)).toHaveLength(2)
     })
 
-    test('32 calls at once with one recovery code log in once, and nine are left', async () => {
+    test('32 calls at once with one recovery code sign in once, and nine are left', async () => {
       const { person, bearer, recoveryCodes } = await byApp()
       onlySuccess(await ask('2fa/verify', { ...person, otp: recoveryCodes[0] }), ...USED)
       expect(await sessionsOf(bearer)).toHaveLength(2)

@@ -36,7 +36,7 @@ describe.each(shapes)('the tour on %s', (shape) => {
   test.each([
     ['e-mail', newEmail],
     ['phone', newPhone],
-  ])('by %s: register, confirm, log in, log in with a code', async (_, newIdentifier) => {
+  ])('by %s: register, confirm, sign in, sign in with a code', async (_, newIdentifier) => {
     const identifier = newIdentifier()
     const person = { identifier, password: PASSWORD }
     expect((await service.post('register', registration(identifier))).status).toBe(201)

@@ -1,4 +1,4 @@
-/** Calls the API as a client does, with shortcuts for the common steps: register, confirm, log in. */
+/** Calls the API as a client does, with shortcuts for the common steps: register, confirm, sign in. */
 import type { Inbox } from './inbox.ts'
 
 export interface Answer {

@@ -39,7 +39,7 @@ export interface LogInAnswer {
   bearer: string
 }
 
-/** Somebody with two-factor login, and what they keep. */
+/** Somebody with two-factor sign-in, and what they keep. */
 export interface Protected extends LogInAnswer {
   recoveryCodes: string[]
 }
@@ -56,7 +56,7 @@ export async function signedIn(
   return { person, bearer: (await service.logIn(person, device)).access_token }
 }
 
-/** Two-factor login with codes sent to that identifier. */
+/** Two-factor sign-in with codes sent to that identifier. */
 export async function protectBySentCodes(
   service: Api,
   identifier: string,
@@ -69,7 +69,7 @@ export async function protectBySentCodes(
   return { person, bearer, recoveryCodes: body.recovery_codes }
 }
 
-/** Two-factor login with an app. The current code was used to confirm it; the next one is `appCode(secret, now, 1)`. */
+/** Two-factor sign-in with an app. The current code was used to confirm it; the next one is `appCode(secret, now, 1)`. */
 export async function protectByApp(
   service: Api & Pick<TestService, 'clock'>,
   identifier: string,

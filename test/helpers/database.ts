@@ -60,7 +60,7 @@ export async function countRows({ inside: { database } }: TestService, table: st
 export const confirmedAccounts = (service: TestService) =>
   countRows(service, 'accounts', sql`account_confirmed_at is not null`)
 
-/** Adds as many more sessions of the account that logged in last. */
+/** Adds as many more sessions of the account that signed in last. */
 export async function multiplySessions({ inside: { database } }: TestService, count: number) {
   const multiply = statement<{ count: number }>(sql`
     insert into sessions (id, account_id, amr, created_at, last_used_at, expires_at, ends_at, family_hash)

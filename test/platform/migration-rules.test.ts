@@ -1,6 +1,6 @@
 /** The rules of scripts/migration-rules.ts, each fed a file that breaks it. */
 import { expect, test } from 'bun:test'
-import { judgeMigration } from '../../scripts/migration-rules.ts'
+import { checkMigration } from '../../scripts/migration-rules.ts'
 
 const OLDEST = '-- oldest version beside it: 1.2.3\n'
 
@@ -35,7 +35,7 @@ test.each([
   ['reset lock_timeout', 'lifts lock_timeout'],
   [`select set_config('lock_timeout', '0', true)`, 'lifts lock_timeout'],
 ])('a new migration may not say %s', (text, problem) => {
-  expect(judgeMigration('0016_new.sql', text)).toEqual([expect.stringContaining(problem)])
+  expect(checkMigration('0016_new.sql', text)).toEqual([expect.stringContaining(problem)])
 })
 
 test.each([
@@ -56,9 +56,9 @@ test.each([
   ['UPDATE "signing_keys" SET "published_until" = null;'],
   ['CREATE FUNCTION "f"() RETURNS void LANGUAGE sql AS $$ DELETE FROM "accounts" $$;'],
 ])('a new migration may say %s', (text) => {
-  expect(judgeMigration('0016_new.sql', text)).toEqual([])
+  expect(checkMigration('0016_new.sql', text)).toEqual([])
 })
 
 test('migrations from before the rules stay as they are', () => {
-  expect(judgeMigration('0015_events.sql', 'ALTER TABLE "accounts" DROP COLUMN "email";')).toEqual([])
+  expect(checkMigration('0015_events.sql', 'ALTER TABLE "accounts" DROP COLUMN "email";')).toEqual([])
 })

@@ -124,7 +124,7 @@ describe('the JSON of a body', () => {
     ])
   })
 
-  test('a field that may be null is judged as what it is otherwise', async () => {
+  test('a field that may be null is checked as what it is otherwise', async () => {
     const codeOf = async (nick: unknown) =>
       (await errorOf(await app.post(PATH, { name: 'Ada', nick }))).errors
     expect((await app.post(PATH, { name: 'Ada', nick: null })).status).toBe(201)

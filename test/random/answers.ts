@@ -22,9 +22,9 @@ export interface SentRequest {
   sent: string[]
 }
 
-export interface AnswerJudge {
+export interface AnswerCheck {
   /** Every rule that the answer breaks. */
-  judge(request: SentRequest, answer: GivenAnswer, secrets: string[]): string[]
+  check(request: SentRequest, answer: GivenAnswer, secrets: string[]): string[]
 }
 
 /** A request that hangs, or work that grows with the input, takes longer. */
@@ -46,7 +46,7 @@ const HANDED_OUT = new Set([
 const TOKEN = /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+|(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/
 const FULL_DIGEST = /\$argon2\w*\$v=\d+\$[^$]+\$[\w+/]{8,}/
 
-export function createAnswerJudge(document: Json): AnswerJudge {
+export function createAnswerCheck(document: Json): AnswerCheck {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema(closed(document) as Json, 'api')
   const paths = document.paths as Record<string, Record<string, Json>>
@@ -124,7 +124,7 @@ export function createAnswerJudge(document: Json): AnswerJudge {
   }
 
   return {
-    judge(request, answer, secrets) {
+    check(request, answer, secrets) {
       const { method, path } = request
       const { status, headers, text } = answer
       const problems = checkHeaders(request, answer)

@@ -169,7 +169,7 @@ export const refreshTogether: Move = async ({ world, random, withAccount }) => {
   return `refresh together ${owner.name}${leaves ? ', and log out' : ''}`
 }
 
-/** A reset with one code, several times at once, while others log in with the old password and by code. */
+/** A reset with one code, several times at once, while others sign in with the old password and by code. */
 export const resetTogether: Move = async ({
   world,
   codes,

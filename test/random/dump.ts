@@ -104,7 +104,7 @@ const TO_UNPROVED = ['confirmation', 'email_change', 'phone_change']
 export async function checkSendingLimits(world: World): Promise<void> {
   if (!world.limited) return
   const all = await world.service().inside.database.all(sentCodes, {})
-  must(all.length <= world.arrivals.filter(({ code }) => code !== null).length, 'a message went astray')
+  must(all.length <= world.arrivals.filter(({ code }) => code !== null).length, 'a message was lost')
   for (const sent of Map.groupBy(all, ({ destination }) => destination).values()) {
     const [{ destination }] = sent as [Sent, ...Sent[]]
     const within = (times: Sent[], windowMs: number, most: number) => {

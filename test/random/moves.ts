@@ -66,7 +66,7 @@ export const resend: Move = async ({ world, random, anyOwner, spelled }) => {
 
 export const logIn: Move = async ({ withAccount, logIn }) => {
   const owner = withAccount()
-  return `log in ${owner.name}: ${(await logIn(owner)) === null ? 'no' : 'yes'}`
+  return `sign in ${owner.name}: ${(await logIn(owner)) === null ? 'no' : 'yes'}`
 }
 
 /** Old passwords, those of others, and none at all. */
@@ -77,7 +77,7 @@ export const logInWrongly: Move = async ({ world, random, withAccount, identifie
   const answer = await world.ask(owner, 'POST', 'login', { identifier, password })
   expectStatus(world, answer, 401)
   must(!account.passwords.has(password), 'an old password is the present one')
-  return `log in ${owner.name} wrongly`
+  return `sign in ${owner.name} wrongly`
 }
 
 /** Login by code alone, or a try of it where two factors are on. */
@@ -88,20 +88,20 @@ export const logInByCode: Move = async ({ world, codes, withAccount, codeFrom, i
   const to = (identifier.includes('@') ? account.email : account.phone)!
   const ask = () => world.ask(owner, 'POST', '2fa/request-otp', { identifier })
   const sent = await codeFrom(to, account.twoFactor ? 'two_factor' : 'login_code', ask, 201)
-  if (sent === null) return 'log in by code: none came'
+  if (sent === null) return 'sign in by code: none came'
   const answer = await world.ask(owner, 'POST', '2fa/verify', { identifier, otp: sent.code })
   if (account.twoFactor) {
     // The password may have been proved a moment ago, by a login that was left.
     if (answer.status === 200) codes.use(sent)
     else expectStatus(world, answer, 422)
     if (answer.status === 200) openSession(world, owner, account, answer.body)
-    return `log in ${owner.name} by code alone: ${answer.status}`
+    return `sign in ${owner.name} by code alone: ${answer.status}`
   }
   if (expectStatus(world, answer, 200)) {
     codes.use(sent)
     openSession(world, owner, account, answer.body)
   }
-  return `log in ${owner.name} by code`
+  return `sign in ${owner.name} by code`
 }
 
 /** Every code that served once, on whatever asks for one. */

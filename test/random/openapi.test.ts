@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { type Settings, startService, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
-import { type AnswerJudge, createAnswerJudge, type GivenAnswer } from './answers.ts'
+import { type AnswerCheck, createAnswerCheck, type GivenAnswer } from './answers.ts'
 import { createPeople, type People } from './people.ts'
 import { type GeneratedRequest, type Held, type Operation, requestTo, type Value } from './requests.ts'
 import { seed, soaking, stepsOf } from './seed.ts'
@@ -128,7 +128,7 @@ function suite(name: string, settings: Settings, requestsEach: number) {
   describe(name, () => {
     let service: TestService
     let people: People
-    let judge: AnswerJudge
+    let answerCheck: AnswerCheck
     let operations: Operation[]
     let provider: PretendProvider
 
@@ -146,7 +146,7 @@ function suite(name: string, settings: Settings, requestsEach: number) {
       people = await createPeople(service)
       const document = (await service.call('GET', '/swagger/json')).body
       operations = operationsOf(document)
-      judge = createAnswerJudge(document)
+      answerCheck = createAnswerCheck(document)
     })
     afterAll(async () => {
       await service.close()
@@ -168,7 +168,11 @@ function suite(name: string, settings: Settings, requestsEach: number) {
             const { status } = answer
             const key = `${operation.method} ${operation.path} ${status}`
             statuses.set(key, (statuses.get(key) ?? 0) + 1)
-            const problems = judge.judge({ method: request.method, path, sent }, answer, people.secrets())
+            const problems = answerCheck.check(
+              { method: request.method, path, sent },
+              answer,
+              people.secrets(),
+            )
             if (problems.length > 0)
               throw new Error([problems.join('; '), answer.text.slice(0, 500), loggedOf(answer)].join('\n'))
             if (status < 300 && !HARMLESS.test(path)) {

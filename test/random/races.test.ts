@@ -217,7 +217,7 @@ test('a session that ended before it links, of an account without password, link
   expect((await linked)?.status).toBe(401)
 })
 
-test('whoever logs in with the old password, or a code, while it is reset gets in nowhere', async () => {
+test('somebody who signs in with the old password, or a code, while it is reset gets in nowhere', async () => {
   const { identifier, password, uuid } = await signedIn()
   await service.post('2fa/request-otp', { identifier })
   const otp = await service.inbox.nextCode(identifier)
@@ -238,7 +238,7 @@ test('a session that opens just before the password is reset ends with it', asyn
   await isDead(opened?.body.access_token)
 })
 
-test('a login that was judged before the account was locked opens no session', async () => {
+test('a login that was checked before the account was locked opens no session', async () => {
   const { identifier, password, uuid } = await signedIn()
   const logIn = () => service.post('login', { identifier, password })
   const [answer] = await inOrder(uuid, [logIn], lockAccount)

@@ -251,7 +251,7 @@ async function begin(service: TestService, provider: PretendProvider): Promise<P
   return { service, provider, random: createRandom(seed), owners, ways, refreshToken: refresh_token }
 }
 
-/** A crowd closes the identifiers for who is not known; eight addresses leave others room. */
+/** A crowd closes the identifiers for who is not known; eight addresses leave places to others. */
 async function attackMany({ service, random, owners }: Play, round: number, isCrowd: boolean) {
   for (let batch = 0; batch < (isCrowd ? 10 : 5); batch++) {
     await Promise.all(Array.from({ length: 60 }, () => attack(service, random, owners, isCrowd ? 100 : 4)))

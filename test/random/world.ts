@@ -1,6 +1,6 @@
 /**
  * The place of a random walk: the service in one or two replicas on servers of its own, a clock to move, and faults.
- * People call it from addresses of their own and read their own mail. Every answer is judged by the service's own
+ * People call it from addresses of their own and read their own mail. Every answer is checked by the service's own
  * document; every secret that anybody learns is noted, to be searched for afterwards.
  */
 import type { MessagePurpose } from '../../src/domain/messages/outbox/message.ts'
@@ -17,7 +17,7 @@ import {
   type TestService,
 } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
-import { type AnswerJudge, createAnswerJudge } from './answers.ts'
+import { type AnswerCheck, createAnswerCheck } from './answers.ts'
 import { purposeOf } from './purposes.ts'
 import type { Random } from './seed.ts'
 import { stalledMs } from './stalls.ts'
@@ -132,8 +132,8 @@ export async function startWorld(random: Random, shape: Shape, limited: boolean)
   const given = createGiven()
   const forgotAtMs: number[] = []
   const nowMs = () => clock.now().getTime()
-  const judge = createAnswerJudge((await first.call('GET', '/swagger/json')).body)
-  const post = createPost(judge, secrets, () => expectFaults)
+  const answerCheck = createAnswerCheck((await first.call('GET', '/swagger/json')).body)
+  const post = createPost(answerCheck, secrets, () => expectFaults)
   const { arrivals, collect } = createPostman(first, { secrets, given, nowMs })
 
   async function during(fault: () => Promise<void>): Promise<void> {
@@ -217,7 +217,7 @@ interface Asked {
 }
 
 /** One call; what it hands out is noted as secret. */
-function createPost(judge: AnswerJudge, secrets: Secrets, expectFaults: () => boolean) {
+function createPost(answerCheck: AnswerCheck, secrets: Secrets, expectFaults: () => boolean) {
   function noteSecrets(body: Answer['body']): void {
     for (const name of ['access_token', 'refresh_token']) if (body?.[name]) secrets.tokens.add(body[name])
     if (body?.secret) secrets.totp.add(body.secret)
@@ -250,8 +250,8 @@ function createPost(judge: AnswerJudge, secrets: Secrets, expectFaults: () => bo
     }
     const sent = Object.values(body ?? {}).filter((value) => typeof value === 'string')
     const known = [...secrets.passwords, ...secrets.tokens, ...secrets.totp, ...secrets.recovery]
-    const problems = judge
-      .judge({ method, path, sent }, answer, known)
+    const problems = answerCheck
+      .check({ method, path, sent }, answer, known)
       .filter((problem) => !(isExcused() && /^answered 503|^took/.test(problem)))
     if (problems.length > 0)
       throw new Error(

@@ -46,7 +46,7 @@ export function readTextFiles(
 }
 
 function readLanguages(directory: string, report: Report): Record<Language, OwnTexts> {
-  const files = attempt('texts.directory', directory, report, () =>
+  const files = reporting('texts.directory', directory, report, () =>
     readdirSync(directory).filter((name) => name.endsWith('.toml')),
   )
   const read = (files ?? []).sort().flatMap((name) => {
@@ -57,7 +57,7 @@ function readLanguages(directory: string, report: Report): Record<Language, OwnT
       report.add({ key: path, value: null, message })
       return []
     }
-    const texts = attempt(path, null, report, () => readLanguage(path, report))
+    const texts = reporting(path, null, report, () => readLanguage(path, report))
     return texts === null ? [] : [[tag, texts] as const]
   })
   return Object.fromEntries(read)
@@ -73,7 +73,7 @@ function readLanguage(path: string, report: Report): OwnTexts {
 }
 
 function readLayout(path: string, report: Report): string | null {
-  return attempt('texts.layout', path, report, () => {
+  return reporting('texts.layout', path, report, () => {
     requireFile(path)
     const html = readFileSync(path, 'utf8')
     const problem = findLayoutProblem(html)
@@ -87,7 +87,7 @@ function requireFile(path: string): void {
   if (!statSync(path).isFile()) throw Object.assign(new Error(`${path} is no file`), { code: 'EFTYPE' })
 }
 
-function attempt<Value>(key: string, path: string | null, report: Report, read: () => Value): Value | null {
+function reporting<Value>(key: string, path: string | null, report: Report, read: () => Value): Value | null {
   try {
     return read()
   } catch (error) {

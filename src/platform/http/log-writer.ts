@@ -24,8 +24,8 @@ export interface LogWriter {
   flush(patienceMs: number): Promise<void>
 }
 
-/** `onRoom` is called with the number of lines that did not fit, once there is room again. */
-export function createLogWriter(onRoom: (lost: number) => void): LogWriter {
+/** `onFree` is called with the number of lines that did not fit, once lines fit again. */
+export function createLogWriter(onFree: (lost: number) => void): LogWriter {
   /** The lines of one turn of the event loop: under load, a system call for each would cost as much as a request. */
   let waiting: Buffer[] = []
   let waitingBytes = 0
@@ -63,11 +63,11 @@ export function createLogWriter(onRoom: (lost: number) => void): LogWriter {
       underWay = rest.length > 0 ? { rest, sinceMs: performance.now() } : null
       if (underWay !== null) return proceed()
       begin()
-      // The lines that waited are taken first, so that the line that tells of it has room.
+      // The lines that waited are taken first, so that the line that tells of it fits.
       if (lostUntold > 0) {
         const told = lostUntold
         lostUntold = 0
-        onRoom(told)
+        onFree(told)
       }
     })
   }

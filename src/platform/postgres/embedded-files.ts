@@ -122,7 +122,7 @@ export class FlushedFiles extends NodeFS {
     const [streams, nodes, ErrnoError] = [NODEFS?.stream_ops, NODEFS?.node_ops, FS?.ErrnoError]
     if (!streams || !nodes || !ErrnoError) throw new NeverFlushed('NODEFS or ErrnoError is missing')
 
-    const attempt = (operation: FileOperation, work: () => unknown): unknown => {
+    const guarded = (operation: FileOperation, work: () => unknown): unknown => {
       if (this.ended) throw this.ended
       try {
         this.observer.before?.(operation)
@@ -149,7 +149,7 @@ export class FlushedFiles extends NodeFS {
       if (!original) throw new NeverFlushed(`${name} is missing`)
       calls[name] = (...values) => {
         const operation = describe(...values)
-        return operation ? attempt(operation, () => original(...values)) : original(...values)
+        return operation ? guarded(operation, () => original(...values)) : original(...values)
       }
     }
     const resize = (path: string, size: unknown): FileOperation | null =>
@@ -178,7 +178,7 @@ export class FlushedFiles extends NodeFS {
       to: pathOf(parent, name),
     }))
     streams.fsync = ({ nfd, node }: FileStream) =>
-      attempt({ kind: 'flush', path: pathOf(node) }, () => {
+      guarded({ kind: 'flush', path: pathOf(node) }, () => {
         fsyncSync(nfd)
         this.flushes += 1
         return 0

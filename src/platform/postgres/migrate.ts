@@ -59,7 +59,7 @@ const tryLockSession = statement<Record<string, never>, { locked: boolean }>(
 const unlockSession = statement(sql`select pg_advisory_unlock(${sql.raw(String(LOCK))})`)
 const unlimited = statement(sql`select set_config('statement_timeout', '0', true)`)
 /** What is made concurrently keeps nobody waiting, and must wait until every older transaction has ended. */
-const patientSession = statement(sql`
+const unhurriedSession = statement(sql`
   select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`)
 /** It does not use `reset`: the timeouts of a session are set after it began. */
 const showTimeouts = statement<Record<string, never>, { slow: string; lock: string }>(sql`
@@ -263,7 +263,7 @@ async function applyConcurrently(
     const mine = next && isConcurrent(database, next) ? [next] : []
     const timeouts = (await session.first(showTimeouts, {}))!
     for (const migration of mine) {
-      await session.all(patientSession, {})
+      await session.all(unhurriedSession, {})
       for (const text of migration.statements) {
         const name = createdIndex(text)
         if (name !== null && (await session.first(findInvalidIndex, { name }))) {

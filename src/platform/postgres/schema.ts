@@ -293,7 +293,7 @@ export const accountCodes = pgTable(
   ],
 )
 
-/** Short-lived values taken or found by key, of the shapes without Redis (unlogged): password proofs, social states. */
+/** Short-lived values taken or found by key, of the shapes without Redis (unlogged): first factors, social states. */
 export const tickets = pgTable(
   'tickets',
   {
@@ -454,7 +454,7 @@ export const refusedAddresses = pgTable(
 )
 
 /**
- * A signed-in device. No index contains a column that a refresh changes, and the migration leaves room in each page. So
+ * A signed-in device. No index contains a column that a refresh changes, and the migration leaves space in each page. So
  * the new version of the row stays beside the old one (a HOT update) however often a session is refreshed.
  */
 export const sessions = pgTable(

@@ -1,4 +1,4 @@
-/** A recovery or invitation code of an account, as it is made and as it is found. */
+/** A temporary access or invitation code of an account, as it is made and as it is found. */
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 

@@ -1,4 +1,4 @@
-/** Makes a recovery or invitation code the open one of its kind, in the transaction of what it belongs to. */
+/** Makes a temporary access or invitation code the open one of its kind, in the transaction of what it belongs to. */
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'

@@ -1,4 +1,4 @@
-/** Uses up a recovery or invitation code, in the transaction of what it opens. */
+/** Uses up a temporary access or invitation code, in the transaction of what it opens. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accountCodes } from '../../../platform/postgres/schema.ts'

@@ -1,5 +1,5 @@
 /**
- * The recovery and invitation codes of accounts, in PostgreSQL in every shape. The promise: at most one of each kind is
+ * The temporary access and invitation codes of accounts, in PostgreSQL in every shape. The promise: at most one of each kind is
  * open for an account, and of any number of callers with one code exactly one has it. Nothing but its use, its expiry
  * and a newer one of its kind ends it. The table is `account_codes`.
  */

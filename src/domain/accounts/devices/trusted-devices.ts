@@ -1,6 +1,6 @@
 /**
  * Somebody who proved two factors on a device can have it trusted for a while (`two_factor.trust_device`). Its token
- * then takes the place of the second step of a login, and of nothing else. A session that it opens has proved one
+ * then takes the place of the second step of a sign-in, and of nothing else. A session that it opens has proved one
  * factor.
  */
 import { createHash, randomBytes } from 'node:crypto'

@@ -11,7 +11,7 @@ export interface PendingSignIn {
   accountUuid: string
   /** An authenticator app that is about to be set up, sealed. */
   app: Uint8Array | null
-  /** The account, with the password that it had when it was judged. */
+  /** The account, with the password that it had when it was checked. */
   isFor(account: Account): boolean
   /** It returns true for exactly one of any number of callers. */
   take(): Promise<boolean>

@@ -164,7 +164,7 @@ export function createAdministratorSessionRoutes(
           ...errorResponses('invalid_credentials', 'account_locked', 'too_many_requests', 'server_busy'),
         },
         detail: detail(
-          'beginPageSession',
+          'beginAdministratorSession',
           'Begin a sign-in with the password',
           'The answer is the same for a wrong password and for an account that is no administrator.',
         ),
@@ -220,7 +220,7 @@ export function createAdministratorSessionRoutes(
         body: t.Object(proofFields),
         response: { 200: openedAnswer, ...errorResponses(...factorErrors, 'invalid_credentials') },
         detail: detail(
-          'verifyPageSession',
+          'verifyAdministratorSession',
           'Finish a sign-in with the second factor',
           'A code that was sent, or a recovery code, is no second factor here.',
         ),
@@ -246,7 +246,7 @@ export function createAdministratorSessionRoutes(
       },
       {
         response: { 200: sessionAnswer, ...errorResponses('invalid_token') },
-        detail: detail('showPageSession', 'Read the session', 'For a page that was loaded again.'),
+        detail: detail('showAdministratorSession', 'Read the session', 'For a page that was loaded again.'),
       },
     )
     .post(
@@ -258,11 +258,11 @@ export function createAdministratorSessionRoutes(
       {
         body: t.Object({ password: passwordField, ...proofFields }),
         response: {
-          200: doneAnswer('PageSessionProved', 'Destructive actions are open for five minutes.'),
+          200: doneAnswer('AdministratorSessionProved', 'Destructive actions are open for five minutes.'),
           ...errorResponses(...factorErrors, 'server_busy'),
         },
         detail: detail(
-          'provePageSession',
+          'reauthenticateAdministratorSession',
           'Prove password and second factor again',
           'For a destructive action that answered `reauthentication_required`.',
         ),
@@ -277,10 +277,10 @@ export function createAdministratorSessionRoutes(
       },
       {
         response: {
-          200: doneAnswer('PageSessionEnded', 'The session is over.'),
+          200: doneAnswer('AdministratorSessionEnded', 'The session is over.'),
           ...errorResponses('invalid_token'),
         },
-        detail: detail('endPageSession', 'Sign out', 'The cookie is removed.'),
+        detail: detail('endAdministratorSession', 'Sign out', 'The cookie is removed.'),
       },
     )
 }

@@ -36,7 +36,7 @@ export interface NewPageApp {
   picture: string
 }
 
-export interface OpenedPageSession {
+export interface OpenedAdministratorSession {
   cookie: string
   /** Names the browser from now on. */
   device: string
@@ -71,7 +71,7 @@ export interface AdministratorSessions {
   /** The second factor may be a passkey: of the sign-in that the cookie names, or of the session. */
   passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>
   /** A sign-in that is too long ago is refused. */
-  verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedPageSession>
+  verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedAdministratorSession>
   /** It returns null where the cookie names no living session of an administrator. */
   find(cookie: Cookie): Promise<AdministratorSession | null>
   /** What writes of this session carry. */
@@ -149,7 +149,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
   const csrfTokenOf = (cookie: string) =>
     secret.tag('administration csrf', hashOfCookie(cookie)).toString('base64url')
 
-  /** Opens the session. Refuses if the account is not what was judged any more. */
+  /** Opens the session. Refuses if the account is not what was checked any more. */
   async function open(account: Account, amr: string[], { address, device: known }: SigningInClient) {
     const device = known !== undefined && DEVICE.test(known) ? known : newCookie()
     const now = clock.now()
@@ -211,7 +211,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
 
   return {
     async begin({ identifier: typed, password }, client) {
-      passwordCheck.requireRoom()
+      passwordCheck.requireFreePlace()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await stores.accounts.findByIdentifier(identifier, 'login')
       const [caller, administrator] = await Promise.all([

@@ -41,7 +41,7 @@ export interface AdministratorSession {
 export interface AdministratorSessionStore {
   /**
    * Works like SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was
-   * judged any more, or no administrator.
+   * checked any more, or no administrator.
    */
   open(account: Account, session: NewSession, cookieHash: Uint8Array, now: Date): Promise<Account | null>
   /**

@@ -54,7 +54,7 @@ export interface EnrolmentStore {
   enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
   /**
    * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
-   * login was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
+   * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
    */
   confirmEnrolment(
     signedIn: AccountSession,

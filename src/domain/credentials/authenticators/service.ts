@@ -147,12 +147,12 @@ export function createAuthenticators(needs: Needs): Authenticators {
       if (await store.use(idOf(account), factorTry, now)) return 'right'
       return matched === null ? 'wrong' : 'spent'
     }
-    const verdict = await tryCode(sealedSecret)
-    if (verdict !== 'spent') return verdict
+    const result = await tryCode(sealedSecret)
+    if (result !== 'spent') return result
     // It was used before, or its secret was sealed anew since it was read.
     const { sealedSecret: present } = await store.find(idOf(account), config.passkeys.rpId)
     const isSame = present !== null && Buffer.from(present).equals(sealedSecret!)
-    return isSame ? verdict : tryCode(present)
+    return isSame ? result : tryCode(present)
   }
 
   return {
@@ -171,11 +171,11 @@ export function createAuthenticators(needs: Needs): Authenticators {
       }
     },
     async useAppCode(held, typed) {
-      const verdict = await useAppCode(held, typed)
+      const result = await useAppCode(held, typed)
       const { account, stored } = held
-      if (verdict === 'right' && account !== null && stored.removalAt !== null)
+      if (result === 'right' && account !== null && stored.removalAt !== null)
         await endRemoval(account, 'totp')
-      return verdict
+      return result
     },
     matchesAppCode: ({ stored: { sealedSecret } }, typed) =>
       totp.match(sealedSecret, typed, clock.now()) !== null && sealedSecret !== null,

@@ -95,13 +95,13 @@ async function findGithubUser(options: OAuthOptions, accessToken: string): Promi
 
 /**
  * Facebook: `id` is the person's number within this app. Facebook does not document whether the e-mail was verified, so
- * we take it as a claim. The proof shows that the caller with the access token also has the app's secret.
+ * we take it as a claim. `appsecret_proof` shows that the caller with the access token also has the app's secret.
  */
 async function findFacebookUser(options: OAuthOptions, accessToken: string): Promise<Person> {
   const url = new URL(`${options.preset.api}/me`)
   url.searchParams.set('fields', 'id,email')
-  const proof = createHmac('sha256', options.clientSecret).update(accessToken).digest('hex')
-  url.searchParams.set('appsecret_proof', proof)
+  const hmac = createHmac('sha256', options.clientSecret).update(accessToken).digest('hex')
+  url.searchParams.set('appsecret_proof', hmac)
   const user = (await ask(options, url, accessToken)) as { id?: unknown; email?: unknown } | null
   if (typeof user?.id !== 'string' || !/^\d{1,64}$/.test(user.id)) {
     throw new ProviderFailure('invalid_token', 'subject')

@@ -82,7 +82,7 @@ const MINUTE_MS = 60_000
 const SILENT_MS = 2 * MINUTE_MS
 /** What lives shorter than this is not counted: enrolments of an app, sign-ins through a provider, passkey challenges. */
 const UNDER_WAY_MS = 35 * MINUTE_MS
-const TURN_MS = 50_000
+const CLAIM_MS = 50_000
 /** It rests for so long once nothing was left to seal anew. */
 const REST_MS = 60 * MINUTE_MS
 const ENDED_AT_ONCE = 1000
@@ -183,7 +183,7 @@ export function createSecrets({
     if (now.getTime() < restsUntilMs) return
     // Two replicas with different current secrets would undo each other's work.
     if (uses.some(({ id, currentAt }) => id !== me.current && isRecent(currentAt))) return
-    if (!(await store.takeTurn(me.current, new Date(now.getTime() + TURN_MS), now))) return
+    if (!(await store.claimRound(me.current, new Date(now.getTime() + CLAIM_MS), now))) return
     let count = 0
     for (const sealedTable of sealedTables) count += await sealTable(sealedTable)
     if (count > 0) logger.info({ rows: count }, 'sealed anew under the present server secret')

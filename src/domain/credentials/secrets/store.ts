@@ -32,7 +32,7 @@ export interface SecretStore {
   noteUse(secrets: { current: string; accepted: string[] }, now: Date): Promise<void>
   listUses(): Promise<SecretUse[]>
   /** It returns true for one replica until then. */
-  takeTurn(current: string, until: Date, now: Date): Promise<boolean>
+  claimRound(current: string, until: Date, now: Date): Promise<boolean>
 }
 
 const listLastingKeys = defineStatement({
@@ -72,7 +72,7 @@ const listUses = defineStatement({
   sql: () => sql`select id, current_at, current_since, missing_at from ${serverSecrets}`,
 })
 
-const takeTurn = defineStatement({
+const claimRound = defineStatement({
   name: 'secrets.take_turn',
   params: { current: 'text', until: 'timestamptz', now: 'timestamptz' },
   row: { id: 'text' },
@@ -92,7 +92,7 @@ export function createSecretStore(database: Database): SecretStore {
       await database.all(noteUse, { current, accepted: JSON.stringify(accepted), now })
     },
     listUses: () => database.all(listUses, {}),
-    takeTurn: async (current, until, now) =>
-      (await database.first(takeTurn, { current, until, now })) !== null,
+    claimRound: async (current, until, now) =>
+      (await database.first(claimRound, { current, until, now })) !== null,
   }
 }

@@ -65,7 +65,7 @@ const meanings: Record<EventType, Meaning> = {
   'session.started': login(OTHER, 'Start of a session'),
   'session.ended': login(2),
   'session.reuse_detected': login(OTHER, 'Reuse of a refresh token'),
-  'recovery.created': account(OTHER, 'Recovery code of an administrator'),
+  'recovery.created': account(OTHER, 'Temporary access code'),
   'limits.lifted': entity(3),
   'registration.contested': account(OTHER, 'Contested registration'),
   'administrator.added': account(OTHER, 'New administrator'),

@@ -13,7 +13,7 @@ import { normalizePassword } from './password.ts'
 import type { DigestStore } from './store.ts'
 import { createStoredWork, workOf } from './stored-work.ts'
 
-export interface PasswordVerdict {
+export interface PasswordResult {
   right: boolean
   /** Null, unless the password is right and its digest has older parameters than today's. */
   newDigest: string | null
@@ -39,10 +39,10 @@ export interface HashService {
   hash(password: string, options?: HashCaller & { admitted?: boolean }): Promise<string>
   /**
    * Refuses if the queue is full now for this caller. For work that spends something on its way to the hash and must
-   * not be refused afterwards: `requireRoom`, spend, `hash(…, { admitted: true })`.
+   * not be refused afterwards: `requireFreePlace`, spend, `hash(…, { admitted: true })`.
    */
-  requireRoom(caller?: HashCaller): void
-  /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireRoom`. */
+  requireFreePlace(caller?: HashCaller): void
+  /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireFreePlace`. */
   holdPlace(caller?: HashCaller): HeldPlace
   /**
    * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
@@ -54,7 +54,7 @@ export interface HashService {
     password: string,
     digest: string | null,
     options?: HashCaller & { place?: HeldPlace },
-  ): Promise<PasswordVerdict>
+  ): Promise<PasswordResult>
   /** Prepares what the first password would otherwise wait for; works without it, too. */
   start(): void
   /** Ends the threads. What is still waiting fails. */
@@ -113,7 +113,7 @@ export function createHashService(options: HashOptions): HashService {
   })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
-  const requireRoom = ({ owner = false }: HashCaller = {}) => {
+  const requireFreePlace = ({ owner = false }: HashCaller = {}) => {
     if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
     metrics.count('hash_refused_total')
     throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
@@ -155,15 +155,15 @@ export function createHashService(options: HashOptions): HashService {
         throw new AppError('validation_failed', { fields: [{ field: 'password', code }] })
       }
       const { password } = form
-      if (!admitted) requireRoom({ owner })
+      if (!admitted) requireFreePlace({ owner })
       noteWork('hashed')
       const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations }, { first: owner })
       if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
       return digest
     },
-    requireRoom,
+    requireFreePlace,
     holdPlace(caller) {
-      requireRoom(caller)
+      requireFreePlace(caller)
       held++
       let isHeld = true
       return {
@@ -178,7 +178,7 @@ export function createHashService(options: HashOptions): HashService {
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
       if (place) place.release()
-      else requireRoom({ owner })
+      else requireFreePlace({ owner })
       noteWork('hashed')
       if (!form.ok || form.password === '' || stored === null || digest === null) {
         await threads.run(jobInVain(), { first: owner })
@@ -187,8 +187,8 @@ export function createHashService(options: HashOptions): HashService {
       // bcrypt digests were imported: what made them hashed the password as it was typed.
       const password = digest.algorithm === 'bcrypt' ? typed : form.password
       const job = jobFor({ stored, password, newPassword: form.password })
-      const verdict = await threads.run(job, { first: owner })
-      return (verdict as PasswordVerdict | null) ?? { right: false, newDigest: null }
+      const result = await threads.run(job, { first: owner })
+      return (result as PasswordResult | null) ?? { right: false, newDigest: null }
     },
     start() {
       void storedWork.start()

@@ -31,7 +31,7 @@ import { createPendingAttempts } from './pending-attempts.ts'
 import { type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from './store.ts'
 
 /** The outcome of a comparison. `spent`: right but already used, so that repeating it reveals nothing. */
-export type Verdict = 'right' | 'spent' | 'wrong'
+export type CodeResult = 'right' | 'spent' | 'wrong'
 
 export interface Attempt {
   /** Whether the code may be compared with the right one; otherwise it is compared with a decoy. */
@@ -67,7 +67,7 @@ export interface Attempts {
    * Counts one attempt, lets `compare` decide it, and takes the counting back if it was right or spent. Parallel calls
    * with one right code use up nothing.
    */
-  run(tried: Tried, compare: (attempt: Attempt) => Promise<Verdict>): Promise<void>
+  run(tried: Tried, compare: (attempt: Attempt) => Promise<CodeResult>): Promise<void>
   /** A decoy in the form of a uuid, for what has none (domain/decoys). */
   decoy(...parts: string[]): string
   /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
@@ -157,13 +157,13 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
       const keys = keysOf(tried)
       let attempt = null as Attempt | null
       const decide = async (admitted: Attempt) => {
-        const verdict = await compare(admitted).catch(async (error) => {
+        const result = await compare(admitted).catch(async (error) => {
           await admitted.refund({ wasRight: false })
           throw error
         })
-        const refunded = verdict !== 'wrong'
-        if (refunded) await admitted.refund({ wasRight: verdict === 'right' })
-        return { refunded, verdict, refusal: admitted.refusal }
+        const refunded = result !== 'wrong'
+        if (refunded) await admitted.refund({ wasRight: result === 'right' })
+        return { refunded, result, refusal: admitted.refusal }
       }
       // One that is not allowed is compared all the same, with a decoy, unless another one is about to be refunded.
       const outcome =
@@ -176,8 +176,8 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
           },
           decide,
         )) ?? (await decide(attempt!))
-      if (outcome.verdict === 'right') return
-      if (outcome.verdict === 'wrong') void onWrong()
+      if (outcome.result === 'right') return
+      if (outcome.result === 'wrong') void onWrong()
       throw outcome.refusal()
     },
     failInSession: async (sessionId) =>

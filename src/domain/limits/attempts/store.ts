@@ -1,5 +1,5 @@
 /**
- * Counts wrong codes in PostgreSQL (logged) in every shape, so that neither a flush of Redis nor a restart reopens what
+ * Counts wrong codes in logged tables of PostgreSQL in every shape, so that neither a flush of Redis nor a restart reopens what
  * they closed. The counts are by the day, in UTC, and in a row. The tables are `code_budgets` (one row for each
  * subject, purpose with group, and day) and `code_failures` (one for each subject, group and factor).
  */

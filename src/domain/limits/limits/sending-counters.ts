@@ -158,10 +158,10 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
       if (isOwn) return [...toOwner(caller, purpose), ...shared]
       return [...toStrangers(destination, purpose), ...elsewhere(caller), ...shared]
     },
-    strangersTurn: pools.strangersTurn,
+    strangersWaitMs: pools.strangersWaitMs,
     /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
     notices,
-    /** A recovery or invitation code. Like other codes it leaves what is kept for notices. */
+    /** A temporary access or invitation code. Like other codes it leaves what is kept for notices. */
     accountCodes: (destination: Identifier, kind: string): Charge[] =>
       destination.kind === 'email'
         ? notices(destination, kind)

@@ -132,7 +132,7 @@ export function createSendingPools({
     range,
     pool,
     /** The message of a stranger is about to be sent. An SMS to a newcomer was counted when it was asked for. */
-    strangersTurn(channel: Channel, codePurpose: string | null): Charge[] {
+    strangersWaitMs(channel: Channel, codePurpose: string | null): Charge[] {
       const recipients = recipientsOf(codePurpose)
       if (channel === 'email') return [pool('email', recipients)]
       return recipients === 'newcomers' ? [] : [smsOfDay, codesOfDay('verified'), pool('sms', 'verified')]

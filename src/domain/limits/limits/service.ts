@@ -47,7 +47,7 @@ export interface LimitService {
    * Counts a message that a stranger caused and that is about to be sent; gives the milliseconds that it must wait, and 0
    * when it may go.
    */
-  strangersTurn(message: { channel: 'email' | 'sms'; codePurpose: string | null }): Promise<number>
+  strangersWaitMs(message: { channel: 'email' | 'sms'; codePurpose: string | null }): Promise<number>
   /** The SMS of the running day that may still be sent, for any caller. */
   smsLeft(): Promise<number>
   /**
@@ -145,7 +145,7 @@ export function createLimitService(options: Options): LimitService {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.notices(destination, purpose))
     },
-    strangersTurn: ({ channel, codePurpose }) => waitMs(counters.strangersTurn(channel, codePurpose)),
+    strangersWaitMs: ({ channel, codePurpose }) => waitMs(counters.strangersWaitMs(channel, codePurpose)),
     async smsLeft() {
       const { key, rule } = counters.smsOfDay
       return Math.max(0, rule.count - (await store.countOf(key, clock.now())))

@@ -9,7 +9,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
-import type { Attempt, Attempts, Tried, Verdict } from '../../limits/attempts/service.ts'
+import type { Attempt, Attempts, CodeResult, Tried } from '../../limits/attempts/service.ts'
 import { callerGroups } from '../../limits/limits/callers.ts'
 import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
@@ -60,7 +60,7 @@ export interface CodeService {
     binding: Omit<CodeBinding, 'group'> & TriedKey,
     typed: string,
     attempt: Pick<Attempt, 'allowed'> & { keepsRight?: boolean; test?: TestIdentity | null },
-  ): Promise<Verdict>
+  ): Promise<CodeResult>
   /** Ends every code of the subject, also those whose message is still on its way. */
   kill(subject: string): Promise<void>
   /**
@@ -107,15 +107,15 @@ export function createCodeService(options: Options): CodeService {
     if (test !== null) return allowed && isCodeOf(test, digits) ? 'right' : 'wrong'
     if (keepsRight && (await store.holds(tried, hash(tried, digits), config.attempts, clock.now())))
       return 'right'
-    const verdict = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
-    if (verdict === 'right') onRight?.(binding)
-    if (allowed && verdict !== 'spent')
+    const result = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
+    if (result === 'right') onRight?.(binding)
+    if (allowed && result !== 'spent')
       metrics.count('codes_total', {
         purpose: binding.purpose,
         channel: channelOf(binding),
-        stage: verdict === 'right' ? 'verified' : 'wrong',
+        stage: result === 'right' ? 'verified' : 'wrong',
       })
-    return verdict
+    return result
   }
 
   return {

@@ -84,14 +84,14 @@ const take = defineStatement({
        and (purpose = ${p.slot} or hash = ${p.hash})
      order by purpose
        for update),
-  judged as (
+  compared as (
     update ${codes} as code
        set attempts = attempts + case when is_right then 0 else 1 end,
            used_at = case when is_right or attempts + 1 >= ${p.attempts} then ${p.now} end
       from found
      where code.subject = ${p.subject} and code.purpose = found.purpose and not is_used
     returning is_right)
-  select exists (select from judged where is_right) as is_right,
+  select exists (select from compared where is_right) as is_right,
          exists (select from found where is_right and is_used) as is_spent`,
 })
 

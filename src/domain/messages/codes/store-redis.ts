@@ -5,7 +5,7 @@
  */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
-import type { Verdict } from '../../limits/attempts/service.ts'
+import type { CodeResult } from '../../limits/attempts/service.ts'
 import { callerGroups } from '../../limits/limits/callers.ts'
 import type { CodeKey, CodeStore } from './store.ts'
 
@@ -41,22 +41,22 @@ return 1
 /** KEYS: the codes of all groups; ARGV[4] is the position of the caller's own. A right attempt is not counted. */
 const take = defineScript(`
 local allowed, now, own = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local verdict = 'wrong'
+local result = 'wrong'
 for i, key in ipairs(KEYS) do
   local code = redis.call('HMGET', key, 'hash', 'attempts', 'ends', 'used')
   if code[1] and tonumber(code[2]) < allowed and tonumber(code[3]) > now then
     local right = code[1] == ARGV[1]
     if right and code[4] then
-      if verdict == 'wrong' then verdict = 'spent' end
+      if result == 'wrong' then result = 'spent' end
     elseif right then
       redis.call('HSET', key, 'used', 1)
-      verdict = 'right'
+      result = 'right'
     elseif i == own and not code[4] then
       if redis.call('HINCRBY', key, 'attempts', 1) >= allowed then redis.call('HSET', key, 'used', 1) end
     end
   end
 end
-return verdict
+return result
 `)
 
 const holds = defineScript(`
@@ -85,7 +85,7 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
     async take(key, hash, attempts, now) {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))
       const own = key.group === null ? 0 : callerGroups.indexOf(key.group) + 1
-      return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as Verdict
+      return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as CodeResult
     },
     async holds(key, hash, attempts, now) {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))

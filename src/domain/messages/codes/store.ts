@@ -5,7 +5,7 @@
  * nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets `right`. A
  * code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an expiry.
  */
-import type { Verdict } from '../../limits/attempts/service.ts'
+import type { CodeResult } from '../../limits/attempts/service.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 
 export const codePurposes = [
@@ -61,7 +61,7 @@ export interface CodeStore {
    * `right` exactly once, for the right hash of a valid code. `attempts`: how many wrong attempts end a code. If it
    * throws, the code may have been used nevertheless.
    */
-  take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<Verdict>
+  take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<CodeResult>
   /** Whether `take` would be `right`. Changes nothing. */
   holds(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<boolean>
   /**

@@ -1,17 +1,17 @@
 /**
- * The messages of one channel: claims those that are due, as many of owners and of strangers as there is room for, and
+ * The messages of one channel: claims those that are due, as many of owners and of strangers as are allowed, and
  * sees each through its attempt. Nothing here ends with an error: an outbox that is away is asked again.
  */
 import { causeOf } from '../../../platform/cause.ts'
 import { isCausedByStranger } from '../outbox/lanes.ts'
 import type { Channel } from '../outbox/message.ts'
-import type { LaneRoom, QueuedMessage } from '../outbox/store.ts'
-import { type AttemptOptions, createAttempt } from './attempt.ts'
+import type { LaneLimits, QueuedMessage } from '../outbox/store.ts'
+import { createDeliveryAttempt, type DeliveryAttemptOptions } from './delivery-attempt.ts'
 import { createWakeSignal } from './wake-signal.ts'
 
-export interface ChannelWorkerOptions extends AttemptOptions {
+export interface ChannelWorkerOptions extends DeliveryAttemptOptions {
   /** Messages of a channel under way at once: those of owners, and those that strangers caused. */
-  concurrency?: LaneRoom
+  concurrency?: LaneLimits
   /** Between two looks at the table while nothing happens. */
   pollMs?: number
   /** How long the messages of a process that died wait at most. It is renewed while a sending takes longer. */
@@ -34,18 +34,18 @@ export interface ChannelWorker {
 const AWAY_RETRY_MS = 500
 
 /** The mail server's connections (smtp/smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
-const CONCURRENCY: LaneRoom = { owners: 8, strangers: 3 }
+const CONCURRENCY: LaneLimits = { owners: 8, strangers: 3 }
 
 /** With the second between two looks, a message of a process that died is taken up within 10 s. */
 const LEASE_MS = 6000
 
 export function createChannelWorker(channel: Channel, options: ChannelWorkerOptions): ChannelWorker {
   const { store, clock, logger, concurrency = CONCURRENCY, pollMs = 1000, leaseMs = LEASE_MS } = options
-  const attempt = createAttempt(options)
+  const attempt = createDeliveryAttempt(options)
   const underWay = new Map<number, { lane: number; work: Promise<void> }>()
   const claimedAgain = new Map<number, QueuedMessage>()
   const signal = createWakeSignal()
-  /** Due messages may have been left because there was no room. */
+  /** Due messages may have been left because all places were taken. */
   let isFull = false
   /** The next message that this channel postponed is due then; others are found by looking every `pollMs`. */
   let nextDueMs = Number.POSITIVE_INFINITY
@@ -78,7 +78,7 @@ export function createChannelWorker(channel: Channel, options: ChannelWorkerOpti
   }
 
   /** How many more messages of each kind may be taken. */
-  function roomLeft(): LaneRoom {
+  function free(): LaneLimits {
     const strangers = [...underWay.values()].filter(isCausedByStranger).length
     return {
       owners: concurrency.owners - (underWay.size - strangers),
@@ -94,13 +94,13 @@ export function createChannelWorker(channel: Channel, options: ChannelWorkerOpti
 
   /** Starts sending what is due, and returns after how many milliseconds to look again unless woken before. */
   async function takeDue(): Promise<number> {
-    const room = roomLeft()
+    const allowed = free()
     isFull = true
-    if (room.owners === 0 && room.strangers === 0) return pollMs
+    if (allowed.owners === 0 && allowed.strangers === 0) return pollMs
     const now = clock.now()
-    const taken = await store.claim(channel, now, leaseMs, room)
+    const taken = await store.claim(channel, now, leaseMs, allowed)
     for (const message of taken) begin(message)
-    const left = roomLeft()
+    const left = free()
     isFull = left.owners === 0 || left.strangers === 0
     if (nextDueMs <= now.getTime()) nextDueMs = Number.POSITIVE_INFINITY
     return Math.max(20, Math.min(pollMs, nextDueMs - clock.now().getTime()))

@@ -14,7 +14,7 @@ import type { MessageStore } from '../outbox/store.ts'
 import { createRenderer, type LinkOf } from '../rendering/render.ts'
 import type { MessageSender } from '../senders/sender.ts'
 import type { Funnel } from '../sms-funnel/funnel.ts'
-import type { AttemptOptions, SendingCodes } from './attempt.ts'
+import type { DeliveryAttemptOptions, SendingCodes } from './delivery-attempt.ts'
 import type { RefusedAddressStore } from './refused-address-store.ts'
 import { createRefusedAddresses } from './refused-addresses.ts'
 import { createDeliveryWorker } from './worker.ts'
@@ -27,8 +27,8 @@ interface Options {
   /** Every code that a message may carry. */
   sendingCodes: SendingCodes
   linkOf: LinkOf
-  /** See AttemptOptions. */
-  strangersTurn: NonNullable<AttemptOptions['strangersTurn']>
+  /** See DeliveryAttemptOptions. */
+  strangersWaitMs: NonNullable<DeliveryAttemptOptions['strangersWaitMs']>
   testIdentities: TestIdentities
   sender: MessageSender
   secret: ServerSecret
@@ -50,7 +50,7 @@ export function createDelivery(options: Options) {
     codes,
     sendingCodes,
     funnel,
-    strangersTurn,
+    strangersWaitMs,
     testIdentities,
     sender,
     clock,
@@ -64,7 +64,7 @@ export function createDelivery(options: Options) {
   const worker = createDeliveryWorker({
     store: messages,
     codes: sendingCodes,
-    strangersTurn,
+    strangersWaitMs,
     async isForNobody(destination) {
       const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
       return identifier !== null && (await testIdentities.find(identifier)) !== null

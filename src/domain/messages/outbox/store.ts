@@ -72,7 +72,7 @@ export interface QueuedMessage {
 export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
 
 /** How many messages of each kind may be taken. */
-export interface LaneRoom {
+export interface LaneLimits {
   owners: number
   strangers: number
 }
@@ -91,10 +91,10 @@ export interface MessageStore {
     now: Date,
   ): Promise<void>
   /**
-   * Claims due messages of a channel, as many of each lane as there is room for. For `leaseMs` they belong to this caller
+   * Claims due messages of a channel, as many of each lane as is allowed. For `leaseMs` they belong to this caller
    * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
    */
-  claim(channel: Channel, now: Date, leaseMs: number, room: LaneRoom): Promise<QueuedMessage[]>
+  claim(channel: Channel, now: Date, leaseMs: number, allowed: LaneLimits): Promise<QueuedMessage[]>
   /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
   findAccount(id: number): Promise<string | null>
   /** What waits to be sent to somebody, by channel. */
@@ -141,7 +141,7 @@ const firstWaiting = (p: Placeholders<'channel'>, lane: number, range: SQL, limi
        for update skip locked`
 
 const isDue = (p: Placeholders<'now'>) => sql`next_attempt_at <= ${p.now}`
-const isAstray = (p: Placeholders<'horizon'>) => sql`next_attempt_at > ${p.horizon}`
+const isTooFarAhead = (p: Placeholders<'latestDueAt'>) => sql`next_attempt_at > ${p.latestDueAt}`
 
 /**
  * The first attempt is the first one that was recorded or is under way: one whose process died before it was recorded
@@ -155,7 +155,7 @@ const claim = defineStatement({
     channel: 'text',
     now: 'timestamptz',
     ownersLimit: 'int',
-    horizon: 'timestamptz',
+    latestDueAt: 'timestamptz',
     strangersLimit: 'int',
     leaseUntil: 'timestamptz',
   },
@@ -180,18 +180,18 @@ const claim = defineStatement({
   },
   sql: (p) => sql`
   with owners as materialized (${firstWaiting(p, LANES.owner, isDue(p), p.ownersLimit)}),
-  owners_astray as materialized (${firstWaiting(p, LANES.owner, isAstray(p), p.ownersLimit)}),
+  owners_too_far_ahead as materialized (${firstWaiting(p, LANES.owner, isTooFarAhead(p), p.ownersLimit)}),
   strangers as materialized (${firstWaiting(p, LANES.stranger, isDue(p), p.strangersLimit)}),
-  strangers_astray as materialized (${firstWaiting(p, LANES.stranger, isAstray(p), p.strangersLimit)})
+  strangers_too_far_ahead as materialized (${firstWaiting(p, LANES.stranger, isTooFarAhead(p), p.strangersLimit)})
   update ${messages} as message
      set attempts = message.attempts + 1,
          first_attempt_at = case when message.detail is null then ${p.now}
                                  else message.first_attempt_at end,
          next_attempt_at = ${p.leaseUntil}
    where message.id = any (array(
-           (select id from owners union all select id from owners_astray limit ${p.ownersLimit})
+           (select id from owners union all select id from owners_too_far_ahead limit ${p.ownersLimit})
            union all
-           (select id from strangers union all select id from strangers_astray limit ${p.strangersLimit})))
+           (select id from strangers union all select id from strangers_too_far_ahead limit ${p.strangersLimit})))
   returning message.id, message.lane, message.request_id, message.account_uuid, message.channel,
             message.destination, message.purpose, message.language, message."values", message.code_subject,
             message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
@@ -310,8 +310,8 @@ const sweep = defineStatement({
 })
 
 /** It is beyond the longest delay (4 min and its jitter) and the lease. */
-const HORIZON_MS = 600_000
-const horizonOf = (now: Date) => new Date(now.getTime() + HORIZON_MS)
+const LONGEST_WAIT_MS = 600_000
+const latestDue = (now: Date) => new Date(now.getTime() + LONGEST_WAIT_MS)
 
 export function createMessageStore(database: Database): MessageStore {
   return {
@@ -325,10 +325,10 @@ export function createMessageStore(database: Database): MessageStore {
     async supersedePending(executor, codeSubject, codePurpose, codeGroup, now) {
       await executor.all(replace, { codeSubject, codePurpose, codeGroup, now })
     },
-    async claim(channel, now, leaseMs, room: LaneRoom) {
+    async claim(channel, now, leaseMs, allowed: LaneLimits) {
       const leaseUntil = new Date(now.getTime() + leaseMs)
-      const limits = { ownersLimit: room.owners, strangersLimit: room.strangers }
-      return database.all(claim, { channel, now, leaseUntil, horizon: horizonOf(now), ...limits })
+      const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
+      return database.all(claim, { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits })
     },
     findAccount: async (id) => (await database.first(findAccount, { id }))?.account ?? null,
     waiting: () => database.all(waiting, {}),

@@ -28,11 +28,11 @@ interface Options {
 }
 
 /** To look at the messages of a prefix takes long. */
-const JUDGED_AGAIN_MS = 60_000
+const EVALUATED_AGAIN_MS = 60_000
 export function createPrefixes({ store, clock, logger, config, tellOperator }: Options): Prefixes {
   const { pumpingGuard } = config.sms
   /** A prefix that was looked at closely is not looked at again until then. */
-  const judgedAgainAt = new Map<string, Date>()
+  const evaluatedAgainAt = new Map<string, Date>()
   let counts = new Map<string, PrefixCount>()
   let closed = new Map<string, Date>()
 
@@ -41,13 +41,14 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
     counts.set(prefix, { prefix, codes: before.codes + codes, verified: before.verified + verified })
   }
 
-  async function judge(prefixes: string[], now: Date): Promise<void> {
-    const due = prefixes.filter((prefix) => !(judgedAgainAt.get(prefix)! > now))
+  async function evaluate(prefixes: string[], now: Date): Promise<void> {
+    const due = prefixes.filter((prefix) => !(evaluatedAgainAt.get(prefix)! > now))
     if (due.length === 0) return
-    const judged = await store.closePrefixes(due, config.codes.lifetimeSeconds, now)
-    for (const prefix of due) judgedAgainAt.delete(prefix)
-    for (const { prefix } of judged) judgedAgainAt.set(prefix, new Date(now.getTime() + JUDGED_AGAIN_MS))
-    const newlyClosed = judged.filter(({ isClosed }) => isClosed)
+    const evaluated = await store.closePrefixes(due, config.codes.lifetimeSeconds, now)
+    for (const prefix of due) evaluatedAgainAt.delete(prefix)
+    for (const { prefix } of evaluated)
+      evaluatedAgainAt.set(prefix, new Date(now.getTime() + EVALUATED_AGAIN_MS))
+    const newlyClosed = evaluated.filter(({ isClosed }) => isClosed)
     for (const { prefix, codes, verified } of newlyClosed) {
       logger.warn(
         { prefix, codes, verified },
@@ -81,7 +82,7 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
         throw error
       }
       const prefixes = taken.map(({ prefix }) => prefix)
-      if (pumpingGuard) await judge(prefixes, now)
+      if (pumpingGuard) await evaluate(prefixes, now)
     },
     refresh,
   }

@@ -160,7 +160,7 @@ const closePrefixes = defineStatement({
        and closed_until is null
      group by prefix
     having sum(codes) >= ${sql.raw(String(LEAST_CODES))} and sum(verified) * 100 < 2 * sum(codes)),
-  judged as materialized (
+  evaluated as materialized (
     select counted.prefix, verified, codes - (
              select count(*)::int from ${messages} message
               where finished_at >= (${today(p)} - 1)::timestamp at time zone 'UTC' and gateway is not null
@@ -169,11 +169,11 @@ const closePrefixes = defineStatement({
       from counted),
   closed as (
     update ${smsPrefixes} set closed_until = ${p.until}
-      from judged
-     where ${smsPrefixes}.prefix = judged.prefix and day = ${today(p)} and closed_until is null
-       and judged.codes >= ${sql.raw(String(LEAST_CODES))} and judged.verified * 100 < 2 * judged.codes
-    returning judged.prefix)
-  select prefix, codes, verified, prefix in (select prefix from closed) as is_closed from judged`,
+      from evaluated
+     where ${smsPrefixes}.prefix = evaluated.prefix and day = ${today(p)} and closed_until is null
+       and evaluated.codes >= ${sql.raw(String(LEAST_CODES))} and evaluated.verified * 100 < 2 * evaluated.codes
+    returning evaluated.prefix)
+  select prefix, codes, verified, prefix in (select prefix from closed) as is_closed from evaluated`,
 })
 
 const closedPrefixes = defineStatement({

@@ -60,7 +60,7 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
 
   async function take(dueAt: Date): Promise<void> {
     try {
-      if (!(await store.claimTurn(dueAt))) return
+      if (!(await store.claimRound(dueAt))) return
       const startedAt = performance.now()
       const backup = await make(ending.signal)
       await store.noteSuccess(backup, clock.now())
@@ -70,7 +70,7 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
       if (warning) logger.warn({ warning }, 'the backup is good, with a warning')
     } catch (error) {
       // The next start takes it.
-      if (ending.signal.aborted) return void (await store.giveBackTurn(dueAt).catch(() => {}))
+      if (ending.signal.aborted) return void (await store.releaseRound(dueAt).catch(() => {}))
       const cause = error instanceof Error ? error.message : 'unknown cause'
       logger.error({ cause }, 'the scheduled backup failed')
       await store.noteFailure(cause, clock.now()).catch(() => {})

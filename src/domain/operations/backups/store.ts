@@ -31,9 +31,9 @@ export interface FinishedBackup {
 export interface BackupStore {
   getState(): Promise<BackupState>
   /** It returns true for one caller among all replicas. */
-  claimTurn(dueAt: Date): Promise<boolean>
+  claimRound(dueAt: Date): Promise<boolean>
   /** The process that claimed it and could not finish gives it back. */
-  giveBackTurn(dueAt: Date): Promise<void>
+  releaseRound(dueAt: Date): Promise<void>
   /** It writes the event `backup.created`. */
   noteSuccess(backup: FinishedBackup, at: Date): Promise<void>
   /** It writes the event `backup.failed`. */
@@ -94,8 +94,8 @@ export function createBackupStore(database: Database): BackupStore {
         lastFailure: null,
         lastWarning: null,
       },
-    claimTurn: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
-    async giveBackTurn(dueAt) {
+    claimRound: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
+    async releaseRound(dueAt) {
       await database.all(giveBack, { dueAt })
     },
     async noteSuccess({ file, bytes, rows, warning = null }, at) {

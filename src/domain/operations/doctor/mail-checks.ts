@@ -65,11 +65,11 @@ const unanswered = (code: string) =>
 
 async function ofDomain(
   context: OutsideContext,
-  judge: (domain: string) => Promise<Finding>,
+  examine: (domain: string) => Promise<Finding>,
 ): Promise<Finding> {
   if (context.config.smtp === null) return NONE
   const domain = senderDomain(context.config)
-  return domain === null ? ok('the domain of smtp.from is not in the public DNS') : judge(domain)
+  return domain === null ? ok('the domain of smtp.from is not in the public DNS') : examine(domain)
 }
 
 export const checkSpf = (context: OutsideContext): Promise<Finding> =>

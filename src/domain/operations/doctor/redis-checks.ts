@@ -21,12 +21,12 @@ export async function checkRedis({ config, redis }: StoreContext): Promise<Findi
 }
 
 const ofEach =
-  (judge: (facts: RedisFacts, redis: RedisConnection) => Finding) =>
+  (examine: (facts: RedisFacts, redis: RedisConnection) => Finding) =>
   async ({ redis }: StoreContext): Promise<Finding> =>
     redis === null
       ? NO_REDIS
       : worstOf(
-          (await redis.inspect()).map((facts) => judge(facts, redis)),
+          (await redis.inspect()).map((facts) => examine(facts, redis)),
           NO_REDIS,
         )
 

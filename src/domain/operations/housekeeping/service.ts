@@ -25,7 +25,7 @@ export interface HousekeepingOptions {
   clock: Clock
   logger: Logger
   intervalMs?: number
-  /** Called at the end of a round in which every chore succeeded. */
+  /** Called at the end of a round in which every task succeeded. */
   onSuccess?: () => void
 }
 
@@ -33,7 +33,7 @@ export interface HousekeepingOptions {
 const BATCH = 500
 const INTERVAL_MS = 60_000
 /** Shorter than the interval, so that no round is lost when timers drift; no batch begins in its last ten seconds. */
-const TURN_MS = 50_000
+const CLAIM_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
@@ -47,36 +47,36 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const isOver = () => ending || clock.now().getTime() >= endsAtMs
 
   /** One batch; `more` where there may be more to remove. */
-  async function removeBatch(chore: string, sweep: Sweep): Promise<{ removed: number; more: boolean }> {
-    const swept = (await attempt(chore, () => sweep(clock.now(), BATCH))) ?? 0
+  async function removeBatch(task: string, sweep: Sweep): Promise<{ removed: number; more: boolean }> {
+    const swept = (await runLogged(task, () => sweep(clock.now(), BATCH))) ?? 0
     return typeof swept === 'number' ? { removed: swept, more: swept === BATCH } : swept
   }
 
   /** Batch by batch in turn, so that no kind of rows keeps the others waiting, until there is nothing left to remove. */
   async function round(): Promise<void> {
     const now = clock.now()
-    const claimed = await attempt('turn', () => store.claimRound(now, new Date(now.getTime() + TURN_MS)))
+    const claimed = await runLogged('round', () => store.claimRound(now, new Date(now.getTime() + CLAIM_MS)))
     if (!claimed) return
     endsAtMs = now.getTime() + LAST_BATCH_MS
     failures = 0
     const total: Record<string, number> = {}
     const left = Object.entries(sweeps)
     for (let next = left.shift(); next !== undefined && !isOver(); next = left.shift()) {
-      const [chore, sweep] = next
-      const { removed, more } = await removeBatch(chore, sweep)
-      if (removed > 0) total[chore] = (total[chore] ?? 0) + removed
+      const [task, sweep] = next
+      const { removed, more } = await removeBatch(task, sweep)
+      if (removed > 0) total[task] = (total[task] ?? 0) + removed
       if (more) left.push(next)
     }
     if (failures === 0) onSuccess?.()
     if (Object.keys(total).length > 0) logger.info({ removed: total }, 'housekeeping')
   }
 
-  async function attempt<T>(chore: string, work: () => Promise<T>): Promise<T | null> {
+  async function runLogged<T>(task: string, work: () => Promise<T>): Promise<T | null> {
     try {
       return await work()
     } catch (error) {
       failures++
-      logger.warn({ chore, cause: causeOf(error) }, 'housekeeping could not be done')
+      logger.warn({ task, cause: causeOf(error) }, 'housekeeping could not be done')
       return null
     }
   }

@@ -14,23 +14,23 @@ export interface HousekeepingStore {
 }
 
 /** A due time further ahead was written before the clock was set back, and is ignored. */
-const HORIZON_MS = 600_000
+const LONGEST_WAIT_MS = 600_000
 
 const claim = defineStatement({
   name: 'housekeeping.claim',
-  params: { nextAt: 'timestamptz', now: 'timestamptz', horizon: 'timestamptz' },
+  params: { nextAt: 'timestamptz', now: 'timestamptz', latestAt: 'timestamptz' },
   row: { id: 'int' },
   sql: (p) => sql`
   update ${housekeeping} set next_at = ${p.nextAt}
-   where id = 1 and (next_at <= ${p.now} or next_at > ${p.horizon})
+   where id = 1 and (next_at <= ${p.now} or next_at > ${p.latestAt})
   returning id`,
 })
 
 export function createHousekeepingStore(database: Database): HousekeepingStore {
   return {
     async claimRound(now, nextAt) {
-      const horizon = new Date(now.getTime() + HORIZON_MS)
-      return (await database.first(claim, { now, nextAt, horizon })) !== null
+      const latestAt = new Date(now.getTime() + LONGEST_WAIT_MS)
+      return (await database.first(claim, { now, nextAt, latestAt })) !== null
     },
   }
 }

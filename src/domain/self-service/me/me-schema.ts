@@ -40,7 +40,7 @@ export const exportAnswer = component(
       authenticator_apps: rows('When an authenticator app was confirmed'),
       contact_changes: rows('Changes of a contact that wait for their code'),
       replaced_contacts: rows('Contacts of the last seven days that were replaced or removed'),
-      administrators_codes: rows('Open recovery and invitation codes, without the codes'),
+      administrators_codes: rows('Open temporary access and invitation codes, without the codes'),
       administrators: rows('The role in administration'),
       two_factor_removals: rows('A removal of two factors that waits'),
       messages: rows('Messages of the last 30 days, without their codes'),

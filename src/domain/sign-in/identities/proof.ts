@@ -15,7 +15,7 @@ import type { SpentTokenStore } from './spent-token-store.ts'
 type Optional = string | null | undefined
 
 /** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
-export interface Brought {
+export interface IdentityProof {
   code?: Optional
   code_verifier?: Optional
   id_token?: Optional
@@ -28,7 +28,7 @@ export interface IdentityProofs {
   /** An attempt uses the code up. A provider that was disabled in the meantime is refused. */
   takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
   /** The identity that a call brings, while nothing is used up; null where it proves none. */
-  look(provider: string, brought: Brought): Promise<ProvedIdentity | null>
+  look(provider: string, brought: IdentityProof): Promise<ProvedIdentity | null>
   /** A token that was used before is refused. */
   takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>
 }

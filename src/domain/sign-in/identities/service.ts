@@ -6,11 +6,11 @@ import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
-import type { Brought, IdentityProofs } from './proof.ts'
+import type { IdentityProof, IdentityProofs } from './proof.ts'
 import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'
 import type { IdentityStore } from './store.ts'
 
-export type LinkBody = OwnerProof & Brought
+export type LinkBody = OwnerProof & IdentityProof
 
 interface Client {
   addressBucket: string

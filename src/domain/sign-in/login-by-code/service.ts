@@ -26,11 +26,11 @@ import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationService } from '../registration/service.ts'
 import type {
   FirstFactor,
-  FirstFactorProof,
-  FirstFactorProofs,
+  FirstFactorRecord,
+  FirstFactorRecords,
   ProvingClient,
   SpentContact,
-} from '../sign-in/first-factor-proof.ts'
+} from '../sign-in/first-factor-record.ts'
 import { findNamedAccount, type NamedAccount } from '../sign-in/named-account.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import { onlySentCodes, type SecondFactor } from '../sign-in/second-factor.ts'
@@ -76,7 +76,7 @@ interface Needs {
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
   passwordCheck: PasswordCheck
-  firstFactorProofs: FirstFactorProofs
+  firstFactorRecords: FirstFactorRecords
   secondFactor: SecondFactor
   testIdentities: Pick<TestIdentities, 'find'>
   limits: LimitService
@@ -87,7 +87,7 @@ interface Needs {
 }
 
 export function createLoginByCodeService(needs: Needs): LoginByCodeService {
-  const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorProofs, secondFactor } =
+  const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorRecords, secondFactor } =
     needs
   const { admission, registration, signIn, testIdentities, limits, devices, events, config } = needs
   const { accounts } = needs.stores
@@ -121,14 +121,14 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         password,
         countsAsLogin: false,
       })
-      return { passes: right, first: right ? 'pwd' : null, proof: null, newDigest }
+      return { passes: right, first: right ? 'pwd' : null, record: null, newDigest }
     }
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
-    const proof = await firstFactorProofs.find(claimed, client, token)
-    if (token !== null && proof === null) throw new AppError('login_expired')
+    const record = await firstFactorRecords.find(claimed, client, token)
+    if (token !== null && record === null) throw new AppError('login_expired')
     if (token === null && (!account?.twoFactorEnabled || beginsByCode(account, token)))
       return { passes: true, ...noFirstFactor }
-    return { passes: proof !== null, first: proof?.factor ?? null, proof, newDigest: null }
+    return { passes: record !== null, first: record?.factor ?? null, record, newDigest: null }
   }
 
   async function sendCode(
@@ -213,13 +213,13 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       const opens = await couldOpen(body, typed, client)
       if (opens) return requestCodeOrAccount(opens, body, client)
       const { identifier, key, account } = await findNamedAccount(accounts, typed, defaultCountry)
-      const { caller, proof } = await callerOf(account, client, login_token ?? null)
-      if (proof !== null && account?.twoFactorEnabled) {
+      const { caller, record } = await callerOf(account, client, login_token ?? null)
+      if (record !== null && account?.twoFactorEnabled) {
         secondFactor.requireSentCodes(await secondFactor.find(account))
       }
       await limits.charge(limits.counters.codeRequests(caller))
       const named = key === identifier.key ? identifier : decoyIdentifier(typed)
-      const spent = proof?.spent ?? null
+      const spent = record?.spent ?? null
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
       const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
       await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
@@ -266,7 +266,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       fingerprint: device.fingerprint,
       addressBucket,
     })
-    const { first, proof, newDigest } = firstFactor
+    const { first, record, newDigest } = firstFactor
     if (tried.lockedAt !== null) throw new AppError('account_locked')
     accountClaims.require(tried)
     if (asFirst) {
@@ -274,7 +274,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       const proved = { account: tried, identifier, factor: 'otp', device, spent } as const
       return signIn.continue({ ...proved, client: { address, addressBucket } })
     }
-    if (proof !== null) await spend(proof)
+    if (record !== null) await spend(record)
     const proved = { account: tried, first, isSecondFactor, device, address, newDigest }
     return { signedIn: await openSession(proved, body) }
   }
@@ -288,7 +288,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     const recognized = await devices.recognize(account, client)
     await limits.chargeVisit('verification', recognized)
     const firstFactor = await checkFirstFactor(account, identifier, body, client, recognized)
-    const { passes, first, proof } = firstFactor
+    const { passes, first, record } = firstFactor
     // Without the first factor nobody may try, or use up, the owner's code: the try counts on a decoy. So does one
     // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
     const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
@@ -301,9 +301,9 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         typed: body.otp,
         caller,
         name: typeof body.password === 'string' ? `${key} with password` : key,
-        byAddress: caller.group === 'password' && proof?.by === 'address',
+        byAddress: caller.group === 'password' && record?.by === 'address',
         keeps: tried !== null && !accountClaims.isComplete(tried),
-        spent: proof?.spent ?? null,
+        spent: record?.spent ?? null,
         asFirst,
         test,
       })
@@ -318,15 +318,15 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     account: Account | null,
     client: ProvingClient,
     loginToken: string | null,
-  ): Promise<{ caller: Caller; proof: FirstFactorProof | null }> {
+  ): Promise<{ caller: Caller; record: FirstFactorRecord | null }> {
     const recognized = await devices.recognize(account, client)
-    if (loginToken === null) return { caller: recognized, proof: null }
-    const proof = await firstFactorProofs.find(
+    if (loginToken === null) return { caller: recognized, record: null }
+    const record = await firstFactorRecords.find(
       account ?? { uuid: '', passwordDigest: null },
       client,
       loginToken,
     )
-    return { caller: withFirstFactor(recognized, proof?.factor ?? null, account, client), proof }
+    return { caller: withFirstFactor(recognized, record?.factor ?? null, account, client), record }
   }
 
   /** The contact to which a code goes; the named one if the account has none. */
@@ -341,9 +341,9 @@ const withOneFactor = (account: Account): Account => ({ ...account, twoFactorEna
 
 const wrongCodes = new Set<ErrorCode>(['invalid_code', 'too_many_attempts'])
 
-/** Of several callers with right codes and one proof, the first one opens the session of that login. */
-async function spend(proof: FirstFactorProof): Promise<void> {
-  if (!(await proof.take())) throw new AppError(proof.by === 'token' ? 'login_expired' : 'invalid_code')
+/** Of several callers with right codes and one record, the first one opens the session of that login. */
+async function spend(record: FirstFactorRecord): Promise<void> {
+  if (!(await record.take())) throw new AppError(record.by === 'token' ? 'login_expired' : 'invalid_code')
 }
 
 function withFirstFactor(
@@ -369,7 +369,7 @@ interface FirstFactorResult {
   passes: boolean
   first: FirstFactor | null
   /** What an earlier login recorded; null if this call itself verified the password. */
-  proof: FirstFactorProof | null
+  record: FirstFactorRecord | null
   newDigest: string | null
 }
 
@@ -381,4 +381,4 @@ interface TriedCode {
   firstFactor: FirstFactorResult
 }
 
-const noFirstFactor = { first: null, proof: null, newDigest: null }
+const noFirstFactor = { first: null, record: null, newDigest: null }

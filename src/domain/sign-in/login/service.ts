@@ -33,19 +33,19 @@ export function createLoginService(needs: Needs): LoginService {
   const { accounts } = needs.stores
   return {
     async logIn({ identifier: typed, password }, device, client) {
-      passwordCheck.requireRoom()
+      passwordCheck.requireFreePlace()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier, 'login')
       const { fingerprint } = device
       const caller = await devices.recognizeAtLogin(account, { ...client, fingerprint })
-      const judging = passwordCheck.check({
+      const checking = passwordCheck.check({
         account,
         identifierKey: identifier.key,
         caller,
         password,
         countsAsLogin: true,
       })
-      const { right, newDigest } = await judging.catch((error: unknown) => {
+      const { right, newDigest } = await checking.catch((error: unknown) => {
         if (error instanceof AppError && error.errorCode === 'too_many_requests')
           events.add('login.locked_out', account)
         throw error

@@ -50,11 +50,12 @@ export function createPasswordRoutes(
         body: t.Object({
           identifier: t.String({
             description:
-              'E-mail address or phone number of the account; with a recovery or invitation code its uuid too',
+              'E-mail address or phone number of the account; with a temporary access or invitation code its uuid too',
             examples: ['ada@example.com'],
           }),
           otp: t.String({
-            description: 'The code that was sent, or a recovery or invitation code of an administrator',
+            description:
+              'The code that was sent, or a temporary access or invitation code of an administrator',
             examples: ['123456'],
           }),
           ...newPasswordFields,

@@ -53,7 +53,7 @@ export interface PasswordsService {
   /** Does not reveal whether the identifier has an account. */
   forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
   /**
-   * `otp` may also be a recovery or invitation code, and `identifier` then the account's uuid. A rejected password
+   * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
    * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
    */
   reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
@@ -102,7 +102,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
   })
 
-  /** The call must not be refused any more once the code was taken, so the queue was asked for room before. */
+  /** The call must not be refused any more once the code was taken, so the queue was asked for a free place before. */
   async function replace(
     account: Account,
     identifier: Identifier,
@@ -152,7 +152,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       : readIdentifier(body.identifier, defaultCountry)
     check(body, 'key' in name ? [name] : [])
     await limits.chargeVisit('verification', stranger(client))
-    hashing.requireRoom()
+    hashing.requireFreePlace()
     const matched = await accountCodes.match(name, body.otp)
     if (matched === null) throw new AppError('invalid_code')
     const { account, sentTo } = matched
@@ -213,7 +213,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       const account = await accounts.findByIdentifier(identifier, 'reset')
       const caller = await devices.recognize(account, client)
       await limits.chargeVisit('verification', caller)
-      hashing.requireRoom({ owner: caller.group === 'owner' })
+      hashing.requireFreePlace({ owner: caller.group === 'owner' })
       const binding = bindingOf(account, identifier, caller.group)
       await codes.take(binding, body.otp, { caller, name: identifier.key })
       if (account === null) throw new AppError('invalid_code')

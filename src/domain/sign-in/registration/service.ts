@@ -272,7 +272,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     if (!isComplete) accountClaims.require(account)
   }
 
-  /** The call must not be refused any more once the code was taken, so the queue was asked for room before. */
+  /** The call must not be refused any more once the code was taken, so the queue was asked for a free place before. */
   async function openBy(
     confirmation: Confirmation,
     name: (() => NamedPassword | null | Promise<NamedPassword | null>) | null,
@@ -389,7 +389,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const { fingerprint } = device
       await limits.chargeVisit('verification', await callerOf(identifier, { addressBucket, fingerprint }))
       const caller = stranger({ addressBucket })
-      if (password !== null) hashing.requireRoom()
+      if (password !== null) hashing.requireFreePlace()
       const found = await accounts.findByIdentifier(identifier, 'confirmation')
       // The code of a test identity opens what waits for it, and never somebody's registration that names it besides.
       const account = entry.test && found?.waitingFor !== identifier.key ? null : found

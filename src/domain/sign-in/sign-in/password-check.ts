@@ -29,8 +29,8 @@ export interface PasswordCheck {
    * parameters.
    */
   check(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
-  /** Refuses if `judge` would for want of room. Call it first: during a flood no store has to be asked. */
-  requireRoom(): void
+  /** Refuses if `check` would because the queue is full. Call it first: during a flood no store has to be asked. */
+  requireFreePlace(): void
 }
 
 interface Needs {
@@ -44,7 +44,7 @@ export function createPasswordCheck({ stores, limits, hashing }: Needs): Passwor
   const pending = createPendingAttempts()
   return {
     // Owners have places of their own: only the check itself knows who calls.
-    requireRoom: () => hashing.requireRoom({ owner: true }),
+    requireFreePlace: () => hashing.requireFreePlace({ owner: true }),
     async check({ account, identifierKey, caller, password, countsAsLogin }) {
       const failures = limits.counters.wrongPasswords(caller, identifierKey)
       const owner = caller.group === 'owner'
@@ -66,13 +66,13 @@ export function createPasswordCheck({ stores, limits, hashing }: Needs): Passwor
 
       const decision = await pending.run(failures[0]!.key, admit, async (place) => {
         const digest = account?.passwordDigest ?? null
-        const verdict = await hashing.check(password, digest, { owner, place }).finally(place.release)
-        if (verdict.right) await limits.clear(failures)
+        const result = await hashing.check(password, digest, { owner, place }).finally(place.release)
+        if (result.right) await limits.clear(failures)
         else await accounts.noteFailure((account ?? decoyAccount).id)
-        return { refunded: verdict.right, verdict }
+        return { refunded: result.right, result }
       })
       if (decision === null) throw refusal
-      return decision.verdict
+      return decision.result
     },
   }
 }

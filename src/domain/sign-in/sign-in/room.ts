@@ -20,7 +20,7 @@ import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
-import { createFirstFactorProofs } from './first-factor-proof.ts'
+import { createFirstFactorRecords } from './first-factor-record.ts'
 import { createPasswordCheck } from './password-check.ts'
 import type { ConfirmByPasskey } from './reauthentication.ts'
 import { createReauthentication } from './reauthentication.ts'
@@ -48,9 +48,9 @@ interface Needs {
 
 export function createSignIn(needs: Needs) {
   const passwordCheck = createPasswordCheck(needs)
-  const firstFactorProofs = createFirstFactorProofs(needs)
+  const firstFactorRecords = createFirstFactorRecords(needs)
   const secondFactor = createSecondFactor(needs)
   const reauthentication = createReauthentication({ ...needs, passwordCheck, secondFactor })
-  const signIn = createSignInService({ ...needs, firstFactorProofs, secondFactor })
-  return { passwordCheck, reauthentication, firstFactorProofs, secondFactor, signIn }
+  const signIn = createSignInService({ ...needs, firstFactorRecords, secondFactor })
+  return { passwordCheck, reauthentication, firstFactorRecords, secondFactor, signIn }
 }

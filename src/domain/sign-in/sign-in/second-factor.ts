@@ -12,13 +12,13 @@ import type { Authenticators, HeldFactors } from '../../credentials/authenticato
 import { decoyRecipient } from '../../foundation/decoys/decoys.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { TestIdentity } from '../../foundation/test-identities/service.ts'
-import type { Attempts, Verdict } from '../../limits/attempts/service.ts'
+import type { Attempts, CodeResult } from '../../limits/attempts/service.ts'
 import type { Caller, CallerGroup } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { CodePurpose } from '../../messages/codes/store.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
-import type { SpentContact } from './first-factor-proof.ts'
+import type { SpentContact } from './first-factor-record.ts'
 
 export interface SecondFactor {
   /** The factors of the account, read once for each call. */
@@ -97,11 +97,11 @@ interface Factor {
    * Compares the code and, if it is right and not `keeps`, uses it up. The work is the same for an account without such a
    * factor.
    */
-  verify(held: HeldFactors, typed: string, compare: CompareSent, keeps: boolean): Promise<Verdict>
+  verify(held: HeldFactors, typed: string, compare: CompareSent, keeps: boolean): Promise<CodeResult>
 }
 
 /** Compares a typed code with the sent one, or with a decoy if the account takes no sent codes. */
-type CompareSent = (accepts: boolean) => Promise<Verdict>
+type CompareSent = (accepts: boolean) => Promise<CodeResult>
 const noSentCode: CompareSent = async () => 'wrong'
 
 interface Needs {
@@ -260,13 +260,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     typed: string,
     compare: CompareSent,
     keeps: boolean,
-  ): Promise<Verdict> => {
+  ): Promise<CodeResult> => {
     const compared = factors.filter((factor) => factor.reads(typed))
-    const verdicts = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare, keeps)))
+    const results = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare, keeps)))
     return (
-      verdicts.find((verdict) => verdict === 'right') ??
-      verdicts.find((verdict) => verdict === 'spent') ??
-      'wrong'
+      results.find((result) => result === 'right') ?? results.find((result) => result === 'spent') ?? 'wrong'
     )
   }
 
@@ -323,9 +321,9 @@ export function createSecondFactor(needs: Needs): SecondFactor {
         codes.compare(binding, typed, { allowed: allowed && accepts, keepsRight: keeps, test })
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
-      const verdict = await verify(tryable, typed, compare, keeps)
-      if (verdict === 'wrong') await noteWrongCode(account, attempt)
-      return verdict
+      const result = await verify(tryable, typed, compare, keeps)
+      if (result === 'wrong') await noteWrongCode(account, attempt)
+      return result
     })
     return { wasSent: held.acceptsSentCodes }
   }

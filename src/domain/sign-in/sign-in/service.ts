@@ -17,7 +17,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
-import type { FirstFactor, FirstFactorProofs, SpentContact } from './first-factor-proof.ts'
+import type { FirstFactor, FirstFactorRecords, SpentContact } from './first-factor-record.ts'
 import type { SecondFactor } from './second-factor.ts'
 
 export interface TwoFactorDue {
@@ -55,7 +55,7 @@ interface Needs {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
-  firstFactorProofs: FirstFactorProofs
+  firstFactorRecords: FirstFactorRecords
   secondFactor: SecondFactor
   limits: LimitService
   devices: KnownDevices
@@ -67,7 +67,7 @@ export function createSignInService(needs: Needs): SignInService {
     sessionOpener,
     accountClaims,
     trustedDevices,
-    firstFactorProofs,
+    firstFactorRecords,
     secondFactor,
     limits,
     devices,
@@ -123,7 +123,7 @@ export function createSignInService(needs: Needs): SignInService {
       await secondFactor.tellLoss(held)
       const { addressBucket } = client
       const { fingerprint } = device
-      const login_token = await firstFactorProofs.remember(
+      const login_token = await firstFactorRecords.remember(
         account,
         factor,
         { fingerprint, addressBucket },
@@ -136,7 +136,7 @@ export function createSignInService(needs: Needs): SignInService {
         due: {
           methods: secondFactor.methods(held, contact),
           sent_to: contact && maskDestination(contact.destination),
-          expires_in: contact ? config.codes.lifetimeSeconds : firstFactorProofs.lifetimeSeconds,
+          expires_in: contact ? config.codes.lifetimeSeconds : firstFactorRecords.lifetimeSeconds,
           login_token,
         },
       }

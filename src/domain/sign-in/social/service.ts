@@ -20,7 +20,7 @@ import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
-import type { Brought, IdentityProofs } from '../identities/proof.ts'
+import type { IdentityProof, IdentityProofs } from '../identities/proof.ts'
 import type { IdentityResolver } from '../identities/resolver.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
@@ -123,7 +123,7 @@ export function createSocialService(needs: Needs): SocialService {
   }
 
   /** A refused entry uses nothing up, so that the same proof may come again with what was missing. */
-  async function readEntry(provider: string, brought: Brought, body: EntryBody, client: SocialClient) {
+  async function readEntry(provider: string, brought: IdentityProof, body: EntryBody, client: SocialClient) {
     if (!admission.isRestricted && !body.invitation && !accountClaims.hasRequired) return noEntry
     const identity = await identityProofs.look(provider, brought)
     const entry = await admission.readForProvider(body, client)

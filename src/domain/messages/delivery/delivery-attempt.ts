@@ -30,14 +30,14 @@ export interface SendingCodes {
   reveal(binding: SentCodeBinding, seed: Uint8Array): string
 }
 
-export interface AttemptOptions {
+export interface DeliveryAttemptOptions {
   store: MessageStore
   codes: SendingCodes
   /**
    * Counts a message that a stranger caused, and gives the milliseconds that it must wait; 0 when it may go. Throws when
    * its store is away.
    */
-  strangersTurn?(message: Pick<QueuedMessage, 'channel' | 'codePurpose'>): Promise<number>
+  strangersWaitMs?(message: Pick<QueuedMessage, 'channel' | 'codePurpose'>): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
   /** Whether nothing is ever sent there. Throws when its store is away. */
@@ -74,7 +74,7 @@ const STRANGERS_RETRY_MS = 10_000
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
 
-export interface AttemptResult {
+export interface DeliveryAttemptResult {
   /** Records the result in the outbox; may throw, and is safe to repeat. */
   note(): Promise<void>
   /** It is null if it is never due, because it is finished. */
@@ -82,9 +82,9 @@ export interface AttemptResult {
 }
 
 /** Never throws. */
-export type DeliveryAttempt = (message: QueuedMessage) => Promise<AttemptResult>
+export type DeliveryAttempt = (message: QueuedMessage) => Promise<DeliveryAttemptResult>
 
-export function createAttempt(options: AttemptOptions): DeliveryAttempt {
+export function createDeliveryAttempt(options: DeliveryAttemptOptions): DeliveryAttempt {
   const {
     store,
     codes,
@@ -93,7 +93,7 @@ export function createAttempt(options: AttemptOptions): DeliveryAttempt {
     sender,
     clock,
     logger,
-    strangersTurn,
+    strangersWaitMs,
     refusedAddresses,
   } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
@@ -142,7 +142,7 @@ export function createAttempt(options: AttemptOptions): DeliveryAttempt {
     message: QueuedMessage,
     code: Code,
     endsAtMs: number,
-  ): Promise<AttemptResult | null> {
+  ): Promise<DeliveryAttemptResult | null> {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
@@ -167,16 +167,16 @@ export function createAttempt(options: AttemptOptions): DeliveryAttempt {
   }
 
   /** What strangers cause is counted over the whole service, once for each message. It is null if it may go. */
-  async function waitOfStranger(message: QueuedMessage): Promise<AttemptResult | null> {
+  async function waitOfStranger(message: QueuedMessage): Promise<DeliveryAttemptResult | null> {
     if (!isCausedByStranger(message) || message.detail !== null) return null
-    const waitMs = (await strangersTurn?.(message).catch(() => CODES_RETRY_MS)) ?? 0
+    const waitMs = (await strangersWaitMs?.(message).catch(() => CODES_RETRY_MS)) ?? 0
     if (waitMs === 0) return null
     const ageMs = nowMs() - message.createdAt.getTime()
     if (ageMs >= codeLifetimeSeconds * 1000) return end(message, 'expired', 'strangers_per_hour')
     return postpone(message, waitMs + random() * STRANGERS_RETRY_MS)
   }
 
-  function postpone(message: QueuedMessage, ms: number): AttemptResult {
+  function postpone(message: QueuedMessage, ms: number): DeliveryAttemptResult {
     const dueAgainAt = new Date(nowMs() + ms)
     return { note: () => store.postpone(message.id, dueAgainAt, message.attempts - 1), dueAgainAt }
   }
@@ -192,7 +192,7 @@ export function createAttempt(options: AttemptOptions): DeliveryAttempt {
     outcome: FinalOutcome,
     detail: string | null,
     result: Partial<SendOutcome> = {},
-  ): AttemptResult {
+  ): DeliveryAttemptResult {
     log.note(message, outcome, detail, result.reason)
     const { gateway = null, providerId = null } = result
     const finished = { outcome, detail, reply: replyOf(result), gateway, providerId }

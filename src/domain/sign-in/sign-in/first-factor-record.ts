@@ -1,7 +1,7 @@
 /**
  * A record that the first factor of an account was verified a moment ago. A login with two factors leaves it for the call
  * with the second one, and returns a token for it. A client that does not send the token is recognised by the device
- * fingerprint that the login named or, if it named none, by its address. A proof opens at most one session, and is only
+ * fingerprint that the login named or, if it named none, by its address. A record opens at most one session, and is only
  * valid for the password that the account had then: a change of the password ends it.
  */
 
@@ -25,7 +25,7 @@ export interface ProvingClient {
   addressBucket: string
 }
 
-export interface FirstFactorProofs {
+export interface FirstFactorRecords {
   readonly lifetimeSeconds: number
   /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
   remember(
@@ -35,10 +35,10 @@ export interface FirstFactorProofs {
     spent?: SpentContact | null,
   ): Promise<string>
   /** Finds it by the token if there is one, and then by nothing else. */
-  find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorProof | null>
+  find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorRecord | null>
 }
 
-export interface FirstFactorProof {
+export interface FirstFactorRecord {
   factor: FirstFactor
   /** The contact whose code was the first factor, which is none of the second. */
   spent: SpentContact | null
@@ -55,9 +55,9 @@ interface Needs {
   stores: { tickets: TicketStore }
 }
 
-export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorProofs {
+export function createFirstFactorRecords({ stores, clock }: Needs): FirstFactorRecords {
   const { tickets } = stores
-  const proofKey = (tokenHash: string) => `login-token:${tokenHash}`
+  const recordKey = (tokenHash: string) => `login-token:${tokenHash}`
   const passwordOf = ({ passwordDigest }: Proved) => hashOf(passwordDigest ?? '')
   /** The key under which the hash of the token is kept for a client that does not send it. */
   const clientKey = (accountUuid: string, by: 'device' | 'address', name: string) =>
@@ -88,10 +88,10 @@ export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorPr
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
       const loginToken = randomBytes(32).toString('base64url')
       const tokenHash = hashOf(loginToken)
-      const proof = { account: account.uuid, factor, password: passwordOf(account), ...(spent && { spent }) }
+      const record = { account: account.uuid, factor, password: passwordOf(account), ...(spent && { spent }) }
       const key = client.fingerprint === null ? addressKey(account, client) : deviceKey(account, client)
       await Promise.all([
-        tickets.put(proofKey(tokenHash), proof, expiresAt, now),
+        tickets.put(recordKey(tokenHash), record, expiresAt, now),
         tickets.put(key, { token: tokenHash }, expiresAt, now),
       ])
       return loginToken
@@ -99,13 +99,13 @@ export function createFirstFactorProofs({ stores, clock }: Needs): FirstFactorPr
     async find(account, client, loginToken) {
       const now = clock.now()
       const { by, tokenHash } = await findTokenHash(account, client, loginToken, now)
-      const proof = await tickets.find(proofKey(tokenHash), now)
-      if (proof?.account !== account.uuid || proof.password !== passwordOf(account)) return null
+      const record = await tickets.find(recordKey(tokenHash), now)
+      if (record?.account !== account.uuid || record.password !== passwordOf(account)) return null
       return {
-        factor: proof.factor as FirstFactor,
-        spent: (proof.spent as SpentContact | undefined) ?? null,
+        factor: record.factor as FirstFactor,
+        spent: (record.spent as SpentContact | undefined) ?? null,
         by,
-        take: async () => (await tickets.take(proofKey(tokenHash), clock.now())) !== null,
+        take: async () => (await tickets.take(recordKey(tokenHash), clock.now())) !== null,
       }
     },
   }
