@@ -138,6 +138,8 @@ export interface ErrorDetails {
   terms?: string
   /** Only, and always, with `unknown_passkey`: what the browser should forget. */
   passkey?: UnknownPasskey
+  /** Only with `unsupported_media_type`, where it is not JSON: the type that is wanted. */
+  wantedType?: string
   /** OAuth's name of the error, at the endpoint where applications ask for tokens. */
   oauthError?: string | undefined
   /** Only with `unavailable`, where a probe asks: why, in words that anybody may read. */
@@ -156,6 +158,7 @@ export class AppError extends Error {
   readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
   readonly terms: string | undefined
   readonly passkey: UnknownPasskey | undefined
+  readonly wantedType: string | undefined
   readonly oauthError: string | undefined
   readonly reason: string | undefined
   readonly page: PageContent | undefined
@@ -168,6 +171,7 @@ export class AppError extends Error {
     this.twoFactor = details.twoFactor
     this.terms = details.terms
     this.passkey = details.passkey
+    this.wantedType = details.wantedType
     this.oauthError = details.oauthError
     this.reason = details.reason
     this.page = details.page

@@ -66,7 +66,7 @@ export const ar: Texts = {
     use_another_method: 'لا تُرسل رموز إلى هذا الحساب. يرجى استخدام طريقة أخرى.',
     not_resendable: 'لا يمكن إرسال هذه الرسالة مرة أخرى.',
     body_too_large: 'محتوى الطلب أكبر من اللازم.',
-    unsupported_media_type: 'يجب إرسال محتوى الطلب بصيغة application/json.',
+    unsupported_media_type: 'يجب إرسال محتوى الطلب بصيغة {type}.',
     validation_failed: 'بعض الحقول غير صالحة.',
     claims_too_large: 'بيانات رمز الوصول أكبر من المسموح به.',
     invalid_code: 'هذا الرمز غير صحيح أو انتهت صلاحيته.',

@@ -63,7 +63,7 @@ export const en: Texts = {
     use_another_method: 'No code is sent to this account. Please use another method.',
     not_resendable: 'This message cannot be sent again.',
     body_too_large: 'The request body is too large.',
-    unsupported_media_type: 'The request body must be sent as application/json.',
+    unsupported_media_type: 'The request body must be sent as {type}.',
     validation_failed: 'Some fields are not valid.',
     claims_too_large: 'The claims of the access token would be too large.',
     invalid_code: 'This code is not valid or has expired.',

@@ -67,7 +67,7 @@ export const es: Texts = {
     use_another_method: 'No se envían códigos a esta cuenta. Utilice otro método.',
     not_resendable: 'Este mensaje no se puede volver a enviar.',
     body_too_large: 'El cuerpo de la solicitud es demasiado grande.',
-    unsupported_media_type: 'El cuerpo de la solicitud debe enviarse como application/json.',
+    unsupported_media_type: 'El cuerpo de la solicitud debe enviarse como {type}.',
     validation_failed: 'Algunos campos no son válidos.',
     claims_too_large: 'Los datos del token de acceso serían demasiado grandes.',
     invalid_code: 'Este código no es válido o ha caducado.',

@@ -66,7 +66,7 @@ export const fr = {
     use_another_method: 'Aucun code n’est envoyé à ce compte. Utilisez une autre méthode.',
     not_resendable: 'Ce message ne peut pas être renvoyé.',
     body_too_large: 'Le corps de la requête est trop volumineux.',
-    unsupported_media_type: 'Le corps de la requête doit être envoyé en application/json.',
+    unsupported_media_type: 'Le corps de la requête doit être envoyé en {type}.',
     validation_failed: 'Certains champs ne sont pas valides.',
     claims_too_large: 'Les informations du jeton d’accès seraient trop volumineuses.',
     invalid_code: 'Ce code n’est pas valide ou a expiré.',

@@ -69,7 +69,7 @@ export const pt: Texts = {
     use_another_method: 'Não são enviados códigos para esta conta. Utilize outro método.',
     not_resendable: 'Esta mensagem não pode ser enviada de novo.',
     body_too_large: 'O corpo do pedido é demasiado grande.',
-    unsupported_media_type: 'O corpo do pedido deve ser enviado como application/json.',
+    unsupported_media_type: 'O corpo do pedido deve ser enviado como {type}.',
     validation_failed: 'Alguns campos não são válidos.',
     claims_too_large: 'Os dados do token de acesso seriam demasiado grandes.',
     invalid_code: 'Este código não é válido ou expirou.',

@@ -139,6 +139,8 @@ export async function startEnvelopeApp({
     bodyDeadlineMs,
   })
   const app = new Elysia(appSettings).use(httpBase).use(greetingRoutes(httpBase)).use(failingRoutes(httpBase))
+  // One of the routes that take a form.
+  app.post('/stop', () => 'stopped', { detail: { hide: true } })
   if (docs)
     app.use(
       createDocumentation({ ...publicDocumentation, baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }),

@@ -48,6 +48,27 @@ describe('the type of a body', () => {
     expect(await errorOf(response)).toMatchObject({ status: 415, code: 'unsupported_media_type' })
   })
 
+  test('the answer names the type that is wanted', async () => {
+    const said = async (path: string) => {
+      const answer = await app.post(path, 'x', { 'content-type': 'text/plain', 'accept-language': 'en' })
+      return [answer.status, ((await answer.json()) as { message: string }).message]
+    }
+    expect(await said(PATH)).toEqual([415, 'The request body must be sent as application/json.'])
+    const form = [415, 'The request body must be sent as application/x-www-form-urlencoded.']
+    expect(await said('/stop')).toEqual(form)
+  })
+
+  test.each(['PROPFIND', 'TRACE', 'QUERY', 'MKCOL', 'PURGE'])(
+    '%s is 405, with what is allowed',
+    async (method) => {
+      const answer = await sendRaw(app.port, [
+        `${method} ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n${FOLLOWING}`,
+      ])
+      expect(statusesOf(answer)).toEqual([405, 200])
+      expect(answer.text.toLowerCase()).toContain('allow: options, post')
+    },
+  )
+
   test('a missing Content-Type is 415, and the connection lives on', async () => {
     const answer = await sendRaw(app.port, [
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{"name":"Ada"}${FOLLOWING}`,

@@ -6,6 +6,7 @@ import {
   type TwoFactorMethod,
   type UnknownPasskey,
 } from '../../errors.ts'
+import { errorSentence } from '../../texts/error-sentence.ts'
 import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
@@ -38,10 +39,11 @@ export function errorAnswerBody(
   showsCause = false,
 ): ErrorBody {
   const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason } = failure
+  const message = errorSentence(errorCode, texts, failure.wantedType)
   return {
     status: errorStatus[errorCode],
     code: errorCode,
-    message: texts.errors[errorCode],
+    message,
     ...(fields && { errors: fields.map((field) => fieldBody(field, texts)) }),
     ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     ...(twoFactor && { two_factor: twoFactor }),
@@ -50,7 +52,7 @@ export function errorAnswerBody(
     ...(reason !== undefined && { reason }),
     ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,
-    ...(oauthError !== undefined && { error: oauthError, error_description: texts.errors[errorCode] }),
+    ...(oauthError !== undefined && { error: oauthError, error_description: message }),
   }
 }
 

@@ -19,6 +19,7 @@ export interface Failure {
   retryAfterSeconds?: number | undefined
   twoFactor?: { methods: TwoFactorMethod[] } | undefined
   terms?: string | undefined
+  wantedType?: string | undefined
   passkey?: UnknownPasskey | undefined
   oauthError?: string | undefined
   reason?: string | undefined
@@ -34,21 +35,21 @@ export interface Failure {
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
-    const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason, page } =
-      error
+    const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey } = error
+    const { wantedType, oauthError, reason, page } = error
     const cause = causeWord(error.cause)
-    return {
-      errorCode,
+    const details = {
       fields,
       retryAfterSeconds,
       twoFactor,
       terms,
       passkey,
+      wantedType,
       oauthError,
       reason,
       page,
-      cause,
     }
+    return { errorCode, ...details, cause }
   }
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)

@@ -3,6 +3,7 @@
  * once in `components.responses`, each code once in `components.examples`, and the operations refer to them.
  */
 import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../errors.ts'
+import { errorSentence } from '../../texts/error-sentence.ts'
 import { languages } from '../../texts/languages.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import type { Json } from './openapi-components.ts'
@@ -58,7 +59,7 @@ function answerOf(codes: ErrorCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   const waits = codes.some(tellsWhen)
   return {
-    description: codes.map((code) => `\`${code}\`: ${languages.en.errors[code]}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${errorSentence(code, languages.en)}`).join('\n\n'),
     headers: {
       'X-Request-Id': headerReference('X-Request-Id'),
       ...(waits && { 'Retry-After': headerReference('Retry-After') }),

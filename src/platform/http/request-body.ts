@@ -3,6 +3,7 @@
  * browser posts one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
  */
 import { AppError } from '../../errors.ts'
+import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
 import { readableField } from './unstorable-text.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
@@ -40,7 +41,8 @@ export async function readBody(
   // `request.body` would make a stream of bytes that have mostly arrived already.
   const declared = request.headers.get('content-length')
   if (declared === null ? !request.headers.has('transfer-encoding') : Number(declared) === 0) return null
-  if (!readable[type](request.headers)) throw new AppError('unsupported_media_type')
+  if (!readable[type](request.headers))
+    throw new AppError('unsupported_media_type', { wantedType: mediaTypes[type] })
   if (declared !== null && Number(declared) > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
   return withDeadline(declared === null ? readChunks(request) : request.bytes(), deadlineMs)
 }
@@ -87,9 +89,12 @@ export function isUnbounded(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length')) > 128 * 1024 * 1024
 }
 
+/** What a refusal names. */
+const mediaTypes = { json: JSON_TYPE, form: FORM_TYPE, any: `${JSON_TYPE} / ${FORM_TYPE}` }
+
 const readable: Record<'json' | 'form' | 'any', (headers: Headers) => boolean> = {
-  json: (headers: Headers) => isOfType(headers, 'application/json'),
-  form: (headers: Headers) => isOfType(headers, 'application/x-www-form-urlencoded'),
+  json: (headers: Headers) => isOfType(headers, JSON_TYPE),
+  form: (headers: Headers) => isOfType(headers, FORM_TYPE),
   any: (headers: Headers) => readable.json(headers) || readable.form(headers),
 }
 

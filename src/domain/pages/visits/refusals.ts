@@ -1,5 +1,6 @@
 /** The screens that take the place of a page which cannot be drawn, or of a form which cannot be taken. */
 import type { ErrorCode } from '../../../errors.ts'
+import { errorSentence, FORM_TYPE } from '../../../texts/error-sentence.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { type Html, html } from '../frame/html.ts'
 
@@ -17,7 +18,7 @@ export function failedScreen(
   const { failed_title: title, try_again: again } = texts.pages
   return {
     title,
-    content: html`<h1>${title}</h1><p class="lead">${texts.errors[code]}${
+    content: html`<h1>${title}</h1><p class="lead">${errorSentence(code, texts, FORM_TYPE)}${
       waitSeconds !== undefined && html` ${waitSentence(texts, waitSeconds)}`
     }</p>
 <a class="button quiet" href="${href}">${again}</a>`,
