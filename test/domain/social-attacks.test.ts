@@ -281,6 +281,26 @@ test('what a provider made of the victim’s e-mail never opened the victim’s 
   expect((await service.get('sessions', { bearer: access_token })).body.sessions).toHaveLength(1)
 })
 
+test('what a provider repeats in place of a code is not said in the log', async () => {
+  const before = service.log.length
+  const errors = [
+    'hunter2',
+    () => provider.exchanges.at(-1)?.body.get('code') ?? '',
+    'gho_16C7e42F292c6912E7710c838347Ae178B4a',
+  ]
+  for (const error of errors) {
+    lie({
+      tokenAnswer: () => ({ status: 400, body: { error: typeof error === 'string' ? error : error() } }),
+    })
+    await browser.walk('p1', newPkce())
+  }
+  const causes = service.log
+    .slice(before)
+    .map((line) => JSON.parse(line))
+    .filter(({ provider }) => provider === 'p1')
+  expect(causes.map(({ cause }) => cause)).toEqual(['other', 'other', 'other'])
+})
+
 test('nothing of a failed sign-in stands in the log but why', () => {
   const failures = service.log.map((line) => JSON.parse(line)).filter(({ provider }) => provider === 'p1')
   expect(failures.length).toBeGreaterThan(20)

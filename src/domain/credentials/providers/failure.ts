@@ -1,6 +1,7 @@
 /** Maps what openid-client, jose and the network throw to the ways in which a provider can fail. */
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client'
 import { OutboundFailure } from '../../../platform/guarded-fetch.ts'
+import { createRedactor } from '../../../platform/redact.ts'
 import { ProviderFailure, type ProviderFailureReason } from './provider.ts'
 
 /** RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6, and Apple's code for a cancelled sign-in. */
@@ -14,9 +15,16 @@ const DENIED = new Set([
 ])
 const AWAY = new Set(['server_error', 'temporarily_unavailable'])
 
-/** Keeps a code only, because a provider's text may hold anything. */
+/** Keeps a code only, because a provider's text may hold anything. Codes have no digits; tokens nearly always do. */
 const codeOf = (text: unknown): string =>
-  typeof text === 'string' && /^[\w.-]{1,60}$/.test(text) ? text : 'other'
+  typeof text === 'string' && /^[A-Za-z_.-]{1,60}$/.test(text) ? text : 'other'
+
+/** A provider may also repeat, in the place of a code, what it was given in confidence. */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof ProviderFailure) || createRedactor(secrets)(error.detail) === error.detail)
+    return error
+  return new ProviderFailure(error.reason, 'other')
+}
 
 export function toProviderFailure(error: unknown): ProviderFailure {
   if (error instanceof ProviderFailure) return error

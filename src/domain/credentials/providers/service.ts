@@ -5,6 +5,7 @@ import type { Config, SocialProviderConfig } from '../../../platform/config/type
 import { createGuardedFetch, type Network } from '../../../platform/guarded-fetch.ts'
 import { createAppleSecret } from './apple-secret.ts'
 import { configuredAuthority } from './authority.ts'
+import { withoutSecrets } from './failure.ts'
 import { createOAuthProvider } from './oauth.ts'
 import { createOpenIdProvider } from './openid.ts'
 import { type OpenIdPreset, presets } from './presets.ts'
@@ -28,7 +29,7 @@ export function createProviderService({ config, clock, network }: Options): Prov
   const providers = new Map(
     enabled.map((provider) => [
       provider.name,
-      createProvider(provider, config.server.baseUrl, clock, network),
+      keepingSecrets(createProvider(provider, config.server.baseUrl, clock, network), provider),
     ]),
   )
   return {
@@ -39,6 +40,22 @@ export function createProviderService({ config, clock, network }: Options): Prov
       return provider
     },
   }
+}
+
+/** What the log says of a failure holds nothing of what the provider was sent. */
+function keepingSecrets(provider: Provider, { clientSecret }: SocialProviderConfig): Provider {
+  const redeem: Provider['redeem'] = async (answer, checks) => {
+    try {
+      return await provider.redeem(answer, checks)
+    } catch (error) {
+      const secrets = [clientSecret, answer.get('code'), checks.codeVerifier, checks.state, checks.nonce]
+      throw withoutSecrets(
+        error,
+        secrets.filter((secret) => typeof secret === 'string'),
+      )
+    }
+  }
+  return { ...provider, redeem }
 }
 
 function createProvider(
