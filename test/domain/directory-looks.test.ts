@@ -1,7 +1,9 @@
 /** Looks at people, lists of them, and what of administration is refused with a sentence. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeJwt } from 'jose'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
+import { race } from '../helpers/race.ts'
 import type { TestService } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 
@@ -23,6 +25,16 @@ describe('on two replicas', () => {
     await other('GET', `accounts/${uuid}`)
     await one('GET', `accounts/${uuid}`)
     const looks = await one('GET', `events?account=${uuid}&type=account.viewed`)
+    expect(looks.body.items).toHaveLength(1)
+  })
+
+  test('a first look of many calls at once is recorded once', async () => {
+    const call = operatorOf(service)
+    const { access_token } = await service.logIn(await service.signUp(newEmail()))
+    const uuid = decodeJwt(access_token as string).sub
+    const answers = await race([service], () => call('GET', `accounts/${uuid}`))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const looks = await call('GET', `events?account=${uuid}&type=account.viewed`)
     expect(looks.body.items).toHaveLength(1)
   })
 

@@ -13,20 +13,40 @@ interface Needs {
 }
 
 export function createViewRecorder({ events, clock }: Needs) {
-  const views = new Map<string, number>()
+  /** The time of the look, and what waits until it is recorded. */
+  const views = new Map<string, { at: number; recorded: Promise<void> }>()
+
+  async function recordOnce(look: { at: number }, uuid: string, actorId: string | undefined): Promise<void> {
+    const now = new Date(look.at)
+    const since = new Date(look.at - LOOK_MS)
+    // Another process, or one before this, may have recorded it.
+    const [before] = await events.list(
+      { account: uuid, type: 'account.viewed', actor: actorId, since },
+      null,
+      1,
+    )
+    if (before === undefined) await events.add([{ type: 'account.viewed', account: uuid }], now)
+    else look.at = before.createdAt.getTime()
+  }
+
   return {
     async record({ uuid }: { uuid: string }): Promise<void> {
       const actor = currentRequest()?.actor
-      const now = clock.now()
+      const at = clock.now().getTime()
       const key = `${actor?.type} ${actor?.id} ${uuid}`
-      if (now.getTime() - (views.get(key) ?? Number.NEGATIVE_INFINITY) < LOOK_MS) return
-      const since = new Date(now.getTime() - LOOK_MS)
-      const wanted = { account: uuid, type: 'account.viewed', actor: actor?.id ?? undefined, since }
-      // Another process, or one before this, may have recorded it.
-      const [before] = await events.list(wanted, null, 1)
+      const known = views.get(key)
+      if (known && at - known.at < LOOK_MS) return known.recorded
       if (views.size >= MAXIMUM_LOOKS) views.clear()
-      views.set(key, before?.createdAt.getTime() ?? now.getTime())
-      if (before === undefined) await events.add([{ type: 'account.viewed', account: uuid }], now)
+      const look = { at, recorded: Promise.resolve() }
+      // Marked before anything is awaited: calls in parallel wait for the same record.
+      views.set(key, look)
+      look.recorded = recordOnce(look, uuid, actor?.id ?? undefined)
+      try {
+        await look.recorded
+      } catch (error) {
+        if (views.get(key) === look) views.delete(key)
+        throw error
+      }
     },
     /** One event for each who lists and hour counts the rows that were shown. */
     async recordList(rows: number): Promise<void> {
