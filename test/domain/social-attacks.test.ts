@@ -284,7 +284,7 @@ test('what a provider made of the victim’s e-mail never opened the victim’s 
 test('what a provider repeats in place of a code is not said in the log', async () => {
   const before = service.log.length
   const errors = [
-    'hunter2',
+    'hunter.two',
     () => provider.exchanges.at(-1)?.body.get('code') ?? '',
     'gho_16C7e42F292c6912E7710c838347Ae178B4a',
   ]
