@@ -1,6 +1,6 @@
 /**
- * What a migration may do while the version before it still serves (CONTRIBUTING.md has the reasons). The file is
- * checked by its text, without a database.
+ * The rules for a migration that runs while the version before it still serves (CONTRIBUTING.md has the reasons). The
+ * file is checked by its text, without a database.
  */
 
 /** Those before it are older than the rules; test/faults/upgrade-locks.test.ts measures them all. */

@@ -55,9 +55,9 @@ const verbs =
 const subjectAndVerb =
   /^(?:it|he|she|they|we|you|this|that|everything|nothing|nobody|everybody|somebody|one) [a-z]|^(?:the|an?|each|every|no|its|their|our) [\w'-]+ \w+(?:s|ed)\b/i
 
-/** Whether it begins like a part of a sentence, and nothing that follows could be its main clause. */
+/** Tells whether it begins like a part of a sentence, and nothing that follows could be its main clause. */
 export function isFragment(sentence: string): boolean {
-  // What follows a colon or a semicolon does not make a sentence of what stands before it.
+  // Words behind a colon or a semicolon do not make a sentence of those before it.
   const [text = ''] = sentence
     .replace(/`[^`]*`/g, 'x')
     .replace(/\([^)]*\)/g, '')
@@ -72,6 +72,9 @@ export function isFragment(sentence: string): boolean {
   return isSubordinate || !verbs.test(text.replace(clauses, ' '))
 }
 
+/** A noun phrase names its noun first: "The address that …", and a function says what it does: "Returns …". */
+const questions = /^(?:What|How|Whether|Why|Which|Who)\b/
+
 /** Words that make a reader stop. */
 export const riddles = /\b(?:whoever|whomever|whosoever|what is no|of what no)\b/i
 
@@ -84,16 +87,17 @@ export function findPoorSentences(text: string, codes: readonly string[]): strin
     return [
       ...(isFragment(sentence) ? [`is no sentence: "${shown}"`] : []),
       ...(words > MAXIMUM_WORDS ? [`has ${words} words, more than ${MAXIMUM_WORDS}: "${shown}"`] : []),
+      ...(questions.test(sentence) ? [`begins with a question instead of its noun or verb: "${shown}"`] : []),
       ...(riddles.test(sentence) ? [`is a riddle: "${shown}"`] : []),
       ...(throws.test(sentence) ? [`lists thrown codes, which the routes do: "${shown}"`] : []),
     ]
   })
 }
 
-/** Whether the comment goes on in the next one, so that an editor shows the middle of a sentence. */
+/** Tells whether the comment goes on in the next one, so that an editor shows the middle of a sentence. */
 export const isUnfinished = (text: string): boolean => !/[.:!?)`"”…\]>*|}]$|https?:\S+$/.test(text)
 
-/** Whether a comment before the first statement says what the file is for. */
+/** Tells whether a comment before the first statement says what the file is for. */
 export const hasHead = (source: string): boolean =>
   /^\s*(?:\/\*\*|\/\/)/.test(
     source.replace(/^#!.*\n/, '').replace(/^import\s(?:[\s\S]*?from )?'[^']*'\n/gm, ''),

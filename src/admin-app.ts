@@ -213,7 +213,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
   clock: Clock
   /** The version of the service, for its description. */
   version: string
-  /** What the page calls the service. */
+  /** The name of the service on the page. */
   serviceName: string
 }
 
@@ -265,7 +265,10 @@ const documentation = {
 
 export type AdminListener = ReturnType<typeof createAdminListener>
 
-/** How requests may name the listener: as browsers and proxies reach it, and on loopback by any of its names. */
+/**
+ * The hosts by which requests may name the listener: as browsers and proxies reach it, and on loopback by any of its
+ * names.
+ */
 function hostsOf({ host }: { host: string }, port: number, baseUrl: string | null): string[] {
   const bracketed = host.includes(':') ? `[${host}]` : host
   const names = isLoopbackHost(host) ? [bracketed, 'localhost', '127.0.0.1', '[::1]'] : []

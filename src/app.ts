@@ -52,7 +52,7 @@ import {
   type HttpBaseOptions,
 } from './platform/http/http-base.ts'
 
-/** What the routes call. */
+/** The services that the routes call. */
 export interface AppServices {
   registration: RegistrationService
   login: LoginService
@@ -177,7 +177,7 @@ export interface AppOptions extends HttpBaseOptions {
   secureCookies: boolean
   /** The pages for people; empty: there are none. */
   pages: FormRoutes
-  /** Whether applications are handed who signed in. */
+  /** True if applications are handed who signed in. */
   handsOver?: boolean
   /** It is null without --dev. */
   devRoutes: ReturnType<typeof createDevRoutes> | null

@@ -1,6 +1,6 @@
 /**
- * The only builder: configuration -> connections -> stores -> services -> app. What it puts together is in compose/, in
- * that order.
+ * The only builder: configuration -> connections -> stores -> services -> app. The parts that it puts together are in
+ * compose/, in that order.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

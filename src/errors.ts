@@ -74,7 +74,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-/** What can be wrong with one field of a body (`errors[].code` of `validation_failed`). */
+/** The errors of one field of a body (`errors[].code` of `validation_failed`). */
 export const fieldErrorCodes = [
   'required',
   'invalid_type',
@@ -99,7 +99,7 @@ export const weakPasswordReasons = ['too_short', 'common', 'is_identifier', 'is_
 
 export type WeakPasswordReason = (typeof weakPasswordReasons)[number]
 
-/** What can prove a second factor, in the order in which answers list it. */
+/** The methods that can prove a second factor, in the order in which answers list them. */
 export const twoFactorMethods = ['passkey', 'totp', 'email', 'sms', 'recovery_code'] as const
 
 export type TwoFactorMethod = (typeof twoFactorMethods)[number]
@@ -144,7 +144,7 @@ export interface ErrorDetails {
   oauthError?: string | undefined
   /** Only with `unavailable`, where a probe asks: why, in words that anybody may read. */
   reason?: string
-  /** What a person sees in place of the error body; only where a browser opens the address itself. */
+  /** The page that a person sees in place of the error body; only where a browser opens the address itself. */
   page?: PageContent
   /** The log alone says why, in one word. Never holds what a person typed. */
   cause?: unknown

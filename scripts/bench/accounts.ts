@@ -28,7 +28,7 @@ export async function onDatabase<T>(url: string, work: (sql: postgres.Sql) => Pr
   }
 }
 
-/** What autovacuum does within a minute: plans made while the tables were empty are made again. */
+/** Does what autovacuum does within a minute: plans made while the tables were empty are made again. */
 export const gatherStatistics = (databaseUrl: string) => onDatabase(databaseUrl, (sql) => sql`analyze`)
 
 export interface AccountsOptions {

@@ -1,4 +1,6 @@
-/** What every row works with: how long to measure, the servers that all share, and what to stop at the end. */
+/**
+ * The things that every row works with: the time to measure, the servers that all share, and what to stop at the end.
+ */
 import { join } from 'node:path'
 import { builtExecutable } from '../../test/helpers/executable.ts'
 import { newDirectory } from '../../test/helpers/run-directory.ts'

@@ -25,7 +25,7 @@ export interface ChildOptions {
 /** Only what a program needs to be found and run: no setting of the caller's leaks into what is measured. */
 const baseEnvironment = () => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/tmp' })
 
-/** A program that talks with nobody: a server. What it prints goes to a file. */
+/** A program that talks with nobody: a server. Its output goes to a file. */
 export function startServer(
   command: string[],
   { env, directory = newDirectory('bench') }: ChildOptions = {},

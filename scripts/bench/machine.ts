@@ -1,4 +1,4 @@
-/** What the numbers were measured on. */
+/** The machine and the programs that the numbers were measured on. */
 import { cpus, release, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
@@ -34,7 +34,7 @@ export async function describeMachine(): Promise<Machine> {
 
 const numberIn = (text: string) => /\d+(\.\d+)+/.exec(text)?.[0] ?? text
 
-/** What a program says of itself; `-` where it is not installed. */
+/** Returns the first line that a program prints; `-` where it is not installed. */
 async function firstLine(command: string[]): Promise<string> {
   if (Bun.which(command[0] as string) === null) return '-'
   const child = Bun.spawn(command, {

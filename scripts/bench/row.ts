@@ -1,4 +1,4 @@
-/** What a row of the table is: who measures it, and what comes out. */
+/** A row of the table: the servers to measure, and the line that comes out. */
 import type { Bench } from './bench.ts'
 import { median, type Series } from './rounds.ts'
 
@@ -11,7 +11,7 @@ export interface Row {
 /** One line of the table; several where a row has several rivals. */
 export interface Line {
   row: string
-  /** What is measured, and against what. */
+  /** The thing that is measured, and what it is compared with. */
   what: string
   rival: string
   /** The value with its unit. */

@@ -17,7 +17,7 @@ export interface TripCounter {
   take(operations: number): Promise<Trips>
 }
 
-/** What an idle poterne (looking at its outbox, say) is counted for. */
+/** The time for which an idle poterne is counted, which looks at its outbox, for example. */
 const IDLE_MS = 1500
 
 const WRITES = /\b(insert|update|delete)\b/i

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { newDirectory } from '../../test/helpers/run-directory.ts'
 import type { Load, LoadResult, PlainRequest } from './load.ts'
 
-/** What wrk.lua prints. Times in milliseconds, `lastAtMs` since the end of the warm-up. */
+/** The output of wrk.lua. Times in milliseconds, `lastAtMs` since the end of the warm-up. */
 interface Printed {
   answered: number
   /** The answers after the warm-up, by status. */

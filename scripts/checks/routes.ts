@@ -8,7 +8,7 @@ interface Row {
   method: string
   path: string
   operation: string
-  /** What the table says of it beside its operation. */
+  /** The rest of the table's line, beside the operation. */
   about: string
   file?: string
 }

@@ -5,7 +5,7 @@ import { run } from './shell.ts'
 
 const root = join(import.meta.dir, '../..')
 
-/** What is inside the image beside poterne. */
+/** The packages inside the image, beside poterne. */
 const wanted = ['libc6', 'ca-certificates', 'tzdata', 'base-files']
 
 interface Pinned {

@@ -126,7 +126,9 @@ const unifyUsr = (entry: TarEntry): TarEntry => ({
   path: entry.path.replace(/^(lib|lib64)\//, 'usr/$1/'),
 })
 
-/** What `update-ca-certificates` would write: every certificate of Debian's list, in the order of their names. */
+/**
+ * The file that `update-ca-certificates` would write: every certificate of Debian's list, in the order of their names.
+ */
 function certificates(entries: TarEntry[]): string {
   return entries
     .filter(({ path }) => /^usr\/share\/ca-certificates\/.*\.crt$/.test(path))

@@ -1,6 +1,6 @@
 /**
- * What is inside the executable: the packages that Bun put into the bundle, the runtime, and PostgreSQL. Written as
- * CycloneDX 1.6 (ECMA-424) for programs, and as one page with every licence for people.
+ * The list of everything inside the executable: the packages that Bun put into the bundle, the runtime, and PostgreSQL.
+ * Written as CycloneDX 1.6 (ECMA-424) for programs, and as one page with every licence for people.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

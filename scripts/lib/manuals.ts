@@ -82,7 +82,7 @@ The socket by which commands reach the running service.
 `
 }
 
-/** What may follow the words typed so far, by those words: `'' → accounts, backup …`, `accounts → list, show …`. */
+/** The words that may follow those typed so far: `'' → accounts, backup …`, `accounts → list, show …`. */
 function wordsAfter(listed: Listed[]): Map<string, string[]> {
   const after = new Map<string, Set<string>>()
   const add = (before: string, word: string) => {

@@ -16,7 +16,7 @@ const out = join(dist, 'release')
 const work = join(dist, 'release-work')
 const { version } = manifest
 
-/** How long the index of a release is believed. */
+/** The days for which the index of a release is believed. */
 const INDEX_DAYS = 180
 const DAY_MS = 86_400_000
 
@@ -89,7 +89,7 @@ async function pack(target: TargetName, executable: string): Promise<void> {
   writeFileSync(join(out, `poterne-${version}-${target}.zst`), packed)
 }
 
-/** What `poterne upgrade` reads: where each executable is, relative to POTERNE_RELEASE_URL. */
+/** Writes the file that `poterne upgrade` reads: where each executable is, relative to POTERNE_RELEASE_URL. */
 function writeIndex(): void {
   const base = process.env.POTERNE_RELEASE_URL ?? out
   const names = Object.keys(targets) as TargetName[]

@@ -6,7 +6,7 @@ export interface TarEntry {
   mode: number
   /** Default: root. */
   owner?: number
-  /** What a symbolic link points to. */
+  /** The target of a symbolic link. */
   link?: string
   content?: Uint8Array
 }

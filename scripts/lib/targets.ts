@@ -1,4 +1,4 @@
-/** What executables are built for, and where the runtime of another processor comes from: the lock file pins them all. */
+/** The targets of the build, and where the runtime of another processor comes from: the lock file pins them all. */
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,7 +1,8 @@
 /**
- * What people see of a long run of tests. `bun scripts/lib/test-report.ts progress` reads the output of `bun test` and
- * prints a line every half minute, and each failure as it comes. `bun scripts/lib/test-report.ts summary REPORT…` reads
- * the reports in XML and prints the slowest ten tests, and at the end the names of those that failed.
+ * The progress and the report of a long run of tests, for people. `bun scripts/lib/test-report.ts progress` reads the
+ * output of `bun test` and prints a line every half minute, and each failure as it comes. `bun
+ * scripts/lib/test-report.ts summary REPORT…` reads the reports in XML and prints the slowest ten tests, and at the end
+ * the names of those that failed.
  */
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -54,7 +54,7 @@ export const fieldsOf = ({
   ...(metadata !== undefined && { metadata: readObject('--metadata', metadata, '{"plan":"team"}') }),
 })
 
-/** What only `set` takes. */
+/** The options that only `set` takes. */
 export const addCarriedOptions = (command: Command): Command =>
   command
     .option('--username <name>', 'its username, also a reserved one; "" takes it away')

@@ -16,7 +16,7 @@ export interface TriedConnection {
   /** The key of the configuration that names it. */
   key: string
   ok: boolean
-  /** What was found, or what is wrong and what to do. Holds no secret. */
+  /** The fact that was found, or what is wrong and what to do. Holds no secret. */
   message: string
 }
 

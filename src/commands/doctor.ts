@@ -246,7 +246,7 @@ async function sendTest(config: Config, sender: MessageSender | null, channel: '
 }
 
 function print(findings: NamedFinding[], failures: number, warnings: number): void {
-  // What is not configured is said once, by the first of its checks.
+  // A part that is not configured is named once, by the first of its checks.
   const isRepeated = ({ level, message }: NamedFinding, index: number) =>
     level === 'ok' && findings[index - 1]?.message === message
   for (const { level, name, message } of findings.filter((finding, index) => !isRepeated(finding, index)))

@@ -1,13 +1,13 @@
 /**
- * How commands print: tables for people, JSON for programs. They have no colours, so that a pipe and a terminal look
- * alike.
+ * The output of commands: tables for people, JSON for programs. They have no colours, so that a pipe and a terminal
+ * look alike.
  */
 
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** What a command did: a sentence for people, a value for programs. */
+/** Prints the result of a command: a sentence for people, a value for programs. */
 export function printResult({ json }: { json?: boolean | undefined }, value: unknown, sentence: string) {
   if (json) printJson(value)
   else process.stdout.write(`${sentence}\n`)
@@ -20,7 +20,7 @@ export interface TableOptions {
   numbersFrom?: number
   /** Stands in place of a table without rows, and says what to do next. */
   empty?: string
-  /** What fits on a line; in a pipe any line does. */
+  /** The columns that fit on a line; in a pipe any number does. */
   width?: number | undefined
 }
 
@@ -101,7 +101,7 @@ export function printRecord(record: Record<string, unknown>): void {
   }
 }
 
-/** What is stored may hold line breaks and terminal codes: they are shown, and do nothing. */
+/** Stored text may hold line breaks and terminal codes: they are shown, and do nothing. */
 export const toCell = (value: Cell) => (value === null ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?'))
 
 /** `87.3 KiB`, `12.0 MiB`, `3.4 GiB`. */

@@ -41,7 +41,7 @@ export async function interruptible<T>(
   const ending = new AbortController()
   const onSignal = async () => {
     if (ending.signal.aborted) process.exit(130)
-    // What is said is said below.
+    // The reason is printed below.
     ending.abort(new CommandFailure(1, ''))
     await undo()
     process.stderr.write(`${INTERRUPTED}\n`)

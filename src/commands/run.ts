@@ -9,7 +9,7 @@ import { jsonOption, yesOption } from './common-options.ts'
 import { CommandFailure } from './failure.ts'
 import { versionLine } from './version.ts'
 
-/** How each command is loaded, by its name. */
+/** The modules of the commands, by the names of the commands. */
 export type Commands = Record<string, () => Promise<Command>>
 
 /** All commands where `name` is none of them, for the help. */
@@ -18,7 +18,7 @@ export async function loadProgram(commands: Commands, name = ''): Promise<Comman
     .description('Registration, confirmation, login and two-factor sign-in, self-hosted in one executable.')
     .version(versionLine)
     .showHelpAfterError('Run `poterne --help` for the commands and their options.')
-    // What `secret` takes itself it must not keep from its commands.
+    // The options that `secret` takes itself must still reach its commands.
     .enablePositionalOptions()
     .exitOverride()
   const called = Object.hasOwn(commands, name) ? [commands[name]!] : Object.values(commands)

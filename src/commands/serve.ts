@@ -14,10 +14,10 @@ import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
-/** How long requests and sendings under way may take to finish; supervisors allow 10 s in all. */
+/** The time that requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
 const END_MS = 9500
-/** How long the last lines of the log may take. */
+/** The time that the last lines of the log may take. */
 const LAST_LINES_MS = 1000
 /** The one who starts a service asks first whether it is ready: what runs beside requests comes after that. */
 const BEGIN_AFTER_MS = 100

@@ -1,5 +1,5 @@
 /**
- * How commands reach administration: over the socket of a service that runs, or else, with the same routes, on the
+ * Commands reach administration over the socket of a running service. Without one, they call the same routes on the
  * configured database, while neither worker nor timers run.
  */
 import { createInterface } from 'node:readline/promises'
@@ -14,7 +14,7 @@ import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 
-/** How people name an account. */
+/** The names by which people find an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
 
 export type ServiceCallOptions = CommandOptions & { socket?: string | undefined }
@@ -31,7 +31,7 @@ export const addServiceCommand = (parent: Command, name: string, description: st
     .option(...configOption)
     .option(...socketOption)
 
-/** What lists take, read by `readLimit`. */
+/** The limit of lists, which `readLimit` reads. */
 export const limitOption = ['--limit <number>', 'the greatest number of rows', '1000'] as const
 export const sinceOption = [
   '--since <time>',
@@ -201,7 +201,7 @@ export async function uuidOf(call: Call, name: string): Promise<string> {
   return isUuid(name) ? name : (await findAccount(call, name)).uuid
 }
 
-/** What only begins with the name is not it. A phone number has many spellings, which end alike. */
+/** An account whose name only begins so is another one. A phone number has many spellings, which end alike. */
 function isNamed({ uuid, email, phone }: NamedAccount, name: string): boolean {
   if (name.includes('@')) return email?.toLowerCase() === name.trim().toLowerCase()
   const digits = name.replace(/\D/g, '').replace(/^0+/, '')

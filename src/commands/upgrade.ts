@@ -201,7 +201,7 @@ async function fetchTried(
   }
 }
 
-/** What an executable prints. Throws UpgradeRefused with its words where it fails. */
+/** Returns the output of an executable. Throws UpgradeRefused with its words where it fails. */
 async function ask(program: string, command: string[], env: Record<string, string>): Promise<string> {
   const child = Bun.spawn([program, ...command], {
     env: { ...process.env, ...env },

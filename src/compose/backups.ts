@@ -1,4 +1,4 @@
-/** How the service makes its scheduled backups: in a process of its own, so that requests come first. */
+/** The scheduled backups of the service: they run in a process of their own, so that requests come first. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

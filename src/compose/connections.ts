@@ -18,7 +18,7 @@ import {
 } from '../platform/secret-file.ts'
 
 export interface OpenOptions {
-  /** Whether an embedded database that is not there is made. Only a service makes one. */
+  /** True if an embedded database that is not there is made. Only a service makes one. */
   makesDatabase?: boolean
   /** It logs what the embedded database does by itself. */
   logger?: Logger

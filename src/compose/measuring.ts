@@ -1,4 +1,4 @@
-/** What is measured around the services: the stores they ask, and the gauges that a scrape reads. */
+/** The measurements around the services: of the stores they ask, and the gauges that a scrape reads. */
 import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * Moves all data between the embedded database and a PostgreSQL server. What signing in needs goes first, while the old
- * database refuses to write; then the old one is marked, and events and finished messages follow.
+ * Moves all data between the embedded database and a PostgreSQL server. The rows that a sign-in needs go first, while
+ * the old database refuses to write. Then the old one is marked, and events and finished messages follow.
  */
 
 import { createEventStore } from '../domain/foundation/events/store.ts'

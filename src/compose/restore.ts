@@ -61,11 +61,11 @@ export interface Restored extends Cleansed {
   lastingKeys: LastingKeysFrom
   /** Rows that were sealed anew, under the secret of this configuration. */
   sealedAnew: number
-  /** What did not open when it was backed up, either. */
+  /** The rows that did not open when the backup was made, either. */
   lost: { name: string; lost: number }[]
 }
 
-/** How large a backup is becomes known at its end. */
+/** The size of a backup becomes known at its end. */
 const TYPICAL_BYTES = 100 * 1024 * 1024
 
 /** Throws BackupRefused, and what opening the database throws; then nothing was changed. */

@@ -96,7 +96,7 @@ function createSendingCodes(
   }
 }
 
-/** What the services are built on. */
+/** The parts that the services are built on. */
 export interface Ground {
   catalog: Catalog
   clock: Clock

@@ -1,4 +1,4 @@
-/** Whether the stores can be relied on: at the start, each minute, and when a load balancer asks. */
+/** The readiness of the stores: it is asked for at the start, each minute, and by load balancers. */
 import type { LimitStore } from '../domain/limits/limits/store.ts'
 import { AppError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'

@@ -117,7 +117,7 @@ export type Stores = ReturnType<typeof createStores>
 /** "Did it go out?" is asked within weeks. */
 const MESSAGE_DAYS = 30
 
-/** What housekeeping sweeps, by the names in its log. */
+/** The sweeps of housekeeping, by the names in its log. */
 export const sweepsOf = (stores: Stores): Record<string, Sweep> => ({
   registrations: stores.registrations.sweep,
   registration_claims: stores.registrations.sweepClaims,

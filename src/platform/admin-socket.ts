@@ -12,10 +12,10 @@ const TEMPORARY = '/tmp/poterne-'
 
 /** Only its owner may open it. */
 const UMASK = 0o177
-/** What others may do with the directory of a service that has none of its own: nothing. */
+/** The rights of others on the directory of a service that has none of its own: none. */
 const OTHERS = 0o077
 
-/** What of a configuration says where the socket of its service is. */
+/** The part of a configuration that says where the socket of its service is. */
 export interface SocketSettings {
   admin: { socket: string | null }
   storage: { dataDir: string }
@@ -46,8 +46,8 @@ export interface SocketCandidate {
 }
 
 /**
- * A command looks for a running service at these paths, in this order. What of the configuration cannot be read is left
- * out.
+ * A command looks for a running service at these paths, in this order. Parts of the configuration that cannot be read
+ * are left out.
  */
 export function socketCandidates({
   admin,
@@ -67,7 +67,7 @@ export function socketCandidates({
   ]
 }
 
-/** Whether it, the directory it is in, and links to them belong to root or to the user who runs this. */
+/** Tells whether it, the directory it is in, and links to them belong to root or to the user who runs this. */
 export const isTrusted = (path: string): boolean =>
   [path, dirname(path)]
     .flatMap((each) => [lstatSync(each), statSync(each)])
@@ -82,7 +82,7 @@ function isOurs(directory: string): boolean {
   }
 }
 
-/** Whether a service answers there. */
+/** Tells whether a service answers there. */
 export function answers(path: string): Promise<boolean> {
   if (!findSocket(path)) return Promise.resolve(false)
   return new Promise((done) => {
@@ -105,7 +105,7 @@ function findSocket(path: string): boolean {
   }
 }
 
-/** How long a caller may wait for an answer, in seconds. */
+/** The time that a caller may wait for an answer, in seconds. */
 const PATIENCE_SECONDS = 30
 
 /** Opens the socket, in place of one that a service left behind. Gives the reason where it cannot. */

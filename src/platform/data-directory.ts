@@ -13,7 +13,7 @@ export class DataDirectoryRefused extends Error {
 const missing = { throwIfNoEntry: false } as const
 /** The part of the data directory that belongs to the database. */
 export const DATABASE_DIRECTORY = 'postgres'
-/** What others may do with a file: nothing here. */
+/** The rights of others on a file: none here. */
 const OTHERS = 0o077
 
 interface Owner {
@@ -53,7 +53,7 @@ export function takeOnOwnerOf(directory: string): void {
   if (owner !== null) actAs(owner, directory)
 }
 
-/** Whether this is root, and a user may put links into the directory or in its place. */
+/** Tells whether this is root, and a user may put links into the directory or in its place. */
 export const isOfAnotherUser = (directory: string): boolean =>
   process.geteuid?.() === 0 && (ownerOfData(dirname(directory), directory)?.uid ?? 0) !== 0
 
@@ -68,7 +68,7 @@ export function findForeignFile(directory: string): { file: string; owner: strin
   return null
 }
 
-/** What to do about such a file. */
+/** Returns the advice about such a file. */
 export function describeForeignFile(directory: string): string | null {
   const foreign = findForeignFile(directory)
   return (

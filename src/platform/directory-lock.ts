@@ -30,7 +30,7 @@ const OLD_MS = 86_400_000
 
 /**
  * Removes the directories with that prefix that no process has locked any more; with `graceMs`, where one hands them to
- * another, only after that time. What cannot be removed is left.
+ * another, only after that time. A directory that cannot be removed is left.
  */
 export function removeAbandoned(directory: string, prefix: string, graceMs = 0): void {
   for (const name of readdirSync(directory).filter((each) => each.startsWith(prefix))) {

@@ -1,4 +1,7 @@
-/** What was copied, unpacked or renamed is on the disk once it was flushed: the files, and the directories that name them. */
+/**
+ * The flushing of files and of the directories that name them: after it, copied, unpacked or renamed files are on the
+ * disk.
+ */
 import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'

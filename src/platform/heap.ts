@@ -31,8 +31,8 @@ const IDLE_SHARE = 0.05
 const PAUSE = 30
 
 /**
- * Gives back what the start, or a busy time, left behind: the machine code and byte code of what ran, and garbage. What
- * runs again is made again, which makes the first requests after a pause a little slower.
+ * Gives back what the start, or a busy time, left behind: the machine code and byte code of what ran, and garbage. Code
+ * that runs again is compiled again, which makes the first requests after a pause a little slower.
  */
 function giveBackWhenIdle(): void {
   let before = process.cpuUsage()

@@ -8,7 +8,7 @@ export type Redact = (text: string) => string
 const SHORTEST_SECRET = 4
 /** A shorter part of base64 stands in other words by chance. */
 const SHORTEST_BASE64 = 6
-/** How many encodings, one inside the other, are undone. */
+/** The number of encodings, one inside the other, that are undone. */
 const DEPTH = 4
 
 /** Each secret becomes `…`. */

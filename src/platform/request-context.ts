@@ -18,7 +18,9 @@ interface RequestContext {
   work: RequestWork
 }
 
-/** What the request made the service do: a login is slower than a look into a store, and that than a constant. */
+/**
+ * The work that the request made the service do: a login is slower than a look into a store, and that than a constant.
+ */
 export interface RequestWork {
   hashed: boolean
   askedStore: boolean

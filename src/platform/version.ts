@@ -1,4 +1,4 @@
-/** What runs: the version, and the commit that it was built from. */
+/** The identity of the running program: the version, and the commit that it was built from. */
 import manifest from '../../package.json' with { type: 'json' }
 
 /** scripts/build.ts puts a text in the place of each; run from source they do not exist. */

@@ -59,8 +59,8 @@ export function fallbackOf(tag: Language, fallback: Language): Language {
 }
 
 /**
- * What a file lacks comes from the built-in texts of its language, else from the language without its region, else from
- * the fallback, and at last from English.
+ * A text that a file lacks comes from the built-in texts of its language, else of the language without its region, else
+ * of the fallback, and at last of English.
  */
 export function mergeTexts(
   tag: Language,

@@ -1,7 +1,7 @@
 import type { FieldError } from '../errors.ts'
 import type { Texts } from './texts.ts'
 
-/** What is wrong with a field, in words. */
+/** Returns the problem of a field, in words. */
 export const fieldSentence = (
   { code, reason, minimum, nearest = '' }: FieldError,
   { fields, weak_password }: Texts,

@@ -22,7 +22,7 @@ export interface MessageFacts {
   provider?: string
   /** The name of a passkey, in quotation marks, in e-mails alone. */
   passkey?: string
-  /** What a message to the operator concerns: a gateway, the beginning of numbers. */
+  /** The subject of a message to the operator: a gateway, the beginning of numbers. */
   about?: string
   /** The link to a page of the service. */
   link?: string
@@ -30,7 +30,10 @@ export interface MessageFacts {
   support?: string
   /** The number of recovery codes that are left. */
   left?: string
-  /** What a reset or an undo took from the account: `email`, `phone`, `passkey`, or `identity` and the name of its provider. */
+  /**
+   * The contacts and ways to sign in that a reset or an undo took from the account: `email`, `phone`, `passkey`, or
+   * `identity` and the name of its provider.
+   */
   removed?: string[]
 }
 

@@ -1,4 +1,4 @@
-/** How long an SMS is for those who transport and charge it: in segments, by the alphabet that it needs. */
+/** The length of an SMS for those who transport and charge it: in segments, by the alphabet that it needs. */
 
 export interface SmsLength {
   /** GSM-7: the alphabet of SMS (3GPP TS 23.038); UCS-2: anything else, at less than half of the length. */

@@ -2,7 +2,7 @@
 import type { fr } from './fr.ts'
 import type { MessageTexts } from './messages.ts'
 
-/** What each language must have: the rows of the French one. */
+/** The texts that each language must have: the rows of the French one. */
 export type Texts = {
   [Part in keyof typeof fr]: Part extends 'messages'
     ? MessageTexts<keyof typeof fr.messages.codes, keyof typeof fr.messages.notices>

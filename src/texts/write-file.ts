@@ -6,7 +6,7 @@ import type { Texts } from './texts.ts'
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What `poterne texts init` writes: every text, in the words of `source`, ready to be translated. */
+/** Returns the file that `poterne texts init` writes: every text, in the words of `source`, ready to be translated. */
 export function textsFile(tag: string, source: string, texts: Texts): string {
   const head =
     source === tag

@@ -14,7 +14,10 @@ setDefaultTimeout(240_000)
 const HOUR = 3_600_000
 const [OWNERS_DEVICE, STRANGERS_DEVICE] = ['the device of the owner', 'the device of the stranger']
 
-/** What a stranger may send as a fingerprint, by turns: none, a random one, one that an account of their own knows. */
+/**
+ * Returns the fingerprint that a stranger may send, by turns: none, a random one, one that an account of their own
+ * knows.
+ */
 const guessedDevice = (call: number): { device_fingerprint?: string } =>
   [{}, { device_fingerprint: crypto.randomUUID() }, { device_fingerprint: STRANGERS_DEVICE }][call % 3]!
 
@@ -48,7 +51,7 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
     return { nobody, confirmed, waiting, locked, sent, app }
   }
 
-  /** What each kind of person's answers to these calls, one after the other, look like. */
+  /** Demands that each kind of person gets like answers to these calls, one after the other. */
   async function expectAlike(
     newIdentifier: () => string,
     answersOf: (identifier: string) => Promise<Answer[]>,

@@ -33,7 +33,7 @@ const isServing = async () => {
 }
 
 interface Spoken {
-  /** What came back. */
+  /** The body of the answer. */
   text: string
   /** The service ended the connection after so long. */
   seconds: number

@@ -1,4 +1,4 @@
-/** What a stranger writes stays what it is: text, in SQL, mails, SMS gateways, templates, logs, objects and columns. */
+/** The text that a stranger writes stays text: in SQL, mails, SMS gateways, templates, logs, objects and columns. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'

@@ -1,6 +1,6 @@
 /**
- * What anonymous callers do must cost owners nothing: neither their codes, nor their tries, nor their way in. Each test
- * lets strangers fill a counter until it refuses them, and then lets the owner come.
+ * The calls of anonymous callers must cost owners nothing: neither their codes, nor their tries, nor their way in. Each
+ * test lets strangers fill a counter until it refuses them, and then lets the owner come.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
@@ -67,7 +67,7 @@ async function useUpRow(service: TestService, operation: string, body: object) {
 
 /** Strangers ask for codes in every way until the destination gets none for the rest of the day. */
 async function useUpCodes(service: TestService, identifier: string) {
-  // What was sent to the owner so far does not count any more.
+  // Messages that were sent to the owner so far do not count any more.
   passDay(service)
   for (let codes = 0; codes < CODES_A_DAY; codes += 6) {
     expect(await crowd(service, 4, 'password/forgot', { identifier })).toEqual([201, 201, 201, 429])
@@ -284,7 +284,7 @@ describe.each(differingShapes)('on %s', (shape) => {
   )
 })
 
-/** How many rows and keys a caller may add to. */
+/** Counts the rows and keys that a caller may add to. */
 async function stored(service: TestService): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const table of ['accounts', 'codes', 'code_budgets', 'limits', 'messages'])

@@ -1,4 +1,4 @@
-/** What a password may be, and that the whole of it counts, through HTTP. */
+/** The rules for passwords, and that the whole password counts, through HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'

@@ -1,4 +1,4 @@
-/** What networks of strangers use up of the messages of the service: their own share, and never what others need. */
+/** The share of the service's messages that networks of strangers may use up: never what others need. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
@@ -21,7 +21,7 @@ const numberOfNextRange = () => `+3361${String(++ranges).padStart(3, '0')}${Stri
 const register = (service: TestService, contact: string, network: string) =>
   service.post('register', registration(contact), hostOf(network))
 
-/** How many of these calls were not refused. */
+/** Counts the calls that were not refused. */
 async function passed(count: number, call: () => Promise<{ status: number }>): Promise<number> {
   let admitted = 0
   for (let i = 0; i < count; i++) if ((await call()).status === 201) admitted++

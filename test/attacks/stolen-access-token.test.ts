@@ -25,7 +25,7 @@ setDefaultTimeout(60_000)
 const ORIGIN = 'https://app.example.com'
 const HOUR = 3_600_000
 
-/** What each of these operations needs besides a proof. */
+/** The body that each of these operations needs besides a proof. */
 const bodies: Record<string, () => object> = {
   'email/change': () => ({ email: newEmail() }),
   'phone/change': () => ({ phone: newPhone() }),
@@ -175,7 +175,7 @@ describe.each(differingShapes)('with limits on, on %s', (shape) => {
       }
       return new Set(answers)
     }
-    // What answers 404 or 409 in any case is refused before the signature is looked at.
+    // A call that answers 404 or 409 in any case is refused before the signature is looked at.
     const early = [...(await tryAll())].filter((outcome) => !/^40[49]/.test(outcome))
     expect(early).toEqual([refusedBy('passkey_too_new')])
     const login = await ask('login/options', {})

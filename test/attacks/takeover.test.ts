@@ -30,7 +30,7 @@ async function newestCode(destination: string): Promise<string> {
 interface Cast {
   email: string
   phone: string
-  /** What the stranger can read. */
+  /** The address that the stranger can read. */
   ownEmail: string
   ownPhone: string
   strangersSessions: string[]

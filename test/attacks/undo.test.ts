@@ -72,7 +72,7 @@ class Intruder {
     readonly email: string,
   ) {}
 
-  /** What an account of theirs or of somebody else answered. */
+  /** Keeps an account from the answer of theirs or of somebody else. */
   private keep(body: { account?: { uuid: string }; access_token?: string; refresh_token?: string }): boolean {
     if (body?.account?.uuid !== this.uuid) return false
     this.bearer = body.access_token as string

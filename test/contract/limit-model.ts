@@ -7,7 +7,7 @@ type Counter =
   | ({ kind: 'window' } & Window)
   | ({ kind: 'failures'; refusals: number; overMs: number } & Window)
 
-/** How many, in the window that ends then. */
+/** The number in the window that ends then. */
 type Window = { counted: number; endsMs: number }
 
 function emptyCounter(rule: Rule): Counter {

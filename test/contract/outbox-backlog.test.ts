@@ -1,4 +1,4 @@
-/** How fast the outbox is while thousands wait in it. It measures time: see `timed` in scripts/test. */
+/** The speed of the outbox while thousands wait in it. It measures time: see `timed` in scripts/test. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import type { CodeMessage } from '../../src/domain/messages/outbox/store.ts'

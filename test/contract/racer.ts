@@ -16,7 +16,7 @@ export interface RacerInput {
   startAtMs: number
 }
 
-/** How many of all calls, by `processes` processes with `callers` each, were admitted. */
+/** Counts the admitted calls, by `processes` processes with `callers` each. */
 export async function raceProcesses(place: Place | null, race: Race, { processes = 2, callers = 100 } = {}) {
   if (place === null) throw new Error('only one process may open this backend')
   const input: RacerInput = { place, race, callers, startAtMs: Date.now() + 1500 }

@@ -1,4 +1,4 @@
-/** What the connection makes of urls, certificates and replies, on servers of our own. */
+/** The use that the connection makes of urls, certificates and replies, on servers of our own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import Redis from 'ioredis'

@@ -174,7 +174,7 @@ describe('over the socket of a service with the embedded database', () => {
     const place = {
       ...{ account: person.identifier, token: JSON.parse(out).id, message: '1', session: '', directory },
     }
-    // What is about another place, or ends in a refusal here.
+    // Commands about another place, and those that end in a refusal here.
     const elsewhere =
       /^(restore|move|upgrade|migrate|backup|doctor|secret r|health|events follow|gateways|mail|config check)/
     const refused = [

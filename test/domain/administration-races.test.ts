@@ -1,4 +1,4 @@
-/** What happens at the same moment as an administrator acts: a sign-in, a refresh, a sign-in on the page. */
+/** The effects of an administrator's act on calls at the same moment: a sign-in, a refresh, a sign-in on the page. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { addAdministrator, asOperator, createPage, listening } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'

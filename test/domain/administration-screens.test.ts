@@ -29,7 +29,7 @@ afterAll(() => browser?.close())
 interface Screen {
   page: Page
   context: BrowserContext
-  /** What scripts or the browser complained of. */
+  /** The complaints of scripts and of the browser. */
   problems: string[]
   /** Bytes of the page's own files. */
   size(): number
@@ -206,7 +206,7 @@ describe('the page of administration', () => {
     await press(page, 'Close')
     await page.waitForSelector('td:text-is("nightly export")')
 
-    // What cannot be undone asks for both factors again once they are older than five minutes.
+    // An act that cannot be undone asks for both factors again once they are older than five minutes.
     service.clock.advance(6 * MINUTE_MS)
     await page.goto(
       `${service.adminUrl}/admin/?lang=en#/accounts/${(await asOperator(service, 'GET', `accounts?query=${bob.identifier}`)).body.items[0].uuid}`,

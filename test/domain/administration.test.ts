@@ -1,4 +1,4 @@
-/** What an operator sees and does, by the routes behind the socket, on every storage shape. */
+/** The reading and the changes of an operator, by the routes behind the socket, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'

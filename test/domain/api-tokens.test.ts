@@ -70,7 +70,7 @@ describe('a token of administration', () => {
     const uuid = crypto.randomUUID()
     const call = (route: AdminRoute, token: string) => {
       const path = route.path.replace(':uuid', uuid).replace(/:\w+/, '999')
-      // What is asked for is refused before it is read, and nothing of it exists.
+      // The request is refused before it is read, and its target does not exist.
       const body = route.method === 'GET' || route.method === 'DELETE' ? undefined : {}
       return use(token, route.method, path, body)
     }

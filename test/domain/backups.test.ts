@@ -81,7 +81,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       await service.signUp(newEmail()),
       await service.signUp(newEmail()),
     ]
-    // What was sent to a contact that the person no longer has goes with the account too.
+    // Messages to a contact that the person no longer has go with the account too.
     const [oldEmail, password] = [erased.identifier, erased.password]
     const { access_token: bearer } = await service.logIn(erased)
     erased.identifier = newEmail()
@@ -156,7 +156,7 @@ describe.each(['embedded', 'redis'] as const)('with %s', (shape) => {
       return (await post('2fa/verify', { identifier, otp, login_token: body.two_factor?.login_token })).status
     }
 
-    // What happens after it.
+    // Events after it.
     expect((await resetBy(service, staying.uuid, used)).status).toBe(200)
     await service.delivered()
     const notice = service.inbox.textsTo(app.person.identifier).find((text) => text.includes('/stop?t='))!
@@ -403,7 +403,7 @@ describe('a restore after the events were swept', () => {
   })
 })
 
-/** What the executable of that time wrote: its migrations, its tables, its columns. */
+/** Writes the backup as the executable of that time did: its migrations, its tables, its columns. */
 async function writeOlderBackup(session: CopySession, secret: Uint8Array): Promise<string> {
   const file = join(newDirectory('older'), 'older.backup')
   const writer = await createSealedFile(file, { kind: 'secret', secret })

@@ -58,7 +58,7 @@ const call = ({ method, path }: Route, authorization?: string) =>
     ...(authorization !== undefined && { headers: { authorization } }),
   })
 
-/** What every one of them says to this header; one answer for all of them, if they agree. */
+/** Returns the answer of every one of them to this header; one for all of them, if they agree. */
 async function answersTo(authorization?: string) {
   const answers = await Promise.all(
     routes.map(async (route) => {

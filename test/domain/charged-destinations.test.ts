@@ -1,4 +1,4 @@
-/** What is charged is what is sent to: every message that goes out by SMS costs one of the day, and no e-mail does. */
+/** The charges follow what is sent: every message that goes out by SMS costs one of the day, and no e-mail does. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { accountCodeKinds, codePurposes } from '../../src/domain/messages/codes/store.ts'

@@ -9,7 +9,7 @@ setDefaultTimeout(20_000)
 
 const service = useService({ shape: 'redis' })
 
-/** What happens on the way: the paths asked, and what the network does instead of the next answers. */
+/** The paths that were asked on the way, and what the network does instead of the next answers. */
 let asked: string[] = []
 let accidents: ((answer: Response) => Response | never)[] = []
 beforeEach(() => {

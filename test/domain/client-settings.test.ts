@@ -1,4 +1,4 @@
-/** What a client can ask about the server before anybody has signed in. */
+/** The settings of the server that a client can ask for before anybody has signed in. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { useService } from '../helpers/use-service.ts'
 

@@ -1,4 +1,4 @@
-/** How many changes of contact may be asked for. */
+/** The number of changes of contact that may be asked for. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'

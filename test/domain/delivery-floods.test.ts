@@ -1,4 +1,4 @@
-/** What strangers cause waits behind what owners cause, and what goes to nobody is in nobody's way. */
+/** Messages of strangers wait behind those of owners, and messages to nobody are in nobody's way. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'

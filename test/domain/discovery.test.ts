@@ -1,4 +1,4 @@
-/** How services that know the issuer alone find the keys that access tokens are verified with. */
+/** The documents by which services that know the issuer alone find the keys of access tokens. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { useService } from '../helpers/use-service.ts'
 

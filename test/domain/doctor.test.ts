@@ -112,7 +112,7 @@ async function prepare(sql: postgres.Sql): Promise<void> {
 
 const database = use(createPatientDatabase, service)
 
-/** What is well: a database, Redis, mail, DNS, a gateway, and the service that runs. */
+/** Builds a healthy installation: a database, Redis, mail, DNS, a gateway, and the service that runs. */
 async function healthy(): Promise<Patient> {
   const { smtp } = mail
   const settings = mergeSettings(service.storage, {
@@ -173,7 +173,7 @@ test('where everything is well each of the checks says so, in the order of the l
   expect(service.gateway.requests.filter(({ method }) => method !== 'HEAD')).toEqual([])
 })
 
-/** What is broken, whose check says so, how bad that is, and what it says to do. */
+/** The things that break: the check that says so, how bad that is, and what it says to do. */
 const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patient) => unknown][] = [
   [
     'a hash that is cheap',

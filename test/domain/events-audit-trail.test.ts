@@ -408,7 +408,9 @@ describe('whoever follows the events', () => {
   })
 })
 
-/** What the classes of OCSF 1.8 require: https://schema.ocsf.io/1.8.0/classes/authentication and the others. */
+/**
+ * The fields that the classes of OCSF 1.8 require: https://schema.ocsf.io/1.8.0/classes/authentication and the others.
+ */
 const required = (also: string[], activities: number[]) => ({
   type: 'object',
   required: [

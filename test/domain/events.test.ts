@@ -145,7 +145,7 @@ describe.each(shapes)('the history on %s', (shape) => {
     while (cursor !== null) {
       const { body } = await service.get(`events?limit=3${cursor && `&cursor=${cursor}`}`, { bearer })
       seen.push(...body.items.map(({ id }: EventItem) => id))
-      // What is added in the meantime does not move the pages.
+      // Events that are added in the meantime do not move the pages.
       await service.logIn(person)
       cursor = body.next_cursor
     }

@@ -90,7 +90,7 @@ describe('a password', () => {
 })
 
 describe('an imported bcrypt digest', () => {
-  // What other bcrypt programs made of these passwords, and what Bun makes itself of a long one.
+  // The digests that other bcrypt programs made of these passwords, and one that Bun itself makes of a long one.
   const digest = '$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe'
 
   test('is opened by its password, whichever of the names of the one algorithm it carries', async () => {

@@ -1,4 +1,4 @@
-/** What goes away by itself, and when, on every storage shape. */
+/** The rows that go away by themselves, and when, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { createHousekeeping } from '../../src/domain/operations/housekeeping/service.ts'

@@ -30,7 +30,7 @@ describe.each(differingShapes)('known devices on %s', (shape) => {
     return { identifier, bearer: (await signIn(fields, from('198.51.100.7'))) ?? bearer }
   }
 
-  /** Whether this client passes where its address asked for too many codes, as the owner's devices do. */
+  /** Tells whether this client passes where its address asked for too many codes, as the owner's devices do. */
   async function isKnown(identifier: string, device: string): Promise<boolean> {
     const shared = newClient()
     const ask = (body: object) => service.post('password/forgot', body, shared)

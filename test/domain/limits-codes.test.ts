@@ -1,4 +1,4 @@
-/** How often codes are sent, at the numbers of the default configuration and at others. */
+/** The rate at which codes are sent, at the numbers of the default configuration and at others. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
@@ -11,7 +11,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** What one asks for, again and again: how many of them pass now, and what the first refused one says. */
+/** Repeats a call: returns the number that pass now, and the words of the first refused one. */
 async function passing(call: () => ReturnType<TestService['post']>, most = 40) {
   for (let passed = 0; passed < most; passed++) {
     const answer = await call()

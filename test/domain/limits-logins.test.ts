@@ -1,4 +1,4 @@
-/** How many wrong passwords are checked, for whom, and that nobody can lock an owner out. */
+/** The number of wrong passwords that are checked, for whom, and that nobody can lock an owner out. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'

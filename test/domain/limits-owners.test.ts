@@ -1,4 +1,7 @@
-/** What an owner pays with, and how long a device or an address is known. The strangers' part is in attacks/. */
+/**
+ * The counters that an owner pays with, and the time for which a device or an address is known. The strangers' part is
+ * in attacks/.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import {

@@ -1,4 +1,7 @@
-/** What a login with two factors leaves for the call that ends it, and accounts whose app cannot be opened any more. */
+/**
+ * The record that a login with two factors leaves for the call that ends it, and accounts whose app cannot be opened
+ * any more.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'

@@ -10,7 +10,7 @@ import { soaking } from '../helpers/soak.ts'
 setDefaultTimeout(soaking ? 120_000 : 30_000)
 
 const MANY = soaking ? 100_000 : 3000
-/** How many claims of each kind end with one verification. */
+/** The number of claims of each kind that end with one verification. */
 const ENDED_AT_ONCE = 1000
 /** Far above what one indexed read takes on a busy machine, far below what reading every claim takes. */
 const GENEROUS_MS = 5000

@@ -1,4 +1,4 @@
-/** What Prometheus reads: a tour over every route, and then the numbers that it must have left behind. */
+/** The metrics for Prometheus: a tour over every route, and then the numbers that it must have left behind. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

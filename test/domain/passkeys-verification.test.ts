@@ -1,4 +1,4 @@
-/** What is taken for a passkey, and for a signature by one; every deviation by itself is refused. */
+/** The checks of passkeys and of signatures by them; every deviation by itself is refused. */
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import {

@@ -1,4 +1,4 @@
-/** What holds a guesser of passwords and codes back, and how a reset lets the owner in again; the parity of times. */
+/** The bounds for a guesser of passwords and codes, and the reset that lets the owner in again; the parity of times. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'

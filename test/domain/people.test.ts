@@ -1,4 +1,4 @@
-/** How an administrator repairs what opens an account: contacts, two factors, passkeys, identities. */
+/** The repairs by an administrator: contacts, two factors, passkeys, identities. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'

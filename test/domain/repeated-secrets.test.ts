@@ -41,7 +41,7 @@ const forms: Record<string, (secret: string) => string> = {
   'percent-encoded base64': (secret) => encodeURIComponent(Buffer.from(`me:${secret}`).toString('base64')),
 }
 
-/** Whether somebody who knows the usual encodings reads the secret, or six characters of it, in the text. */
+/** Tells whether somebody who knows the usual encodings reads the secret, or six characters of it, in the text. */
 function isReadable(text: string, secret: string): boolean {
   const tails = [secret, ...Object.values(forms).flatMap((form) => form(secret).split(' '))]
   return tails.some((form) => form.length >= 6 && text.includes(form.slice(1, -1)))

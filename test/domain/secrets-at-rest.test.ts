@@ -1,4 +1,4 @@
-/** What a stolen copy of the database, or the log, does not hold. */
+/** The secrets that a stolen copy of the database, or the log, does not hold. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'

@@ -24,7 +24,7 @@ afterAll(remove)
 
 interface Vendor {
   to?: string
-  /** What the vendor wants to be asked. */
+  /** The request that the vendor wants. */
   request: { method: string; path: string; headers?: Record<string, string>; fields: Record<string, unknown> }
   accepted: GatewayBehaviour
   id: string

@@ -18,7 +18,7 @@ const OTHER_TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
 const appleKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
 let signer: Signer
-/** What the next answers say. */
+/** The claims of the next answers. */
 let claims: JWTPayload
 let githubUser: object
 let githubEmails: unknown
@@ -119,7 +119,7 @@ async function signInNatively(provider: string, next: JWTPayload) {
   return service.post(`social/${provider}/token`, { id_token: await signed(), nonce: 'n' })
 }
 
-/** Whether the account has verified its e-mail, which no answer shows. */
+/** Tells whether the account has verified its e-mail, which no answer shows. */
 const isVerified = async (accountId: number) =>
   (await countRows(
     service,

@@ -156,7 +156,7 @@ describe.each(shapes)('social login on %s', (shape) => {
       service.get(`social/nobody/authorize?${query}`),
       service.get('social/nobody/callback'),
       service.post('social/nobody/callback', undefined),
-      // What no header could carry, as in a redirect.
+      // A value that no header could carry, as in a redirect.
       service.post('social/%E2%84%AA/callback', undefined),
       service.post('social/nobody/token', { id_token: 'x', nonce: 'y' }),
     ])

@@ -141,7 +141,7 @@ describe('claims', () => {
     const report = await call('GET', 'doctor')
     const finding = report.body.findings.find(({ name }: { name: string }) => name === 'claims')
     expect([finding.level, finding.message]).toEqual(['warning', expect.stringContaining(account.uuid)])
-    // What did not fit before does not bind other changes.
+    // A value that did not fit before does not bind other changes.
     expect((await call('PATCH', `accounts/${account.uuid}`, { role_id: 'editor' })).status).toBe(200)
     await service.logIn(known)
   })

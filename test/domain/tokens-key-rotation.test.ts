@@ -340,7 +340,7 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     const { kid } = await rotation.rotate({ atOnce: true })
     const two = await startReplica(1, otherSecret)
     expect(two.signingKey().kid).toBe(kid)
-    // What was signed before the change lives until it expires.
+    // A token that was signed before the change lives until it expires.
     expect((await tokensOf(two).verify(token)).sessionId).toBe('s')
     // The replica that still has the old secret cannot open the new key, and goes on with the one it can.
     await one.refresh()

@@ -1,4 +1,6 @@
-/** What wrong codes tell: the owner of somebody who knows the password, and the operator of many guesses. */
+/**
+ * The notices about wrong codes: to the owner of somebody who knows the password, and to the operator of many guesses.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'

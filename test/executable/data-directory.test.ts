@@ -112,7 +112,7 @@ describe('what is made in the data directory', () => {
     mkdirSync(directory, { mode: 0o755 })
     chmodSync(directory, 0o755)
     const service = await startExecutable({ shape: 'embedded', storage: settings })
-    // What is inside a directory that nobody else may enter is out of their reach.
+    // The entries of a directory that nobody else may enter are out of their reach.
     const entrances = filesOf(directory).filter(
       (file) => lstatSync(file).isDirectory() || dirname(file) === directory,
     )

@@ -57,7 +57,8 @@ test('the service that runs is asked, its disk is looked at, and its metrics are
     level: 'failure',
     message: expect.stringContaining('make space on its disk'),
   })
-  // What asks the database may be refused as well, because no answer leaves while something waits for the full disk.
+  // Checks that ask the database may be refused as well, because no answer leaves while something waits for the full
+  // disk.
   const askDatabase = ['database-rights', 'migrations', 'sealed-rows']
   const changed = full.checks.filter(({ name, level }) => level !== levelOf(checks, name))
   expect(changed.map(({ name }) => name).filter((name) => !askDatabase.includes(name))).toEqual(['disk'])

@@ -1,4 +1,4 @@
-/** What stands around the executable changes nothing, and nothing is read or asked that is not its own. */
+/** The surroundings of the executable change nothing, and it reads and asks nothing that is not its own. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
@@ -67,7 +67,7 @@ async function serveIn(
   await running.exited
 }
 
-/** What the kernel saw: every file opened, every address connected to. */
+/** Returns the calls that the kernel saw: every file opened, every address connected to. */
 async function trace(directory: string, work: (url: string) => Promise<void>) {
   const file = join(newDirectory('trace'), 'calls')
   const calls = 'trace=open,openat,openat2,connect,execve'
@@ -92,7 +92,7 @@ const ADDON = /^\/tmp\/\.poterne-[0-9a-f-]{36}\.node( \(deleted\))?$/
 const mayTrace = () =>
   Bun.which('strace') !== null && Bun.spawnSync(['strace', '-qq', '-o', '/dev/null', 'true']).success
 
-/** What the open files of a process are, but for the three it was given; those closed meanwhile are left out. */
+/** Returns the open files of a process, but for the three it was given; those closed meanwhile are left out. */
 function linksOf(pid: number): string[] {
   const linkOf = (fd: string) => {
     try {
@@ -120,8 +120,8 @@ function connectionsOf(pid: number, port: number): string[] {
 
 /**
  * Holds the process where nothing may be traced, and reads what the kernel says it holds at the end. It is not seen
- * that the process closed a file again, or looked for one in vain. What it keeps, whom it is connected with and what it
- * runs is seen.
+ * that the process closed a file again, or looked for one in vain. Shows the files that it keeps, the peers that it is
+ * connected with and the programs that it runs.
  */
 async function hold(directory: string, work: (url: string) => Promise<void>) {
   const found = { opened: [''], tried: [''], connected: [''], executed: [''] }

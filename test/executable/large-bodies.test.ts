@@ -1,4 +1,4 @@
-/** What is too large is refused before it is gathered: the process does not grow with what strangers send. */
+/** A body that is too large is refused before it is gathered: the process does not grow with what strangers send. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { bodiesOf, sendRaw, statusesOf } from '../helpers/raw-http.ts'

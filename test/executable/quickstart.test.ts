@@ -17,7 +17,7 @@ const root = join(import.meta.dir, '../..')
 const files = join(root, 'docs/quickstart')
 
 let url: string
-/** What the back ends know as poterne: it is there or not as `isAway` says. */
+/** The poterne that the back ends know: it is there or not as `isAway` says. */
 let front: Bun.Server<undefined>
 let isAway = false
 let page: Bun.Server<undefined>

@@ -1,4 +1,4 @@
-/** What the README prints as a tour: each command run by a shell against `serve --dev`, each answer compared. */
+/** The tour of the README: each command is run by a shell against `serve --dev`, and each answer compared. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

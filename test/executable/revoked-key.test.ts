@@ -38,7 +38,7 @@ describe('two processes on one database', () => {
   const publishedBy = async ({ call }: Executable): Promise<string[]> =>
     (await call('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid)
 
-  /** What somebody has who read the table and the server secret. */
+  /** Returns the key that somebody has who read the table and the server secret. */
   async function steal(kid: string) {
     const [row] = await sql`select sealed_private_jwk as sealed from signing_keys where kid = ${kid}`
     const secret = createServerSecret(Buffer.from(stores.settings.server?.secret as string, 'hex'))

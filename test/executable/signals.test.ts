@@ -1,6 +1,6 @@
 /**
- * How the executable ends: nothing that was asked goes unanswered. Each test has an executable of its own and waits more
- * than it works, so they run at the same time.
+ * The end of the executable: every request gets an answer. Each test has an executable of its own and waits more than
+ * it works, so they run at the same time.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -65,7 +65,7 @@ describe.each(shapes)('SIGTERM on %s', (shape) => {
     expect(performance.now() - signalledAt).toBeLessThan(10_000)
     expect(service.process().stderr()).toBe('')
     expect(service.log().at(-1)?.msg).toBe('ended')
-    // What was acknowledged is there, and its message goes out at the latest with the next start.
+    // The acknowledged registration is there, and its message goes out at the latest with the next start.
     await service.start()
     const otp = await service.inbox.nextCode(email)
     expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)

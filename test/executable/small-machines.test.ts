@@ -1,6 +1,6 @@
 /**
- * What a service needs of a small machine: memory while it is idle, and a flood of logins under a limit of memory. The
- * libraries that it loads only when they are needed are there then.
+ * The needs of a service on a small machine: memory while it is idle, and a flood of logins under a limit of memory.
+ * The libraries that it loads only when they are needed are there then.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'

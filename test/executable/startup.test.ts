@@ -16,7 +16,10 @@ import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
 
-/** How long its main thread stood in line for a processor, in milliseconds: the second number is nanoseconds. */
+/**
+ * Returns the time that its main thread stood in line for a processor, in milliseconds: the second number is
+ * nanoseconds.
+ */
 function stoodInLineMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 }

@@ -23,7 +23,7 @@ setDefaultTimeout(60_000)
 
 const unitFile = join(import.meta.dir, '../../scripts/poterne.service')
 
-/** What stands after `name=`, in order. */
+/** Returns the values behind `name=`, in order. */
 function valuesOf(name: string): string[] {
   const [, section = ''] = readFileSync(unitFile, 'utf8').split('[Service]')
   return [...section.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)

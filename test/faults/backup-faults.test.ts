@@ -99,7 +99,7 @@ test('a backup that is killed leaves what the next one removes, and two at once 
   await killed.exited
   await waitFor(() => processStart(trial) === null, { what: 'the trial restore to end as well' })
   expect(readFileSync(file, 'utf8')).toBe('the old one')
-  // What it leaves beside the file is sealed: the database of the trial restore was elsewhere.
+  // The file beside the backup is sealed: the database of the trial restore was elsewhere.
   expect(readdirSync(directory)).toHaveLength(2)
   const left = readdirSync(directory, { recursive: true }) as string[]
   expect(left.filter((name) => name.includes('PG_VERSION') || name.includes('trial'))).toEqual([])

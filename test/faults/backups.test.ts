@@ -126,7 +126,7 @@ atFullSize(
         longestDuring: longest(begunAt, endedAt),
       })
 
-      // What was acknowledged before it began is there, and nothing by half.
+      // Registrations that were acknowledged before it began are there, and nothing by half.
       const target = join(newDirectory('target'), 'data')
       const targetConfig = join(newDirectory('config'), 'target.toml')
       writeFileSync(targetConfig, stringify({ storage: { data_dir: target } }))

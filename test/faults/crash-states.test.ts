@@ -1,5 +1,5 @@
 /**
- * What a crash of the machine leaves of the embedded database. Every operation of the executable on its files is
+ * The states of the embedded database after a crash of the machine. Every operation of the executable on its files is
  * recorded with strace. States of the disk are made from them in which what was not flushed is lost, torn or reordered.
  * The executable opens each: everything acknowledged is there, and every page is whole. 6 states, 321 with
  * POTERNE_SOAK=1.

@@ -56,9 +56,9 @@ test('accounts, sessions and passwords that were acknowledged are there after a 
 })
 
 /**
- * What `refreshes` did to so many sessions of one person, after a crash that took all of it back. PostgreSQL's own
- * writer of the log is held meanwhile; whatever else writes the log takes the refreshes with it: then they are done
- * again.
+ * Returns the result of `refreshes` for so many sessions of one person, after a crash that took all of it back.
+ * PostgreSQL's own writer of the log is held meanwhile; whatever else writes the log takes the refreshes with it: then
+ * they are done again.
  */
 async function takenBack<T>(sessions: number, refreshes: (tokens: string[]) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,7 @@
-/** What the embedded database acknowledges is flushed, and a disk that fails ends the instance instead of the promise. */
+/**
+ * The writes that the embedded database acknowledges are flushed, and a disk that fails ends the instance instead of
+ * the promise.
+ */
 import { afterEach, describe, expect, mock, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
@@ -103,7 +106,7 @@ describe('a PGlite that would let nothing be flushed', () => {
   /** The files of an instance, changed as another version of PGlite might change them. */
   function change(place: 'before' | 'after', preRun: (module: Module) => void): void {
     const { init } = FlushedFiles.prototype
-    // What NodeFS adds runs before the hook is installed.
+    // Code that NodeFS adds runs before the hook is installed.
     const owner = place === 'before' ? NodeFS.prototype : FlushedFiles.prototype
     const original = place === 'before' ? NodeFS.prototype.init : init
     spyOn(owner, 'init').mockImplementation(async function (this: FlushedFiles, ...args) {

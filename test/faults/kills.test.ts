@@ -27,7 +27,7 @@ interface Outcome {
   /** The times from each restart to the last message, and to the one that was under way at the kill. */
   lastMessages: number[]
   underWay: number[]
-  /** How often the gateway was asked to send each of those. */
+  /** The number of times that the gateway was asked to send each of those. */
   asked: number[]
   smtp: TestSmtp
   gateway: TestGateway

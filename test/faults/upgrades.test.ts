@@ -1,6 +1,6 @@
 /**
- * Upgrades that end early, and databases that former migrations made. How long migrations keep anybody waiting is in
- * upgrade-locks.test.ts, two versions side by side in rolling-upgrade.test.ts.
+ * Upgrades that end early, and databases that former migrations made. The times for which migrations keep anybody
+ * waiting are in upgrade-locks.test.ts, two versions side by side in rolling-upgrade.test.ts.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** What autovacuum and the checkpointer do on a server: the embedded database does it by itself. */
+/** The work of autovacuum and the checkpointer on a server: the embedded database does it by itself. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -88,7 +88,7 @@ describe('the embedded database', () => {
     await first.run('delete from changed where number <= 200')
     await first.database.close()
     const second = await open({}, first.dataDir)
-    // What the work of the last second has changed itself may follow.
+    // Changes that the work of the last second has made itself may follow.
     const after = await second.everything()
     expect(after.filter((relation) => relation !== 'pg_catalog.pg_statistic')).toEqual([])
     await second.run('delete from changed where number <= 300')

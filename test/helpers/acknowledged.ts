@@ -1,4 +1,4 @@
-/** What clients were told under load, and whether a database that was opened again still holds it. */
+/** The answers that clients got under load, and the check that a database that was opened again still holds them. */
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { newEmail, PASSWORD, type Person, registration } from './api-client.ts'
@@ -6,7 +6,7 @@ import { checkPages } from './check-pages.ts'
 import { type Executable, startExecutable } from './executable.ts'
 import type { Settings } from './service.ts'
 
-/** What was answered, and when. */
+/** The answers, with their times. */
 export interface Acknowledged {
   at: number
   registered?: string
@@ -19,7 +19,7 @@ export interface Acknowledged {
 const nowMs = () => performance.timeOrigin + performance.now()
 export const dataDirOf = ({ storage }: Executable) => storage.storage!.data_dir as string
 
-/** Four clients who register, confirm, sign in and sign out. What they are told is added while it runs. */
+/** Four clients who register, confirm, sign in and sign out. Their answers are added while it runs. */
 export async function load(service: Executable, acknowledged: Acknowledged[], forMs: number): Promise<void> {
   const untilMs = nowMs() + forMs
   const note = (what: Omit<Acknowledged, 'at'>) => acknowledged.push({ at: nowMs(), ...what })

@@ -8,7 +8,7 @@ import { newDirectory } from './run-directory.ts'
 import { leaveWithoutProgram } from './server-process.ts'
 import type { TestService } from './service.ts'
 
-/** What the program prints. */
+/** Returns the output of the program. */
 function run(command: [string, ...string[]]): string {
   if (Bun.which(command[0]) === null) leaveWithoutProgram(command[0])
   const { exitCode, stdout, stderr } = Bun.spawnSync(command)
@@ -24,7 +24,7 @@ export function appCode(secret: string, now: Date, periods = 0): string {
   return run(['oathtool', '--totp', '--base32', '--now', `@${seconds}`, secret])
 }
 
-/** What a camera reads from an SVG picture. */
+/** Returns the text that a camera reads from an SVG picture. */
 export async function readQr(svg: string): Promise<string> {
   const directory = newDirectory('qr')
   const [drawing, picture] = [join(directory, 'qr.svg'), join(directory, 'qr.png')]

@@ -1,4 +1,4 @@
-/** Whether a stopped embedded database is whole, as PGlite itself sees it: no native tool opens these files. */
+/** The check that a stopped embedded database is whole, as PGlite itself sees it: no native tool opens these files. */
 import { PGlite } from '@electric-sql/pglite'
 import { amcheck } from '@electric-sql/pglite/contrib/amcheck'
 import { pageinspect } from '@electric-sql/pglite/contrib/pageinspect'

@@ -1,7 +1,7 @@
 /**
- * What a disk may hold after a crash, from the recorded operations of a process. A file's bytes are certain once it was
- * flushed, and with them the name under which it was made. A rename or a removal is certain once its directory was
- * flushed. Of everything else any part may be there: in pieces of 4 KiB, in any order.
+ * The states that a disk may hold after a crash, from the recorded operations of a process. A file's bytes are certain
+ * once it was flushed, and with them the name under which it was made. A rename or a removal is certain once its
+ * directory was flushed. Of everything else any part may be there: in pieces of 4 KiB, in any order.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import type { FileOperation } from './recorded-files.ts'
 
 const PIECE = 4096
 
-/** What happens to that which was not flushed. */
+/** The loss of writes that were not flushed. */
 export type Loss = 'everything' | 'data' | 'names' | 'some'
 export const losses: Loss[] = ['everything', 'data', 'names', 'some']
 
@@ -91,7 +91,7 @@ function createHistory(root: string, base: string | null): History {
     const parent = find(dirname(path))
     return parent === undefined ? undefined : entries[parent]!.children.get(basename(path))
   }
-  /** What the run did not make itself was there before. */
+  /** A file that the run did not make itself was there before. */
   function know(path: string, isDirectory = false): number {
     const found = find(path)
     if (found !== undefined) return found

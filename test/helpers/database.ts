@@ -1,4 +1,4 @@
-/** What tests do to the database of a service that no route does: act as an administrator, look at rows. */
+/** The acts of tests on the database of a service that no route offers: act as an administrator, look at rows. */
 import { spyOn } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'

@@ -6,8 +6,9 @@ import { connectServer } from '../../src/platform/postgres/server.ts'
 import { createDatabase } from './servers.ts'
 
 /**
- * What is put into the tables once so many migrations are applied; `$1` is the number of accounts. One account in fifty
- * is an unverified registration, which others contest; one in ten has an app, one in a hundred is locked.
+ * The rows that are put into the tables once so many migrations are applied; `$1` is the number of accounts. One
+ * account in fifty is an unverified registration, which others contest; one in ten has an app, one in a hundred is
+ * locked.
  */
 const FILLS: Record<number, string[]> = {
   1: [
@@ -76,7 +77,7 @@ export interface FilledDatabase {
   drop(): Promise<void>
 }
 
-/** How many migrations are applied before the next tables are filled, up to all of them. */
+/** Returns the numbers of migrations after which tables are filled, up to all of them. */
 export const stages = (): number[] => [
   ...Object.keys(FILLS)
     .map(Number)
@@ -117,7 +118,9 @@ export async function createFilled(
   }
 }
 
-/** What a version after this one may do: more columns for tables whose rows statements give as a whole. */
+/**
+ * The migrations that a version after this one may have: more columns for tables whose rows statements give as a whole.
+ */
 export const laterMigrations: Migration[] = ['accounts', 'sessions', 'messages', 'accounts'].map(
   (table, index) => ({
     number: ownMigrations.length + index,

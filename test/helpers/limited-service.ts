@@ -49,7 +49,10 @@ export function newClient(): CallOptions {
   return from(`10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients & 255}`)
 }
 
-/** What a client sees of an answer, without the request id and the time, which differ from call to call. */
+/**
+ * Returns the part of an answer that a client sees, without the request id and the time, which differ from call to
+ * call.
+ */
 export function seen({ status, headers, body }: Answer) {
   const shown = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
   const { request_id: _, ...rest } = body ?? {}

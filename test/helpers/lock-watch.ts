@@ -1,4 +1,7 @@
-/** How long a migration keeps others waiting: measured by what waits, and by the locks that it holds. */
+/**
+ * The time for which a migration keeps others waiting: measured by statements that wait, and by the locks that it
+ * holds.
+ */
 import postgres from 'postgres'
 import { retryDeadlocks } from '../../src/platform/postgres/failure.ts'
 
@@ -17,7 +20,7 @@ const PROBES = {
 
 const hasText = (text: string) => !text.includes('$1::int')
 
-/** What excludes writers, or everybody. */
+/** The locks that exclude writers, or everybody. */
 const STRONG = ['ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock']
 
 export interface Waits {
@@ -28,7 +31,7 @@ export interface Waits {
 }
 
 export interface LockWatch {
-  /** What happened since the last call. */
+  /** Returns the waits since the last call. */
   take(): Waits
   stop(): Promise<void>
 }

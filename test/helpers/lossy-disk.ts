@@ -1,6 +1,6 @@
 /**
- * A disk whose power can be cut: ext4 on a loop device, shut down without flushing its journal, as xfstests does it. What
- * the file system had not written to the device by then is gone. Needs root, loop devices and mkfs.ext4.
+ * A disk whose power can be cut: ext4 on a loop device, shut down without flushing its journal, as xfstests does it.
+ * Writes that the file system had not given to the device by then are gone. Needs root, loop devices and mkfs.ext4.
  */
 import { dlopen, ptr } from 'bun:ffi'
 import { spawnSync } from 'node:child_process'

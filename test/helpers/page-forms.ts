@@ -9,7 +9,7 @@ export interface PageForm {
   /** The form is sent to this path. */
   path: string
   fields(identifier: string): Record<string, string>
-  /** How many in a row until a limit answers. */
+  /** The number of calls in a row until a limit answers. */
   untilRefused: number
 }
 
@@ -55,7 +55,10 @@ export interface SeenPage {
   html: string
 }
 
-/** What a stranger sees who opens the page in a new browser and sends its form. Flows, cookies and identifiers are masked. */
+/**
+ * Returns the page that a stranger sees who opens it in a new browser and sends its form. Flows, cookies and
+ * identifiers are masked.
+ */
 export async function seenOf(
   url: string,
   { page, path, fields }: PageForm,

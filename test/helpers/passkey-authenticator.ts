@@ -51,7 +51,7 @@ function head(major: number, value: number): Buffer {
 /** A list of pairs is a map. */
 export type Cbor = number | string | Uint8Array | [Cbor, Cbor][] | { list: Cbor[] }
 
-/** What an authenticator attests, and with which key. */
+/** The statement of an authenticator, and the key that signs it. */
 export interface Attested {
   authData: Buffer
   clientDataHash: Buffer

@@ -16,7 +16,7 @@ export interface Signer {
   sign(claims: JWTPayload, header?: Record<string, unknown>): Promise<string>
 }
 
-/** What is changed of what an honest provider would say. */
+/** The changes to what an honest provider would say. */
 export interface Lies {
   description?: (honest: Record<string, unknown>) => Record<string, unknown>
   keys?: (honest: JWK[]) => JWK[]

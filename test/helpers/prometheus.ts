@@ -66,7 +66,7 @@ scrape_configs:
   }
 }
 
-/** What promtool says of it; empty where it finds nothing. */
+/** Returns the output of promtool; empty where it finds nothing. */
 export async function promtool(args: string[], input = ''): Promise<{ code: number; said: string }> {
   const tool = Bun.spawn(['promtool', ...args], {
     stdin: new TextEncoder().encode(input),

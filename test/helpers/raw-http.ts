@@ -3,7 +3,7 @@
 export interface RawAnswer {
   /** Everything the server sent, headers and bodies of all answers on this connection. */
   text: string
-  /** Whether the server closed the connection by itself. */
+  /** True if the server closed the connection by itself. */
   closed: boolean
 }
 

@@ -1,4 +1,4 @@
-/** How a call is refused: status and code belong together, as the table of errors has them. */
+/** The form of refusals: status and code belong together, as the table of errors has them. */
 import { expect } from 'bun:test'
 import { type ErrorCode, errorStatus, type FieldErrorCode } from '../../src/errors.ts'
 import type { Answer } from './api-client.ts'

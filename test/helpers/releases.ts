@@ -26,7 +26,7 @@ export interface Offer {
   /** The file that is offered for this machine. */
   executable: string
   expires?: Date
-  /** What the index says in place of the truth. */
+  /** The values of the index in place of the truth. */
   lies?: { sha256?: string; size?: number; url?: string }
 }
 

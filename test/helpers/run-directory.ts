@@ -1,6 +1,6 @@
 /**
- * What the processes of one `bun test` share: a directory under the temporary one, named after the run's first
- * process, and work done once per run. `bun test` runs files in one process, `bun test --parallel` in several
+ * The things that the processes of one `bun test` share: a directory under the temporary one, named after the run's
+ * first process, and work done once per run. `bun test` runs files in one process, `bun test --parallel` in several
  * children of one. The guard ends whatever runs under the directory, and removes it, when that first process ends.
  */
 import {
@@ -38,7 +38,7 @@ export function runDirectory(): string {
   return directory
 }
 
-/** A new directory of the run. What runs in it ends with the run at the latest. */
+/** A new directory of the run. Programs that run in it end with the run at the latest. */
 export function newDirectory(prefix: string): string {
   return mkdtempSync(join(runDirectory(), `${prefix}-`))
 }

@@ -73,7 +73,7 @@ export function createTestClock(): TestClock {
 }
 
 export interface ServiceOptions {
-  /** What --dev answers; messages go to the mail server and the gateway nevertheless. */
+  /** The answers are those of --dev; messages go to the mail server and the gateway nevertheless. */
   dev?: boolean
   /** Default: redis, the production shape. */
   shape?: Shape
@@ -95,7 +95,7 @@ export interface TestService extends ApiClient {
   gateway: TestGateway
   /** Every log line so far. */
   log: string[]
-  /** What a replica on the same stores needs. */
+  /** The settings that a replica on the same stores needs. */
   storage: Settings
   /** It reaches what no route shows. */
   inside: Service

@@ -22,8 +22,9 @@ export interface ReceivedMail {
   raw: string
   /** Milliseconds since the epoch, when the last line had come. */
   receivedAt: number
-  /** Whether the connection was encrypted, and who had signed in. */
+  /** True if the connection was encrypted. */
   secure: boolean
+  /** The user who had signed in. */
   username: string | null
 }
 
@@ -194,7 +195,7 @@ async function read(raw: Buffer, session: SMTPServerSession): Promise<ReceivedMa
   }
 }
 
-/** What smtp-server keeps of a conversation; its types do not say. */
+/** The part of a conversation that smtp-server keeps; its types do not say. */
 interface OpenConversation {
   session: SMTPServerSession
   _socket: Socket

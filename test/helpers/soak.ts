@@ -1,4 +1,4 @@
-/** How long the tests of faults run: reduced, or with POTERNE_SOAK=1 at full length. */
+/** The length of the tests of faults: reduced, or with POTERNE_SOAK=1 in full. */
 export const soaking = process.env.POTERNE_SOAK === '1'
 
 export function reduced<T>(short: T, full: T): T {

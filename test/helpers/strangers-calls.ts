@@ -12,7 +12,7 @@ export interface StrangersCall {
   operation: string
   /** Wrong in everything that only the owner knows. */
   body(identifier: string): Record<string, unknown>
-  /** How many of these calls in a row until a limit answers. */
+  /** The number of these calls in a row until a limit answers. */
   untilRefused: number
   /** Asks for the code that this call takes. */
   codeFrom?: string

@@ -23,7 +23,7 @@ export async function medianMs(work: () => Promise<unknown>, runs = 9): Promise<
   return times.sort((a, b) => a - b)[runs >> 1] as number
 }
 
-/** How many times as long as the second one the first one takes, by the medians of alternating runs. */
+/** Returns the ratio of the time of the first one to that of the second one, by the medians of alternating runs. */
 export async function medianRatio(one: () => Promise<unknown>, other: () => Promise<unknown>, runs = 9) {
   const times: [number[], number[]] = [[], []]
   for (let run = 0; run < runs; run++) {
@@ -43,8 +43,9 @@ export async function measured(measure: () => Promise<number>, isFine: (value: n
 }
 
 /**
- * How many times as much work the dearest of these calls is as the cheapest one, by the median processor time of the
- * whole process, taken by turns. Unlike a time it hardly depends on what else the machine has to do.
+ * Returns the ratio of the work of the dearest of these calls to that of the cheapest one. It compares the median
+ * processor times of the whole process, taken by turns. Unlike a time it hardly depends on what else the machine has to
+ * do.
  */
 export async function workRatio(calls: (() => Promise<unknown>)[], rounds = 9): Promise<number> {
   const spent = calls.map(() => [] as number[])

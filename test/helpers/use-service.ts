@@ -34,7 +34,7 @@ export function useReplica(
   return use(start, service)
 }
 
-/** What must be closed before a service, by that service. */
+/** The things that must be closed before a service, by that service. */
 const users = new WeakMap<object, (() => Promise<void>)[]>()
 
 /**

@@ -1,4 +1,4 @@
-/** What one key may say, and how it is told what is wrong: all of it at once, never a secret. */
+/** The values that one key may have, and the messages about wrong ones: all of them at once, never a secret. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createConfigDirectory, gateway, provider, smtp } from '../helpers/config.ts'
 

@@ -1,4 +1,4 @@
-/** What several keys may say together: stores, SMTP, gateways, lifetimes, providers. */
+/** The rules for several keys together: stores, SMTP, gateways, lifetimes, providers. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { createConfigDirectory, gateway, provider, smtp } from '../helpers/config.ts'

@@ -1,4 +1,4 @@
-/** What a configuration may not say because it is unsafe, and what it is warned of. */
+/** The values of a configuration that are refused because they are unsafe, and those that it is warned of. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { isPublicHost } from '../../src/platform/config/formats.ts'

@@ -14,7 +14,7 @@ const modules = join(root, 'node_modules')
 
 interface Client {
   name: string
-  /** What makes it, run in its directory. */
+  /** The command that makes it, run in its directory. */
   generator: (url: string) => string
   /** Signs in, asks for the account, and prints its e-mail address and the code of a wrong password. */
   program: (url: string, person: Person) => string

@@ -1,4 +1,4 @@
-/** What every answer has in common, on a listening app: headers, errors, languages, methods, the log. */
+/** The parts that every answer has, on a listening app: headers, errors, languages, methods, the log. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startEnvelopeApp } from '../helpers/http-base-app.ts'
 import { bodiesOf, sendRaw, statusesOf } from '../helpers/raw-http.ts'

@@ -1,4 +1,4 @@
-/** What [pages] may say, and how it is told what is wrong. */
+/** The values that [pages] may have, and the messages about wrong ones. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { createConfigDirectory } from '../helpers/config.ts'

@@ -1,4 +1,4 @@
-/** What a request's body may be: type, size, encoding, shape; and that nothing in it is ever said back. */
+/** The rules for a request's body: type, size, encoding, shape; and that nothing in it is ever said back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startEnvelopeApp } from '../helpers/http-base-app.ts'
 import { bodiesOf, sendRaw, statusesOf } from '../helpers/raw-http.ts'

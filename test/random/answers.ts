@@ -18,7 +18,7 @@ export interface SentRequest {
   method: string
   /** The path in the URL, without the query. */
   path: string
-  /** What stood in the fields and headers, and must not come back in a refusal. */
+  /** The values of the fields and headers that must not come back in a refusal. */
   sent: string[]
 }
 

@@ -1,4 +1,4 @@
-/** What stands in the stores, the log and the outbox of a world, against what may. */
+/** The content of the stores, the log and the outbox of a world, compared with what may be there. */
 import { sql } from 'drizzle-orm'
 import { type Statement, statement } from '../../src/platform/postgres/database.ts'
 import { must } from './model.ts'

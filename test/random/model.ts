@@ -1,6 +1,6 @@
 /**
- * What must be true of the service, as its clients can know it: whose each account is, which passwords, codes and
- * tokens open it, and which never may again.
+ * The model of the service, as its clients can know it: whose each account is, which passwords, codes and tokens open
+ * it, and which never may again.
  */
 import { createHmac } from 'node:crypto'
 import type { Answer } from '../helpers/api-client.ts'
@@ -222,7 +222,10 @@ export function nextAppCode(world: World, account: Account): string {
   return appCode(account.app!, account.lastStep)
 }
 
-/** What a change inside a session takes beside the password; null: the account needs a code, and has none at hand. */
+/**
+ * Returns the fields that a change inside a session takes beside the password; null: the account needs a code, and has
+ * none at hand.
+ */
 export function stepUp(world: World, account: Account): { otp?: string } | null {
   if (!account.twoFactor) return {}
   const otp = account.recovery.pop() ?? (account.app === null ? undefined : nextAppCode(world, account))

@@ -340,7 +340,7 @@ export const erase: Move = async ({ world, withAccount, session, retire }) => {
   return `erase ${owner.name}`
 }
 
-/** What is dead stays dead, what lives lives: one session of each kind is asked. */
+/** A dead session stays dead, a living one lives: one of each kind is asked. */
 export const look: Move = async ({ world, random, owners, attackers, retired }) => {
   const accounts = [...retired, ...[...owners, ...attackers].flatMap(({ account }) => account ?? [])]
   const sessions = accounts.flatMap(({ uuid, sessions }) => sessions.map((session) => ({ uuid, session })))

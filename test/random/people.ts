@@ -1,6 +1,6 @@
 /**
- * The small world that generated requests are about: people in every state an account can have, with their newest
- * code, tokens alive and dead, and passwords. What a request destroys is made anew.
+ * The small world that generated requests are about: people in every state an account can have, with their newest code,
+ * tokens alive and dead, and passwords. A thing that a request destroys is made anew.
  */
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'

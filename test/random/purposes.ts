@@ -1,4 +1,4 @@
-/** What a message that arrived is for, as its reader tells: from its words. */
+/** The purpose of a message that arrived, as its reader tells it from its words. */
 
 import type { MessagePurpose } from '../../src/domain/messages/outbox/message.ts'
 import { serviceName } from '../../src/platform/config/service-name.ts'

@@ -185,7 +185,7 @@ test('a way in that the stranger removes while the owner resets the password sta
   provider.present(newPerson())
   const code = await browser.obtainCode()
   expect((await service.post('identities/p1', { ...code, password }, { bearer })).status).toBe(201)
-  // What a session added in the last seven days, the reset takes back.
+  // Additions of a session in the last seven days are taken back by the reset.
   const text = "update identities set created_at = created_at - interval '8 days'"
   await service.inside.database.all({ text, params: [] }, {})
   const [reset, removed] = await inOrder(uuid, [

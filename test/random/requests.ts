@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { APP } from '../helpers/social.ts'
 import { contentTypes, fieldNames, header, methods, oddJson, queries, rawBytes } from './odd-values.ts'
 
-/** What a person of the world has; `person` picks one of them. */
+/** The values that a person of the world has; `person` picks one of them. */
 export const possessions = [
   'email',
   'phone',
@@ -83,7 +83,7 @@ function credentialOf(fresh: string) {
   }
 }
 
-/** What an honest client would send in a field of that name. */
+/** Returns the value that an honest client would send in a field of that name. */
 function honestValue(name: string, operation: Operation, who: number, fresh: string): fc.Arbitrary<Value> {
   const listed = operation.enums[name]
   if (listed !== undefined) return fc.constantFrom(...listed).map((json) => ({ json }))
@@ -142,7 +142,7 @@ function honest(operation: Operation): fc.Arbitrary<GeneratedRequest> {
   })
 }
 
-/** What stands in the path: a session of that person, or a provider that is there. */
+/** Returns the value that stands in the path: a session of that person, or a provider that is there. */
 function parameterOf({ path }: Operation, who: number): fc.Arbitrary<Value> {
   const session: Value = { held: 'session', person: who }
   if (!path.includes('{provider}')) return fc.constant(session)

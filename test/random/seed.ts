@@ -1,5 +1,5 @@
 /**
- * How long the random tests run, and from which seed: POTERNE_SEED replays a run, POTERNE_SOAK=1 makes it long and
+ * The length of the random tests, and their seed. POTERNE_SEED replays a run, POTERNE_SOAK=1 makes it long and
  * different each time, POTERNE_STEPS sets the number of steps by itself.
  */
 

@@ -1,4 +1,6 @@
-/** How long the machine, busy with others or stopped, gave this process and the service in it no time at all. */
+/**
+ * The time for which the machine, busy with others or stopped, gave this process and the service in it no time at all.
+ */
 
 const BEAT_MS = 50
 
@@ -6,7 +8,10 @@ let total = 0
 let beganAt = performance.now()
 let cpuBefore = process.cpuUsage()
 
-/** What a beat comes too late by, without the time that the process itself was at work: that is not the machine's. */
+/**
+ * Measures the time by which a beat comes too late, without the time that the process itself was at work: that is not
+ * the machine's.
+ */
 function beat(): void {
   const now = performance.now()
   const { user, system } = process.cpuUsage(cpuBefore)

@@ -1,8 +1,8 @@
 /**
- * Many strangers against two owners: from IPv4 addresses and from /64 networks, with every anonymous operation, with the
- * owners' identifiers and with others. Every few calls the owners sign in by every way they have. What strangers fill must
- * not refuse an owner on a known device, ever; on a device that is not known, only within the bounds that docs/security.md
- * states. POTERNE_SEED and POTERNE_SOAK as in seed.ts.
+ * Many strangers against two owners: from IPv4 addresses and from /64 networks, with every anonymous operation, with
+ * the owners' identifiers and with others. Every few calls the owners sign in by every way they have. The state that
+ * strangers fill must never refuse an owner on a known device. On a device that is not known, it may do so only within
+ * the bounds that docs/security.md states. POTERNE_SEED and POTERNE_SOAK as in seed.ts.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Redis } from 'ioredis'
@@ -146,7 +146,10 @@ async function signsInByProvider(
   return answer.body.account?.uuid === uuid ? answer.status : `${answer.status} of somebody else`
 }
 
-/** What an owner has set up long ago: a passkey, and an identity that the first sign-in by the provider links. */
+/**
+ * Adds the ways in that an owner has set up long ago: a passkey, and an identity that the first sign-in by the provider
+ * links.
+ */
 async function addWaysIn(service: TestService, { bearer, secret }: Owner): Promise<WaysIn> {
   const asOwner = { ...newClient(), bearer }
   const proof = secret && { password: PASSWORD, otp: appCode(secret, service.clock.now(), 1) }

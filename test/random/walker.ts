@@ -1,4 +1,6 @@
-/** What all moves of the walk share: the people, how they get codes and sessions, and how things end for them. */
+/**
+ * The parts that all moves of the walk share: the people, how they get codes and sessions, and how things end for them.
+ */
 import type { Answer } from '../helpers/api-client.ts'
 import { countTries } from './budget.ts'
 import {

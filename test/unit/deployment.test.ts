@@ -1,4 +1,4 @@
-/** What people copy to run poterne: nothing of it opens more than is meant. */
+/** The files that people copy to run poterne: none of them opens more than is meant. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What the check of comments takes for a sentence, and what it refuses. */
+/** The sentences that the check of comments accepts and refuses. */
 import { expect, test } from 'bun:test'
 import {
   commentsOf,
@@ -42,6 +42,9 @@ test('long sentences, riddles and lists of thrown codes are named, and so is eac
   const find = (text: string) => findPoorSentences(text, ['invalid_code', 'too_many_attempts'])
   expect(find(`It ${'very '.repeat(30)}long.`)[0]).toContain('has 32 words')
   expect(find('It lets in whoever may open it.')[0]).toContain('riddle')
+  expect(find('What the page shows.')[0]).toContain('instead of its noun')
+  expect(find('Whether nothing is left.')[0]).toContain('instead of its noun')
+  expect(find('The text that the page shows. It tells whether something is left.')).toEqual([])
   expect(find('Uses up the code. Throws `invalid_code` in any case.')[0]).toContain('thrown codes')
   expect(find('It may refuse. Null for others.')).toEqual(['is no sentence: "Null for others."'])
   expect(find('A plain sentence, and a second one. See docs/errors.md.')).toEqual([])

@@ -1,4 +1,4 @@
-/** What scripts/test shows while it runs and at its end. */
+/** The output of scripts/test while it runs and at its end. */
 import { expect, test } from 'bun:test'
 import { createCounter, outcomesOf, summaryOf } from '../../scripts/lib/test-report.ts'
 

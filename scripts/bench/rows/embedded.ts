@@ -1,4 +1,7 @@
-/** What the embedded database does in a second, against the same executable with PostgreSQL and Redis servers. */
+/**
+ * The operations that the embedded database does in a second, against the same executable with PostgreSQL and Redis
+ * servers.
+ */
 import { type Bench, CLIENTS } from '../bench.ts'
 import { type Load, requireStatuses, type Traffic } from '../load.ts'
 import { runRounds } from '../rounds.ts'

@@ -18,9 +18,9 @@ interface Hashing {
   status: number
   /** The accounts that exist before. */
   accounts: number
-  /** What the clients send in each round, from the first (0) on. */
+  /** The requests that the clients send in each round, from the first (0) on. */
   traffic(round: number): Traffic
-  /** What hashing alone does, and the share of it that is asked for. */
+  /** The rate of hashing alone, and the share of it that is asked for. */
   raws: { kind: HashQuestion['kind']; name: string; atLeast: number }[]
 }
 

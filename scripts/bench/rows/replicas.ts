@@ -124,7 +124,10 @@ async function holdTogether(bench: Bench, first: MeasuredPoterne, secondUrl: str
 
 const LIMIT = 10
 
-/** How many of 40 logins of one address two replicas let through that have limits: `LIMIT`, if they count together. */
+/**
+ * Counts the logins of one address, out of 40, that two replicas with limits let through: `LIMIT`, if they count
+ * together.
+ */
 async function countAdmitted(bench: Bench, first: MeasuredPoterne): Promise<number> {
   const { storage: _own, ...shared } = first.settings
   const settings = mergeSettings(shared, { limits: { enabled: true, logins_per_minute: LIMIT } })

@@ -37,7 +37,7 @@ export interface BackupJob {
   /** The data directory whose own secrets come before those. */
   secretsIn: string | null
   withSecret: boolean
-  /** Whether a backup without an account is kept. */
+  /** True if a backup without an account is kept. */
   allowsEmpty: boolean
   version: string
 }
@@ -80,20 +80,20 @@ export interface MadeBackup {
   rows: number
   tables: number
   /**
-   * Whether it was also restored into a database that was thrown away. It is false above 200 MB, and with a warning.
+   * True if it was also restored into a database that was thrown away. It is false above 200 MB, and with a warning.
    */
   restored: boolean
-  /** What the operator should know of a backup that is good: that it is empty, or was not restored on trial. */
+  /** The warning about a backup that is good: it is empty, or was not restored on trial. */
   warning: string | null
 }
 
 /** Of the rows, before they are compressed. */
 const TRIAL_BYTES = 200 * 1024 * 1024
-/** What the process of a trial restore needs. With less the system would end it, or another process in its place. */
+/** The memory of the process of a trial restore. With less the system would end it, or another process in its place. */
 const TRIAL_MEMORY = 400 * 1024 * 1024
 /** The space for an empty database, its log, and what must stay free for the database of the service. */
 const TRIAL_SPACE = 192 * 1024 * 1024
-/** What all processes need where the system ends them together, as Kubernetes has it. */
+/** The memory of all processes where the system ends them together, as Kubernetes has it. */
 const WHOLE_GROUP_MEMORY = 1024 * 1024 * 1024
 
 export const keyToJob = (key: BackupKey): KeyOfJob =>
@@ -222,7 +222,7 @@ async function openSource(source: BackupJob['source']): Promise<CopySession> {
 }
 
 export interface TrialResult {
-  /** What of this machine prevented it. */
+  /** The fact about this machine that prevented it. */
   obstacle: string | null
 }
 

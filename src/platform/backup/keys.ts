@@ -9,7 +9,7 @@ import { BackupRefused } from './refused.ts'
 
 export type BackupKey = { kind: 'secret'; secret: Uint8Array } | { kind: 'passphrase'; passphrase: string }
 
-/** What a file says in clear about its key. */
+/** The words about its key that a file holds in clear. */
 export interface KeyHeader {
   key: BackupKey['kind']
   /** The id of the secret: it names it, and says nothing about it. */

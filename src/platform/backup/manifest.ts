@@ -1,4 +1,4 @@
-/** What a backup holds, and the version of poterne that can read it. */
+/** The content of a backup, and the version of poterne that can read it. */
 import { BackupRefused } from './refused.ts'
 
 export interface PartManifest {
@@ -66,7 +66,7 @@ export function parseManifest(payload: Uint8Array): Manifest {
   return read as Manifest
 }
 
-/** What stands before the rows of a part. Throws BackupRefused. */
+/** Reads the head that stands before the rows of a part. Throws BackupRefused. */
 export function parsePart(payload: Uint8Array): Pick<PartManifest, 'name' | 'columns'> {
   const { name, columns } = parse<Unknown<PartManifest>>(payload)
   if (!isPart({ name, columns })) throw new BackupRefused('is damaged: it names no table of poterne')

@@ -1,4 +1,4 @@
-/** What is inside a sealed backup: records, each with its kind and its length. */
+/** The inside of a sealed backup: records, each with its kind and its length. */
 import { BackupRefused } from './refused.ts'
 
 export const recordKinds = { part: 1, block: 2, manifest: 3 } as const

@@ -13,7 +13,7 @@ const BLOCK_BYTES = 1024 * 1024
 const LEVEL = 3
 const LINE_FEED = 10
 
-/** How far the work is, from 0 to 1, and what it is. */
+/** Reports the progress of the work, from 0 to 1, and the name of the work. */
 export type Progress = (what: string, done: number) => void
 
 export interface WriteOptions {

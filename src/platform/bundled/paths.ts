@@ -18,5 +18,5 @@ export const preparedDatabasePath: string | null = null
 /** The native addon that verifies passwords (see argon2-addon.ts); null where there is none for this machine. */
 export const argon2AddonPath: string | null = findArgon2Addon(`${process.platform}-${process.arch}`)
 
-/** What the executable consists of, made by the build: a bill of materials (CycloneDX) and every licence text. */
+/** The parts of the executable, listed by the build: a bill of materials (CycloneDX) and every licence text. */
 export const inventoryPaths: { billOfMaterials: string; licences: string } | null = null

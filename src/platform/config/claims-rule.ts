@@ -98,7 +98,7 @@ function readClaims(raw: unknown): Reading<ClaimConfig[]> {
   return { value }
 }
 
-/** What is wrong with it, as a text. */
+/** It returns the problem as a text. */
 function readClaim(name: string, raw: Record<string, unknown>): ClaimConfig | string {
   if (!/^[\x21-\x7e]{1,128}$/.test(name)) return 'expected a name of at most 128 printable ASCII characters'
   if (reservedClaims.includes(name)) return 'this name is reserved, docs/people.md lists which are'

@@ -3,7 +3,10 @@ import { parseDatabaseUrl } from '../postgres/address.ts'
 
 const SCHEME = /^postgres(?:ql)?:\/\//
 
-/** What a URL cannot hold as it is: separators, blanks, control characters, and a % that begins no number. */
+/**
+ * The characters that a URL cannot hold as they are: separators, blanks, control characters, and a % that begins no
+ * number.
+ */
 const UNWRITABLE = /[/?#[\]\s\p{Cc}]|%(?![\da-f]{2})/iu
 
 const BESIDE = 'set database.user and database.password beside database.url, or '

@@ -25,8 +25,8 @@ const NEAR_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal'])
 const NEAR_NAMES = /\.(local|internal|lan|home\.arpa)$/
 
 /**
- * Whether what is sent there may leave the operator's own network: loopback, private and link-local addresses do not,
- * nor do names without a dot and those of local domains.
+ * Tells whether what is sent there may leave the operator's own network: loopback, private and link-local addresses do
+ * not, nor do names without a dot and those of local domains.
  */
 export function isPublicHost(host: string): boolean {
   const bare = withoutBrackets(host).toLowerCase().replace(/\.$/, '')
@@ -81,7 +81,7 @@ export function isCertificateFile(path: string): boolean {
   }
 }
 
-/** What links start with: nothing after the host and its port, no credentials. */
+/** Tells whether links can start with it: nothing follows the host and its port, and there are no credentials. */
 export function isBaseUrl(text: string): boolean {
   const url = parseUrl(text)
   return (

@@ -17,8 +17,8 @@ function refuseUnknown<Value extends Template>(value: Value, unknown: string | u
 }
 
 /**
- * What a rule reads, with the placeholders of its texts checked as well. A key of a gateway may hold braces: what does
- * not look like a name is left as it is.
+ * Returns the value of a rule after the placeholders of its texts were checked as well. A key of a gateway may hold
+ * braces: what does not look like a name is left as it is.
  */
 export function withPlaceholders<Value extends Template>(rule: KeyRule<Value>): KeyRule<Value> {
   return {
@@ -49,7 +49,7 @@ function isTemplate(raw: unknown): raw is Record<string, Template> {
   return Array.isArray(raw) ? raw.every(isTemplate) : isTable(raw) && Object.values(raw).every(isTemplate)
 }
 
-/** How one key of a small table is read: undefined where the value does not fit. */
+/** The reader of one key of a small table: undefined where the value does not fit. */
 type Field<Value> = { expected: string; required: boolean; read(raw: unknown): Value | undefined }
 type Fields = Record<string, Field<unknown>>
 export type FieldValues<Of extends Fields> = {
@@ -104,7 +104,7 @@ interface SmallTableOptions<Of extends Fields> {
   fields: Of
   example: Record<string, unknown>
   secret?: 'all'
-  /** What is wrong with the values together, or null. */
+  /** Returns the problem of the values together, or null. */
   check?(values: FieldValues<Of>): string | null
 }
 

@@ -29,7 +29,7 @@ export function namesInTemplate(template: Template): string[] {
 export const unknownPlaceholders = (template: Template): string[] =>
   namesInTemplate(template).filter((name) => !isKnown(name))
 
-/** What stands between the placeholders of a text. */
+/** Returns the parts of a text between its placeholders. */
 export const literalsIn = (text: string): string[] =>
   placeholderNames
     .reduce((texts, name) => texts.flatMap((each) => each.split(`{${name}}`)), [text])

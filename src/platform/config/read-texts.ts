@@ -18,8 +18,8 @@ export interface TextFiles {
 export const noTextFiles: TextFiles = { own: {}, layoutHtml: null }
 
 /**
- * Paths are relative to `directory`. What is wrong is reported with the file and the key in it. A value that was wrong
- * by itself is not there.
+ * Paths are relative to `directory`. Problems are reported with the file and the key in it. A value that was wrong by
+ * itself is not there.
  */
 export function readTextFiles(
   { texts, server }: Pick<SchemaValues, 'texts' | 'server'>,

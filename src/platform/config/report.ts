@@ -10,7 +10,7 @@ export interface ConfigProblem {
   key: string
   /** The value as TOML, masked if it is secret; null if there is none to show. */
   value: string | null
-  /** What was expected. */
+  /** The value that was expected. */
   message: string
 }
 

@@ -36,7 +36,7 @@ interface Options {
 interface TextOptions extends Options {
   check?: (text: string) => boolean
   expected?: string
-  /** What is wrong with a text that `check` refuses, instead of the text and what is expected. */
+  /** Returns the problem of a text that `check` refuses, to be shown instead of the text and the expected value. */
   reason?: (text: string) => string | null
   emptyAllowed?: boolean
 }
@@ -55,7 +55,7 @@ function createRule<Value, Suffix extends string = ''>(
   }
 }
 
-/** How a text of the file refers to an environment variable. */
+/** Returns the form in which a text of the file refers to an environment variable. */
 export const variable = (name: string): string => `\${${name}}`
 
 /** Marks a key without a default, which must be set. */
@@ -191,7 +191,7 @@ export function choice(
 
 interface ListOptions extends Options {
   check: (item: string) => boolean
-  /** What each item is expected to be. */
+  /** The form that each item is expected to have. */
   item: string
   /** Converts an accepted item to the form that the service reads. */
   normalize?: (item: string) => string

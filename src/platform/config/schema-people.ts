@@ -58,7 +58,7 @@ export const roleNames: KeyRule<Record<string, string>> = {
 const DAY_MS = 86_400_000
 const MOST_DAYS_AHEAD = 90
 
-/** Whether the digits repeat (111111, 121212, 112233) or run on (123456, 654321, 890123). */
+/** Tells whether the digits repeat (111111, 121212, 112233) or run on (123456, 654321, 890123). */
 export function isGuessable(digits: string): boolean {
   const repeats = /^(\d{1,3})\1+$/.test(digits) || /^(?:(\d)\1+){2,}$/.test(digits)
   const steps = [...digits].slice(1).map((digit, index) => (Number(digit) - Number(digits[index]) + 10) % 10)
@@ -73,7 +73,7 @@ export function endOfDay(text: string): Date | null {
   return isDay ? new Date(day.getTime() + DAY_MS) : null
 }
 
-/** What stays the same as time goes on: a day of the past is no error here, it only ends the entry. */
+/** The result stays the same as time goes on: a day of the past is no error here, it only ends the entry. */
 function isNear(text: string): boolean {
   const end = endOfDay(text)
   return end !== null && end.getTime() <= Date.now() + (MOST_DAYS_AHEAD + 1) * DAY_MS

@@ -26,7 +26,7 @@ const pairOf = (user: string, password: string): string[] => [
 
 const secretName = /key|token|secret|pass|pwd|auth|cred|sign|^(k|p|h|pw|psw|pin)$/i
 
-/** What a field holds may be anything: its name tells, or a value that looks like no word. */
+/** A field may hold anything: its name tells, or a value that looks like no word. */
 function isSecret(name: string, value: string): boolean {
   if (secretName.test(name)) return true
   return /\s/.test(value) ? false : value.length >= 20 || (value.length >= 6 && /\d/.test(value))

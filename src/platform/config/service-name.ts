@@ -1,4 +1,4 @@
-/** What the service is called in messages, in authenticator apps and on pages. */
+/** The name of the service in messages, in authenticator apps and on pages. */
 import { oneLine } from '../../texts/one-line.ts'
 import type { Config } from './types.ts'
 

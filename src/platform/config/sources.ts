@@ -61,7 +61,7 @@ export function readConfigFile(
 const FOREIGN =
   'the file belongs neither to root nor to the user who runs this: name it with --config if you trust it'
 
-/** What nobody named may have been put there by anybody. */
+/** A file that nobody named may have been put there by anybody. */
 const isTrusted = (path: string): boolean =>
   [lstatSync(path), statSync(path)].every(({ uid }) => uid === 0 || uid === process.geteuid?.())
 

@@ -23,7 +23,7 @@ interface Derived {
   admin: Replaced<Section<'admin'>, { listen: Listen }>
   metrics: { listen: Listen }
   texts: Section<'texts'> & {
-    /** What the operator's files say. */
+    /** The texts in the operator's files. */
     own: Record<Language, OwnTexts>
     layoutHtml: string | null
   }

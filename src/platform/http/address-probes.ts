@@ -1,12 +1,12 @@
 /**
- * How a request of `poterne doctor` arrived: who connected, what X-Forwarded-For said, and which address was made of that.
- * Only a mark that was given out here is looked for, and nothing is kept of any other request.
+ * The way in which a request of `poterne doctor` arrived: who connected, what X-Forwarded-For said, and which address
+ * was made of that. Only a mark that was given out here is looked for, and nothing is kept of any other request.
  */
 export interface Arrival {
   peer: string | null
   forwardedFor: string | null
   address: string
-  /** Whether the peer is one of server.trusted_proxies. */
+  /** True if the peer is one of server.trusted_proxies. */
   isTrusted: boolean
 }
 

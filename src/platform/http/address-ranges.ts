@@ -13,7 +13,7 @@ export function parseAddressRange(text: string): string | null {
   return `${network}/${length}`
 }
 
-/** Whether an address is in one of these ranges; an IPv4 address that comes as IPv6 is the IPv4 address. */
+/** Tells whether an address is in one of these ranges; an IPv4 address that comes as IPv6 is the IPv4 address. */
 export function createAddressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const parsed = ranges.map((range) => ipaddr.parseCIDR(range))
   return (address) => {
@@ -23,7 +23,7 @@ export function createAddressMatcher(ranges: readonly string[]): (address: strin
   }
 }
 
-/** Whether every address of the first range is in the second one. */
+/** Tells whether every address of the first range is in the second one. */
 export function isAddressWithin(inner: string, outer: string): boolean {
   const [network, length] = ipaddr.parseCIDR(inner)
   const [wider, shorter] = ipaddr.parseCIDR(outer)

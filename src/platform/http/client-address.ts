@@ -1,6 +1,6 @@
 /**
- * The client's address: the peer's, or the one that a trusted proxy reports. What a client itself writes into
- * X-Forwarded-For is never believed.
+ * The client's address: the peer's, or the one that a trusted proxy reports. The part of X-Forwarded-For that a client
+ * itself writes is never believed.
  */
 import ipaddr from 'ipaddr.js'
 
@@ -89,13 +89,13 @@ export function networkOfSender(bucket: string): string | null {
 
 const NOT_PUBLIC = new Set([...BEHIND_A_PROXY, 'unspecified', 'broadcast', 'multicast'])
 
-/** What is behind a public address is one household or one office; a private one is the same in every network. */
+/** The clients behind a public address are one household or one office; a private one is the same in every network. */
 export function isPublicAddress(address: string): boolean {
   const parsed = parseAddress(address)
   return parsed !== null && !NOT_PUBLIC.has(parsed.range())
 }
 
-/** Whether a peer is one of these addresses and blocks. */
+/** Tells whether a peer is one of these addresses and blocks. */
 export function isTrustedPeer(peer: string | undefined, trustedProxies: string[]): boolean {
   const address = parseAddress(peer ?? '')
   return address !== null && trustedProxies.some((text) => contains(parseBlock(text), address))

@@ -3,7 +3,7 @@
  * cookies, so credentials are never allowed.
  */
 
-/** How long browsers may cache the answer to a preflight request. */
+/** The time for which browsers may cache the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600
 
 export interface Cors {

@@ -11,7 +11,7 @@ export interface DocumentationOptions {
   description(): Promise<InterfaceDescription>
 }
 
-/** What an interface is, beside its operations. */
+/** The description of an interface, beside its operations. */
 export interface InterfaceDescription {
   introduction: string
   tags: Tag[]

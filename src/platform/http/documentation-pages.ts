@@ -1,5 +1,5 @@
 /**
- * What createDocumentation answers: the page, its script and the OpenAPI document, each made for the first who asks.
+ * The answers of createDocumentation: the page, its script and the OpenAPI document, each made for the first who asks.
  * Loaded then, because a service needs none of it to start.
  */
 import { promisify } from 'node:util'

@@ -1,6 +1,6 @@
 /**
  * The API's documentation, from inside the executable: a page, its script and the OpenAPI document. The page asks
- * nothing of any other host, and its policy forbids it to. What it shows is loaded for the first who asks.
+ * nothing of any other host, and its policy forbids it to. The content is loaded for the first who asks.
  */
 import { Elysia } from 'elysia'
 import type { DocumentationOptions, RoutesOf } from './described-interface.ts'

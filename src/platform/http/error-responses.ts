@@ -1,4 +1,4 @@
-/** How a route declares which errors it can answer: `response: { 201: …, ...errorResponses('invalid_code') }`. */
+/** Declares the errors that a route can answer: `response: { 201: …, ...errorResponses('invalid_code') }`. */
 import { t } from 'elysia'
 import { type ErrorCode, errorStatus } from '../../errors.ts'
 
@@ -10,13 +10,13 @@ export const bodyErrors = [
   'validation_failed',
 ] as const satisfies ErrorCode[]
 
-/** How an access token is refused; openapi-document.ts adds them to each route with `security`. */
+/** The errors that refuse an access token; openapi-document.ts adds them to each route with `security`. */
 export const tokenErrors = ['invalid_token', 'token_expired'] as const satisfies ErrorCode[]
 
-/** What no route can rule out. */
+/** The errors that no route can rule out. */
 const anywhere = ['internal_error', 'unavailable'] as const satisfies ErrorCode[]
 
-/** What asking for the password and the second factor inside a session can end in. */
+/** The errors of asking for the password and the second factor inside a session. */
 export const ownerProofErrors = [
   'two_factor_required',
   'reauthentication_required',

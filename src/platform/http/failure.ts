@@ -1,4 +1,4 @@
-/** What a thrown value means: an error code for the client, and words for the log. Its message is never used. */
+/** The meaning of a thrown value: an error code for the client, and words for the log. Its message is never used. */
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
 import {
   AppError,

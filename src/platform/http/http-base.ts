@@ -1,7 +1,7 @@
 /**
- * What all requests and answers have in common: reading the body, request id, language, headers, the error body and the
- * log line. It is one plugin, used first by the app and by every routes file (for the type of `client`). Elysia reads
- * the source text of hooks, so they must destructure their context in the parameter list.
+ * The parts that all requests and answers share: reading the body, request id, language, headers, the error body and
+ * the log line. It is one plugin, used first by the app and by every routes file (for the type of `client`). Elysia
+ * reads the source text of hooks, so they must destructure their context in the parameter list.
  */
 import { Elysia } from 'elysia'
 import { AppError, type ErrorCode } from '../../errors.ts'
@@ -33,10 +33,10 @@ import { findUnstorableText } from './unstorable-text.ts'
 /** The client of a request, for handlers: `({ body, client }) => service.register(body, client)`. */
 export interface Client {
   address: string
-  /** What limits by address count: the address, or the /64 of an IPv6 client. */
+  /** The name that limits by address count: the address, or the /64 of an IPv6 client. */
   addressBucket: string
   language: Language
-  /** What the client reads, in that language. */
+  /** The texts for the client, in that language. */
   texts: Texts
   requestId: string
 }
@@ -47,14 +47,14 @@ export interface HttpBaseOptions {
   trustedProxies: string[]
   corsOrigins: string[]
   corsOfPaths?: PathOrigins
-  /** Whether a GET without a path parameter may read its query, as the lists of administration do. */
+  /** True if a GET without a path parameter may read its query, as the lists of administration do. */
   listsTakeQueries?: boolean
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
   /** Error answers have the `cause` that the log has, with --dev. */
   showsCauses?: boolean
-  /** How long a body may take to arrive; the default is 15 s. */
+  /** The time that a body may take to arrive; the default is 15 s. */
   bodyDeadlineMs?: number
   /** Says to `poterne doctor` how its request arrived. */
   probes?: AddressProbes

@@ -1,4 +1,4 @@
-/** How pages behind the links of messages look: the name of the service, a heading, and at most one form. */
+/** The pages behind the links of messages: the name of the service, a heading, and at most one form. */
 import type { PageContent } from '../../errors.ts'
 import { createPageAnswers, escapeHtml } from './page-answer.ts'
 

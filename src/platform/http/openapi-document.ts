@@ -149,7 +149,7 @@ function successResponse(response: Json, components: Components): Json {
   }
 }
 
-/** What the plugin took from the schema to the response around it, given back. */
+/** Gives the response back that the plugin took from the schema. */
 function nameSchema(content: unknown, name: unknown, description: unknown, examples: unknown): unknown {
   const json = (content as Json | undefined)?.['application/json'] as Json | undefined
   if (!json) return content
@@ -159,7 +159,7 @@ function nameSchema(content: unknown, name: unknown, description: unknown, examp
   return { 'application/json': { ...json, schema: { ...(json.schema as Json), ...about, ...named } } }
 }
 
-/** What the server itself refuses, before any route: the only refusal of operations that read nothing. */
+/** The refusal by the server itself, before any route: the only one of operations that read nothing. */
 const tooLong = { description: 'The request line or the headers are too long; without a body.' }
 
 /** Linters want a 2xx of each operation, or this; one that only sends onwards has none. */

@@ -15,7 +15,7 @@ const EXAMPLE_RETRY_AFTER_SECONDS = 37
 export interface ErrorAnswers {
   /** A reference to the answer that holds one of these codes; they share one HTTP status, and their order is nothing. */
   reference(codes: ErrorCode[]): Json
-  /** What the references so far point to, by name. */
+  /** Returns the targets of the references so far, by name. */
   responses(): Json
   examples(): Json
   schemas(): Json

@@ -51,6 +51,6 @@ export const assertionField = component(
   ),
 )
 
-/** What a browser made of creation options, and of request options, once the body was checked. */
+/** The credential that a browser made of creation options, and of request options, once the body was checked. */
 export type Attestation = typeof attestationField.static
 export type AssertionBody = typeof assertionField.static

@@ -1,4 +1,4 @@
-/** What the description of the public interface says beside its operations. */
+/** The text that the description of the public interface has beside its operations. */
 import { builtInTags, languageName } from '../../texts/languages.ts'
 import type { InterfaceDescription } from './described-interface.ts'
 import { journey } from './openapi-tags.ts'

@@ -28,7 +28,7 @@ export function readNumber(field: string, text: string, bounds?: Bounds): number
 
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/
 const TIME = /^[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d\d):(\d\d))?$/
-/** What a database of ours and RFC 3339 both can write. */
+/** The first moment that both a database of ours and RFC 3339 can write. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 

@@ -2,7 +2,7 @@
 import type { FieldError } from '../../errors.ts'
 import type { RoutePattern } from './allowed-methods.ts'
 
-/** What Elysia keeps of a route, as far as it is read here. */
+/** The part of Elysia's routes that is read here. */
 export interface RouteWithQuery extends RoutePattern {
   hooks?: { query?: { properties?: Record<string, unknown> } }
 }

@@ -84,12 +84,12 @@ export function parseForm(bytes: Uint8Array | null): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(decode(bytes ?? new Uint8Array())))
 }
 
-/** Whether the size is unknown before the last chunk, or too large to wait for. */
+/** Tells whether the size is unknown before the last chunk, or too large to wait for. */
 export function isUnbounded(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length')) > 128 * 1024 * 1024
 }
 
-/** What a refusal names. */
+/** The field that a refusal names. */
 const mediaTypes = { json: JSON_TYPE, form: FORM_TYPE, any: `${JSON_TYPE} / ${FORM_TYPE}` }
 
 const readable: Record<'json' | 'form' | 'any', (headers: Headers) => boolean> = {

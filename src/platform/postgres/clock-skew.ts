@@ -1,4 +1,7 @@
-/** How far the clock of this machine and that of the database are apart: replicas with one database agree through it. */
+/**
+ * The difference between the clock of this machine and that of the database: replicas with one database agree through
+ * it.
+ */
 import { sql } from 'drizzle-orm'
 import type { Clock } from '../clock.ts'
 import type { Database } from './database.ts'

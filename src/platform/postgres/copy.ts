@@ -99,7 +99,7 @@ async function copyEnded(client: postgres.Sql): Promise<void> {
   }
 }
 
-/** What one COPY of the embedded database holds in memory. */
+/** The part of one COPY that the embedded database holds in memory. */
 const PAGES = 2048
 const BATCH_BYTES = 8 * 1024 * 1024
 const LINE_FEED = 10

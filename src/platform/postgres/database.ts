@@ -71,10 +71,10 @@ export interface DatabaseFiles {
   release(): Promise<void>
 }
 
-/** What a driver provides; `announceInserts` makes a Database of it. */
+/** The methods that a driver provides; `announceInserts` makes a Database of it. */
 export type DatabaseDriver = Omit<Database, 'onInsert'>
 
-/** What a driver must do for `createExecutor`: run one prepared statement and return rows keyed by column name. */
+/** The task of a driver for `createExecutor`: it runs one prepared statement and returns rows keyed by column name. */
 export type RunStatement = (
   text: string,
   values: unknown[],

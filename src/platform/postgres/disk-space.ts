@@ -1,4 +1,4 @@
-/** Whether a database could write to a directory, whatever might prevent it: free space, a quota, a file size limit. */
+/** The check that a database could write to a directory: free space, quota and the limit of a file's size allow it. */
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -17,7 +17,7 @@ export interface UpkeepCounters {
 /** PostgreSQL would keep its own there. It is not part of a snapshot. */
 const fileOf = (directory: string) => join(directory, 'pg_stat', 'poterne-counters.json')
 
-/** What a clean close left; it is gone afterwards, because it is true of no later state. */
+/** Takes the counters that a clean close left. The file is gone afterwards, because it is true of no later state. */
 export function takeCounters(directory: string): UpkeepCounters[] {
   const file = fileOf(directory)
   try {

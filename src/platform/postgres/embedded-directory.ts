@@ -27,7 +27,10 @@ export class OtherEngine extends DataDirectoryRefused {
   }
 }
 
-/** A database is only ever made where there is nothing. What cannot be read, as by another user, is something. */
+/**
+ * A database is only ever made where there is nothing. A directory that cannot be read, as one of another user, is not
+ * new.
+ */
 export function isNewDirectory(directory: string): boolean {
   try {
     return statSync(directory, { throwIfNoEntry: false }) === undefined || readdirSync(directory).length === 0

@@ -1,4 +1,4 @@
-/** How an instance of the embedded database ends before its time. */
+/** The end of an instance of the embedded database before its time. */
 
 /** The instance can answer nothing more, and the database has to be opened anew. */
 export class InstanceEnded extends Error {

@@ -7,7 +7,7 @@ import { fsyncSync } from 'node:fs'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { InstanceEnded, NeverFlushed } from './embedded-failure.ts'
 
-/** What PostgreSQL asks of the file system; paths are relative to the database's directory. */
+/** The requests of PostgreSQL to the file system; paths are relative to the database's directory. */
 export type FileOperation =
   | { kind: 'write'; path: string; position: number; bytes: Uint8Array }
   | { kind: 'resize'; path: string; size: number }
@@ -16,7 +16,7 @@ export type FileOperation =
 
 /** Tests see each operation by it, and it stands in for a disk that fails. */
 export interface FileObserver {
-  /** What it throws is the answer of the disk: an error with a code, such as EIO. */
+  /** An error that it throws is the answer of the disk: it has a code, such as EIO. */
   before?(operation: FileOperation): void
   /** Of a write only the bytes that were written. They are a view, so copy what must last. */
   after?(operation: FileOperation): void

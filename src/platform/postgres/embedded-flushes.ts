@@ -27,7 +27,7 @@ export function createFlushes(flush: () => void, inTurn: (work: () => void) => P
   }
 
   async function flushTogether(): Promise<void> {
-    // What has arrived already runs first, and shares this flush.
+    // Work that has arrived already runs first, and shares this flush.
     await new Promise((resolve) => setImmediate(resolve))
     await inTurn(() => {
       shared = null

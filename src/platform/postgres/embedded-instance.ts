@@ -122,8 +122,8 @@ async function unpackPrepared(target: string): Promise<void> {
 }
 
 /**
- * Whether this error ended the instance. PostgreSQL in single-user mode does not exit when it panics: it continues with
- * its locks held, and the next statement spins for ever.
+ * Tells whether this error ended the instance. PostgreSQL in single-user mode does not exit when it panics: it
+ * continues with its locks held, and the next statement spins for ever.
  */
 export function endedBy(error: unknown): boolean {
   const { severity, name } = (error ?? {}) as { severity?: unknown; name?: unknown }

@@ -35,7 +35,7 @@ const READS = /^\s*(\/\*.*?\*\/\s*)?(select|with|show)\b/i
 const WRITES = /\b(insert|update|delete|merge)\b/i
 const VOLATILE = `
   select proname from pg_proc where provolatile = 'v' and pronamespace = 'public'::regnamespace`
-/** What a transaction wrote was noted at its statements. */
+/** The writes of a transaction were noted at its statements. */
 const BOUNDS = /^(begin|commit|rollback|set|deallocate)\b/
 
 interface Prepared {
@@ -80,7 +80,7 @@ export async function createSession(instance: PGlite): Promise<Session> {
       if (message.name === 'parameterDescription')
         reply.parameterTypes = (message as messages.ParameterDescriptionMessage).dataTypeIDs
     }
-    // Everything happens before it returns. What it throws has ended the instance.
+    // Everything happens before it returns. An error that it throws has ended the instance.
     instance
       .execProtocolRawStream(Buffer.concat(parts), {
         syncToFs: false,

@@ -19,7 +19,7 @@ const PREFIX = 'snapshot-'
 
 const CONTROL = join('global', 'pg_control')
 const LOG = 'pg_wal'
-/** What PostgreSQL makes anew at its start: the directories must be there, their content is not wanted. */
+/** The files that PostgreSQL makes anew at its start: the directories must be there, their content is not wanted. */
 const EMPTIED =
   /^(pg_wal|pg_stat|pg_stat_tmp|pg_subtrans|pg_notify|pg_serial|pg_snapshots|pg_dynshmem|pg_replslot)\//
 const LEFT_OUT = /(^|\/)(pg_internal\.init.*|postmaster\.(pid|opts))$/
@@ -47,8 +47,8 @@ export function makeSnapshotDirectory(dataDir: string): { path: string; handOver
 }
 
 /**
- * Whether it is such a copy, by its name and kind: who reads one removes it afterwards. A path that ends in a slash
- * would be looked at through a link.
+ * Tells whether it is such a copy, by its name and kind: who reads one removes it afterwards. A path that ends in a
+ * slash would be looked at through a link.
  */
 export const isSnapshotDirectory = (path: string): boolean =>
   !path.endsWith('/') &&

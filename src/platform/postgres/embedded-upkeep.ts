@@ -33,7 +33,7 @@ const STATISTICS_TARGET = 30
 /** A checkpoint itself writes less. */
 const PAGE_BYTES = 8192
 
-/** How long a relation is left alone that could not be worked on. */
+/** The time for which a relation is left alone that could not be worked on. */
 const PAUSE_MS = 10 * 60_000
 
 type Row = Record<string, unknown>
@@ -56,7 +56,7 @@ export class UpkeepFailed extends Error {
   }
 }
 
-/** What the database knows of itself that grows unless it is looked after. */
+/** The facts that the database knows of itself and that grow unless it is looked after. */
 export interface DatabaseCondition {
   /** The age of the oldest number that is not frozen, in transactions; multixacts count as well. */
   transactionAge: number
@@ -86,7 +86,7 @@ const RELATIONS = (left: UpkeepCounters[]) => `
                     pg_stat_get_last_analyze_time(c.oid) is not null as analyzed) looked
    where c.relkind in ('r', 'm', 't') and c.relpersistence <> 't'`
 
-/** What was not looked at since a crash is looked at once; that reads only what is not frozen. */
+/** A relation that was not looked at since a crash is looked at once; that reads only rows that are not frozen. */
 const DUE = (freezeAge: number, relations: string) => `
   with relation as (${relations}),
   due as (
@@ -100,7 +100,7 @@ const DUE = (freezeAge: number, relations: string) => `
       from relation where relkind <> 't' and name <> 'pg_catalog.pg_statistic')
   select name, what from due where share > 1 order by old desc, share desc`
 
-/** What this session has counted is not there until then. */
+/** The counts of this session are not there until then. */
 const COUNT_NOW = 'select pg_stat_force_next_flush()'
 const COUNTERS = (relations: string) => `
   select oid::int8::float8 as oid, case when not unseen then dead end::float8 as dead,
@@ -125,7 +125,7 @@ const WARNING = { transactionAge: 200_000_000, deadRows: 2_000_000, logBytes: 25
 /** PostgreSQL refuses writes at 2.1 billion; a start after a crash would read this log for a minute. */
 const FAILURE = { transactionAge: 1_600_000_000, logBytes: 1024 * 1024 * 1024 }
 
-/** What is wrong, in one line; null where upkeep does its work. */
+/** Returns the problem in one line; null where upkeep does its work. */
 export function findNeglect(condition: DatabaseCondition): { isFailure: boolean; what: string } | null {
   const { transactionAge, deadRows, logBytes } = condition
   const isFailure = transactionAge > FAILURE.transactionAge || logBytes > FAILURE.logBytes
@@ -159,7 +159,7 @@ export interface Upkeep {
   condition(query: UpkeepQuery): Promise<DatabaseCondition>
   /** At each start: what the close before it left, nothing after a crash. */
   start(left: UpkeepCounters[]): void
-  /** What the next start needs, right before a clean close. */
+  /** Returns the counters that the next start needs, right before a clean close. */
   counters(query: UpkeepQuery): Promise<UpkeepCounters[]>
 }
 
@@ -179,7 +179,7 @@ export async function vacuumAll(query: UpkeepQuery): Promise<UpkeepCounters[]> {
     await query('vacuum (freeze, analyze)')
     return await countersOf(query, [])
   } catch {
-    // What fails here, the service's upkeep does later; a copy that was given up is still in its transaction.
+    // Work that fails here is done later by the service's upkeep; a copy that was given up is still in its transaction.
     return []
   }
 }

@@ -127,7 +127,10 @@ export class SnapshotRefused extends Error {
   }
 }
 
-/** Whether the directory already holds a database, also one that a crash left between its old place and its new one. */
+/**
+ * Tells whether the directory already holds a database, also one that a crash left between its old place and its new
+ * one.
+ */
 export const isEmbeddedThere = (dataDir: string) =>
   !isNewDirectory(join(dataDir, DATABASE_DIRECTORY)) || hasUnfinishedSwap(dataDir)
 
@@ -238,7 +241,7 @@ async function keepOpen(
     }
   }
 
-  /** To be called within a turn only. What it answers may not be on the disk yet. */
+  /** To be called within a turn only. The answer may not be on the disk yet. */
   const run: RunStatement = async (text, values, mayBeForgotten = false) => {
     if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
     if (life === null) throw new DatabaseUnavailable('ended')
@@ -340,7 +343,7 @@ async function keepOpen(
     const timer = setInterval(() => {
       if (lock.isLost()) return endWithoutLock()
       const isBusy = inTurn.waiting() > 0
-      // What fails is tried again the next time; until then the failing statements show that something is wrong.
+      // Work that fails is tried again the next time; until then the failing statements show that something is wrong.
       inTurn(async () => (closed ? undefined : work(isBusy))).catch(() => {})
     }, ms)
     timer.unref()
@@ -447,13 +450,16 @@ async function inTransaction<T>(run: RunStatement, work: (inside: Executor) => P
   }
 }
 
-/** What processes left that were killed, and what holds the data in clear: copies, and databases of trial restores. */
+/**
+ * Removes the files that killed processes left, and those that hold the data in clear: copies, and databases of trial
+ * restores.
+ */
 function removeLeftovers(dataDir: string): void {
   removeOldSnapshots(dataDir)
   removeOldTrials(dataDir)
 }
 
-/** What PGlite says by itself ("Aborted()") helps nobody. */
+/** The words of PGlite itself ("Aborted()") help nobody. */
 async function openFirst(directory: string, options?: InstanceOptions): Promise<PGlite> {
   try {
     return await openInstance(directory, options)

@@ -18,7 +18,7 @@ const READ_ONLY = '25006'
 /** An operator needs about so long to start poterne with the new database. */
 const MOVE_SECONDS = 30
 
-/** How long a client had better wait; null where nobody knows. */
+/** Returns the time that a client had better wait; null where nobody knows. */
 export function secondsUntilMoved(error: unknown): number | null {
   const cause = error instanceof Error ? error.cause : undefined
   const isMoving =
@@ -42,7 +42,7 @@ export function isUnavailable(error: unknown): boolean {
 /** Files of this machine, and PostgreSQL's classes for memory, disk and the system. */
 const MACHINE = /^(53|58|ENOSPC|EDQUOT|EFBIG|ENOMEM|EMFILE|ENFILE|EIO|EROFS|EACCES|EPERM)/
 
-/** Whether the machine lacks something, such as memory or space, so that a statement is not to blame. */
+/** Tells whether the machine lacks something, such as memory or space, so that a statement is not to blame. */
 export function isOfTheMachine(error: unknown): boolean {
   const { severity } = (error ?? {}) as { severity?: unknown }
   return (
@@ -54,13 +54,13 @@ export function isOfTheMachine(error: unknown): boolean {
   )
 }
 
-/** Whether the unique index of that name was violated. */
+/** Tells whether the unique index of that name was violated. */
 export function violates(error: unknown, constraint: string): boolean {
   const { code, constraint_name, constraint: named } = (error ?? {}) as Record<string, unknown>
   return code === '23505' && (constraint_name === constraint || named === constraint)
 }
 
-/** Whether a new row referred to a row that had just been erased. All foreign keys refer to accounts. */
+/** Tells whether a new row referred to a row that had just been erased. All foreign keys refer to accounts. */
 export function refersToErased(error: unknown): boolean {
   return databaseCode(error) === '23503'
 }

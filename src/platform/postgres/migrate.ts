@@ -58,7 +58,7 @@ const tryLockSession = statement<Record<string, never>, { locked: boolean }>(
 )
 const unlockSession = statement(sql`select pg_advisory_unlock(${sql.raw(String(LOCK))})`)
 const unlimited = statement(sql`select set_config('statement_timeout', '0', true)`)
-/** What is made concurrently keeps nobody waiting, and must wait until every older transaction has ended. */
+/** An index that is made concurrently keeps nobody waiting, and must wait until every older transaction has ended. */
 const unhurriedSession = statement(sql`
   select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`)
 /** It does not use `reset`: the timeouts of a session are set after it began. */
@@ -105,7 +105,7 @@ const LOCK_TRIES = 60
 const LOCK_PAUSE_MS = 1000
 const BUSY_PAUSE_MS = 100
 
-/** Whether the hash is that of the migration's text, or of an earlier one. */
+/** Tells whether the hash is that of the migration's text, or of an earlier one. */
 export const isText = ({ hash, formerHashes }: Migration, other: string) =>
   hash === other || formerHashes.includes(other)
 
@@ -249,8 +249,8 @@ async function makeLogged(transaction: Executor): Promise<void> {
 }
 
 /**
- * The next migration, if it is a concurrent one. What an interruption left behind is an index that is invalid: it is
- * dropped and made again. The lock ends with the session, also if this process is killed.
+ * The next migration, if it is a concurrent one. An interruption leaves an invalid index behind: it is dropped and made
+ * again. The lock ends with the session, also if this process is killed.
  */
 async function applyConcurrently(
   database: Database,

@@ -1,9 +1,9 @@
-/** How a migration waits for tables that others use. */
+/** The waiting of a migration for tables that others use. */
 import { sql } from 'drizzle-orm'
 import { type Executor, param, statement } from './database.ts'
 import type { Migration } from './read-migrations.ts'
 
-/** What waits for a lock makes everybody behind it wait too: it gives up soon, and tries again. */
+/** A statement that waits for a lock makes everybody behind it wait too: it gives up soon, and tries again. */
 export const setShortLockTimeout = statement(sql`select set_config('lock_timeout', '500ms', true)`)
 /** Longer than PostgreSQL's deadlock_timeout of 1 s, after which an automatic vacuum ends for somebody who waits. */
 const patient = statement(sql`select set_config('lock_timeout', '3s', true)`)

@@ -14,9 +14,9 @@ export interface PoolOptions {
   size: number
   /** Statements without parameters that are run first on each connection. */
   settings: string
-  /** How long a caller waits for a connection. */
+  /** The time that a caller waits for a connection. */
   waitMs: number
-  /** How long a caller may hold one, connecting included; beyond it the connection is cut. */
+  /** The time that a caller may hold one, connecting included; beyond it the connection is cut. */
   workMs: number
 }
 
@@ -46,12 +46,13 @@ export interface Connection {
 
 interface OwnConnection extends Connection {
   readonly isBroken: boolean
-  /** Whether the connection can still be used after an error with this code. */
+  /** Tells whether the connection can still be used after an error with this code. */
   outlives(code: string | undefined): boolean
   /** The number of callers that are using it now. */
   callers: number
-  /** Whether the server ever answered on it; when it last did, or when it was asked again after a pause. */
+  /** True if the server ever answered on it. */
   isProven: boolean
+  /** The time of its last answer, or of the question after a pause. */
   progressAt: number
   /** Closes it at once, whatever is under way. */
   cut(): void
@@ -64,7 +65,7 @@ interface Waiter {
   refuse(error: Error): void
 }
 
-/** How many statements share a connection; more than a few bring no further gain. */
+/** The number of statements that share a connection; more than a few bring no further gain. */
 const PIPELINE = 8
 /** A connection that has not answered for longer is running a slow statement, and nobody should wait behind that. */
 const FRESH_MS = 100
@@ -227,7 +228,7 @@ function createConnection(
 ): OwnConnection {
   let isBroken = false
   const openedAt = performance.now()
-  /** How often each statement was stale on this connection. */
+  /** The number of times that each statement was stale on this connection. */
   const staleTexts = new Map<string, number>()
   const cut = () => {
     if (isBroken) return

@@ -15,7 +15,10 @@ const ROUNDS = 3
 /** A prepared statement that is unknown, or there already. */
 const OF_MIXED_SESSIONS = new Set(['26000', '42P05'])
 
-/** Whether two connections are given the same session while both are open. `database` has at least two connections. */
+/**
+ * Tells whether two connections are given the same session while both are open. `database` has at least two
+ * connections.
+ */
 export async function mixesSessions(database: Database): Promise<boolean> {
   let asked = 0
   // Each text is another prepared statement, which no session knows.

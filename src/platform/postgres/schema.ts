@@ -71,7 +71,7 @@ export const accounts = pgTable(
      * The owner last replaced the password then. It is null if that never happened, or happened before this was kept.
      */
     passwordChangedAt: time('password_changed_at'),
-    /** What an operator wrote: why the account is locked, and a JSON object of the operator's own. */
+    /** The words of an operator: why the account is locked, and a JSON object of the operator's own. */
     lockedReason: text('locked_reason'),
     metadata: jsonb('metadata').$type<Record<string, unknown>>(),
     /** The identifier (comparable form) that this registration waits to have verified; null once confirmed. */
@@ -83,7 +83,7 @@ export const accounts = pgTable(
     emailAddedBy: uuid('email_added_by'),
     phoneAddedAt: time('phone_added_at'),
     phoneAddedBy: uuid('phone_added_by'),
-    /** What the owner says of themselves, and nobody verified; `picture` is an administrator's. */
+    /** The words of owners about themselves, which nobody verified; `picture` is an administrator's. */
     profile: jsonb('profile').$type<Profile>(),
     /** It is in lower case. The table `usernames` says that it is this account's. */
     username: text('username'),
@@ -145,7 +145,7 @@ export const invitations = pgTable(
     uuid: uuid('uuid').notNull().unique(),
     /** SHA-256 of the code, which has 80 bits. */
     hash: bytea('hash').notNull().unique(),
-    /** What an account gets from it. */
+    /** The profile that an account gets from it. */
     roleId: integer('role_id'),
     groups: jsonb('groups').$type<string[]>().notNull(),
     /** The account must have a verified e-mail address of this domain. */
@@ -370,7 +370,7 @@ export const messages = pgTable(
     outcome: text('outcome').$type<'sent' | 'refused' | 'expired' | 'replaced'>(),
     /** The gateway or server that took it, or the cause code of the last failure. */
     detail: text('detail'),
-    /** What servers and gateways said to the last attempt, without secrets and personal data. */
+    /** The reply of servers and gateways to the last attempt, without secrets and personal data. */
     reply: text('reply'),
     /** The gateway that took an SMS, how that gateway calls it, and what its receipts said since. */
     gateway: text('gateway'),
@@ -390,7 +390,7 @@ export const messages = pgTable(
       .on(table.gateway, table.providerId)
       .where(sql`${table.providerId} is not null`),
     index('messages_code').on(table.codeSubject, table.codePurpose).where(sql`${table.outcome} is null`),
-    // What was sent to the owner of an account.
+    // The messages that were sent to the owner of an account.
     index('messages_account').on(sql`coalesce(${table.accountUuid}, ${table.codeSubject})`, table.id),
     index('messages_finished').on(table.finishedAt).where(sql`${table.finishedAt} is not null`),
     // An erasure finds what was sent to the person.
@@ -398,7 +398,7 @@ export const messages = pgTable(
   ],
 )
 
-/** How many SMS reached which stage, by day (UTC), gateway and country; no person can be told from it. */
+/** The number of SMS that reached each stage, by day (UTC), gateway and country; no person can be told from it. */
 export const smsFunnel = pgTable(
   'sms_funnel',
   {
@@ -469,7 +469,7 @@ export const sessions = pgTable(
     deviceOs: text('device_os'),
     deviceFingerprint: text('device_fingerprint'),
     ip: text('ip'),
-    /** How the person was authenticated: space-separated RFC 8176 values. */
+    /** The methods by which the person signed in: space-separated RFC 8176 values. */
     amr: text('amr').notNull(),
     createdAt: time('created_at').notNull(),
     lastUsedAt: time('last_used_at').notNull(),
@@ -623,7 +623,7 @@ export const twoFactorRemovals = pgTable(
     accountId: bigint('account_id', { mode: 'number' })
       .primaryKey()
       .references(() => accounts.id, { onDelete: 'cascade' }),
-    /** What the link of the notices names. */
+    /** The id that the link of the notices names. */
     id: uuid('id').notNull(),
     dueAt: time('due_at').notNull(),
     createdAt: time('created_at').notNull(),
@@ -649,7 +649,7 @@ export const contactChanges = pgTable(
     /** The destination as it was given, and its comparable form. */
     destination: text('destination').notNull(),
     destinationKey: text('destination_key').notNull(),
-    /** What the code of this change is bound to; a new one for each request. */
+    /** The subject of this change's code; a new one for each request. */
     codeSubject: uuid('code_subject').notNull(),
     createdAt: time('created_at').notNull(),
   },
@@ -794,7 +794,7 @@ export const backups = pgTable('backups', {
   lastFailureAt: time('last_failure_at'),
   /** The reason why the last one failed, in one line. */
   lastFailure: text('last_failure'),
-  /** What the operator should know of the last one that was made. */
+  /** The warning about the last one that was made. */
   lastWarning: text('last_warning'),
 })
 
@@ -807,7 +807,7 @@ export const relocations = pgTable('relocations', {
 })
 
 /**
- * What happened: inserts only, which a trigger enforces; `sweep_events` removes what is old. No foreign key: an event
+ * The events: inserts only, which a trigger enforces; `sweep_events` removes old ones. No foreign key: an event
  * outlives the account that it is about.
  */
 export const events = pgTable(
@@ -838,7 +838,7 @@ export const events = pgTable(
   ],
 )
 
-/** What is forgotten before the event itself, and the counts of failures. */
+/** The details that are forgotten before the event itself, and the counts of failures. */
 export const eventDetails = pgTable(
   'event_details',
   {
@@ -915,7 +915,7 @@ export const administrationTokens = pgTable(
   ],
 )
 
-/** What calls with an `Idempotency-Key` made, for 24 hours. `answeredAt` null: the call is still under way. */
+/** The results of calls with an `Idempotency-Key`, for 24 hours. `answeredAt` null: the call is still under way. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

@@ -7,7 +7,7 @@
 import { getTableColumns, type InferSelectModel, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
 
-/** What each type is in TypeScript. Bigints of ours stay below 2^53. */
+/** The TypeScript type of each column type. Bigints of ours stay below 2^53. */
 interface TypeScriptOf {
   text: string
   uuid: string

@@ -4,10 +4,12 @@ import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import { defineStatement, type Placeholders, type Spec, type ValuesOf } from './statement.ts'
 
-/** What housekeeping calls, batch after batch: removes up to `limit` rows whose time is over. */
+/** The function that housekeeping calls, batch after batch: it removes up to `limit` rows whose time is over. */
 export type Sweep = (now: Date, limit: number) => Promise<SweptBatch>
 
-/** How many rows it removed; there may be `more` where it removed `limit` of them, or where it says so itself. */
+/**
+ * The number of rows that it removed; there may be `more` where it removed `limit` of them, or where it says so itself.
+ */
 export type SweptBatch = number | { removed: number; more: boolean }
 
 const DAY_MS = 86_400_000

@@ -46,10 +46,10 @@ export function copiedTables(): CopiedTable[] {
   ]
 }
 
-/** What COPY reads, for the rows that `where` selects. */
+/** Returns the query that COPY reads, for the rows that `where` selects. */
 export const selectOf = ({ name, selected }: CopiedTable, where = 'true'): string =>
   `select ${selected.join(', ')} from ${quote(name)} where ${where}`
 
-/** What COPY writes into. */
+/** Returns the target that COPY writes into. */
 export const targetOf = (name: string, columns: readonly string[]): string =>
   `${quote(name)} (${columns.map(quote).join(', ')})`

@@ -17,7 +17,9 @@ const SOCKET_TIMEOUT_MS = 3000
 const CONNECT_TIMEOUT_MS = 2000
 /** A restarted cluster needs two seconds by itself before it serves, which leaves little time for us. */
 const RETRY_MAXIMUM_MS = 500
-/** How often a cluster is asked for its slots; this bounds the time to notice a failover without traffic. */
+/**
+ * The time after which a cluster is asked for its slots again; it bounds the time to notice a failover without traffic.
+ */
 const SLOTS_REFRESH_MS = 2000
 /** The same cause is reported at most this often. */
 const REPORT_INTERVAL_MS = 30_000
@@ -45,7 +47,7 @@ export interface RedisConnection {
   requireNoEviction(): Promise<void>
   /** Removes every key that begins so, whole name. Looks at all keys, a part at a time: not for requests of clients. */
   removeBeginning(beginning: string): Promise<void>
-  /** What each server (in a cluster: each master) says about itself. */
+  /** Asks each server (in a cluster: each master) about itself. */
   inspect(): Promise<RedisFacts[]>
   /** Gives commands under way half a second to finish. */
   close(): Promise<void>

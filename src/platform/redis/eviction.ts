@@ -1,4 +1,4 @@
-/** Whether a Redis server may throw counters and codes away to fit others. */
+/** Finds out whether a Redis server may throw counters and codes away to fit others. */
 
 /** Reads from the answer to `INFO memory` the policy under which keys are evicted; null where none ever is. */
 export function findEvictionPolicy(info: string): string | null {

@@ -1,4 +1,4 @@
-/** What a Redis server says about itself. */
+/** The facts that a Redis server tells about itself. */
 import type { Redis } from 'ioredis'
 import { findEvictionPolicy } from './eviction.ts'
 

@@ -28,7 +28,7 @@ export function readPublicKey(text: string): PublicKey | null {
   return { id: bytes.subarray(2, 10).toString('hex'), key }
 }
 
-/** Whether one of the keys made this signature (the text of a `.minisig` file) over `content`. */
+/** Tells whether one of the keys made this signature (the text of a `.minisig` file) over `content`. */
 export function isSignedBy(keys: PublicKey[], content: Uint8Array, signature: string): boolean {
   const [, first = '', comment = '', second = ''] = signature.split('\n').map((line) => line.trimEnd())
   const made = Buffer.from(first, 'base64')

@@ -1,4 +1,7 @@
-/** What a hostile client, site or browser achieves on the pages, with limits on; and ways that end elsewhere than planned. */
+/**
+ * The attacks of a hostile client, site or browser on the pages, with limits on; and ways that end elsewhere than
+ * planned.
+ */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'

@@ -1,4 +1,4 @@
-/** What holds for every state of every page: labels, autocomplete, names of accounts beside new passwords. */
+/** The rules for every state of every page: labels, autocomplete, names of accounts beside new passwords. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Codes of 16 letters that an administrator makes for somebody: a temporary access code for somebody who lost every way in, an invitation
- * for a new account. `password/reset` takes them in place of the six digits. What wrong tries, other codes and other
- * people's requests do ends none of them, so that nobody can keep the person from using theirs.
+ * Codes of 16 letters that an administrator makes for somebody: a temporary access code for somebody who lost every way
+ * in, an invitation for a new account. `password/reset` takes them in place of the six digits. Wrong tries, other codes
+ * and other people's requests end none of them, so that nobody can keep the person from using theirs.
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -41,14 +41,14 @@ export interface CodeWish {
 }
 
 export interface AccountCodes {
-  /** What `issue` makes, for a transaction of the caller's (put-sql.ts). */
+  /** Prepares the same as `issue`, for a transaction of the caller's (put-sql.ts). */
   prepare(holder: CodeHolder, wish: CodeWish): Promise<PreparedCode>
   /**
    * The older one of its kind is dead. With `sendTo` a message carries the code and `code` is null; otherwise the
    * caller is shown it. Every verified contact is told.
    */
   issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }>
-  /** Whether what was typed has the form of such a code. */
+  /** Tells whether what was typed has the form of such a code. */
   hasForm(typed: string): boolean
   /** The account whose open code this is, of those that the identifier or uuid may name. Nothing is used up. */
   match(name: Identifier | { uuid: string }, typed: string): Promise<MatchedCode | null>
@@ -69,7 +69,7 @@ interface Needs {
   stores: { accountCodes: AccountCodeStore }
 }
 
-/** What the worker needs of them: see SendingCodes. */
+/** The part of them that the worker needs: see SendingCodes. */
 export function createAccountCodeSending({
   stores,
   secret,
@@ -78,7 +78,7 @@ export function createAccountCodeSending({
   const letters = (id: string, seed: Uint8Array) => lettersFrom(secret.tag('account code', id, seed))
   return {
     letters,
-    /** Whether the code of this message is still open. Its life began when it was made. */
+    /** Tells whether the code of this message is still open. Its life began when it was made. */
     async start({ subject }: { subject: string }, seed: Uint8Array): Promise<boolean> {
       const open = await stores.accountCodes.findOpen(subject, clock.now())
       return open !== null && matchesSalted(open.hash, open.accountUuid, letters(subject, seed))

@@ -81,7 +81,7 @@ export const profileBody = t.Object(
   },
 )
 
-/** What an account carries beside its 24 fields. */
+/** The fields that an account carries beside its 24 fields. */
 export const carriedFields = {
   profile: component(
     'Profile',
@@ -158,7 +158,7 @@ export function accountRecord(account: Account, passwordDigest: Config['accounts
 
 export type CarriedRecord = ReturnType<typeof carriedRecord>
 
-/** What the account carries beside its 24 fields. */
+/** The values that the account carries beside its 24 fields. */
 export function carriedRecord(
   account: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId' | 'termsVersion' | 'termsAcceptedAt'>,
   roles: Pick<Roles, 'nameOf'>,

@@ -77,7 +77,10 @@ export const unqualifiedColumns = {
   },
 }
 
-/** How many other claims end with a verification, of confirmed accounts and of registrations each; more are harmless. */
+/**
+ * The number of other claims that end with a verification, of confirmed accounts and of registrations each; more are
+ * harmless.
+ */
 const CLAIMS_AT_ONCE = sql.raw('1000')
 
 /**

@@ -44,7 +44,7 @@ export function verifiedKeys(account: Account): string[] {
   return keys.filter((key) => key !== null)
 }
 
-/** Whether the account has verified this identifier, so that nobody else can have it. */
+/** Tells whether the account has verified this identifier, so that nobody else can have it. */
 export function hasVerified(account: Account, { kind, key }: Identifier): boolean {
   return kind === 'email'
     ? account.emailKey === key && account.emailConfirmedAt !== null

@@ -26,7 +26,7 @@ export const countFailedAttempt = (p: Placeholders<'accountId'>, source: SQL, co
   update ${accounts} set failed_attempts = failed_attempts + 1 from ${source}
    where id = ${p.accountId} and ${condition}`
 
-/** What the owner changes without a proof. */
+/** The changes that an owner makes without a proof. */
 export const changeOwnFields = (
   p: Placeholders<'language' | 'setsProfile' | 'profile' | 'terms' | 'now'>,
   where: SQL,
@@ -66,7 +66,7 @@ export const setGroups = (p: Placeholders<'accountId' | 'groups' | 'now'>, sourc
    where ${accounts}.id = ${p.accountId}
   returning ${accounts}.*`
 
-/** What an operator may set. `before`: the row of the account, with `id` and `locked_at`. */
+/** The changes that an operator may make. `before`: the row of the account, with `id` and `locked_at`. */
 export const administerAccount = (
   p: Placeholders<
     | 'roleId'

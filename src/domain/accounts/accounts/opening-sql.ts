@@ -1,6 +1,6 @@
 /**
- * How accounts begin: as a registration, by a provider's identity, or made by an administrator. And how those end that
- * nobody confirmed.
+ * The ways in which accounts begin: as a registration, by a provider's identity, or made by an administrator. And how
+ * those end that nobody confirmed.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, registrationClaims } from '../../../platform/postgres/schema.ts'
@@ -10,8 +10,8 @@ import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import { unqualifiedColumns } from './account-sql.ts'
 
 /**
- * Whether registrations named the contact with two passwords, including that of the call (`tag`). A registration without a
- * password has a tag that is like no other.
+ * Tells whether registrations named the contact with two passwords, including that of the call (`tag`). A registration
+ * without a password has a tag that is like no other.
  */
 export const isContested = (contact: SQL, tag = sql`null::bytea`) => sql`
   (select count(*) > 1
@@ -20,8 +20,8 @@ export const isContested = (contact: SQL, tag = sql`null::bytea`) => sql`
            limit 2) tags)`
 
 /**
- * What opens an account sets beside its own columns: `permit` is the CTE of the admission (../admission/permit-sql.ts), which
- * has one row where the account may be opened, and otherwise none.
+ * Returns the columns that every new account gets. `permit` is the CTE of the admission (../admission/permit-sql.ts):
+ * it has one row where the account may be opened, and otherwise none.
  */
 export const admitted = (source: SQL) => sql`
              role_id = coalesce(permit.role_id, ${source}.role_id), groups = coalesce(permit.groups, ${source}.groups),
@@ -186,7 +186,7 @@ export const addByAdministrator = (
           case when ${p.verified} and ${p.phone} is not null then ${p.now} end)
   returning id`
 
-/** What anybody may have registered for that contact; an account that was made for somebody stays. */
+/** Removes the registrations of anybody for that contact; an account that was made for somebody stays. */
 export const endWaitingFor = ({ key }: Placeholders<'key'>, condition?: SQL): SQL => sql`
   delete from ${accounts}
    where waiting_for = ${key} and account_confirmed_at is null and origin is null ${condition ? sql`and ${condition}` : sql``}`

@@ -1,4 +1,4 @@
-/** What an account says of its person, and the groups it is in: how both are read. */
+/** Reads the profile of an account's person, and the groups that it is in. */
 import { AppError, type FieldErrorCode } from '../../../errors.ts'
 import { isGroupName } from '../../../platform/config/formats.ts'
 import { type Profile, profileFields } from '../../../platform/postgres/schema.ts'

@@ -1,7 +1,8 @@
 /**
- * What opens an account, as rows: the same rule wherever one of them is removed. An identity counts while its provider
- * is configured (`usable`: JSON), a passkey for its own relying party, a password together with a verified contact. A
- * verified contact counts as well for an account without a password, if such accounts are allowed (`codesOpen`).
+ * The ways to sign in to an account, as rows: the same rule wherever one of them is removed. An identity counts while
+ * its provider is configured (`usable`: JSON), a passkey for its own relying party, a password together with a verified
+ * contact. A verified contact counts as well for an account without a password, if such accounts are allowed
+ * (`codesOpen`).
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, identities, passkeys } from '../../../platform/postgres/schema.ts'
@@ -14,7 +15,7 @@ export const signInMethodParamTypes = {
   codesOpen: 'boolean',
 } as const
 
-/** What opens accounts, as the configuration has it. */
+/** The ways to sign in that the configuration allows. */
 export interface UsableMethods {
   providers: string[]
   rpId: string | null

@@ -19,12 +19,12 @@ import { changeOwnFields, countFailedAttempt } from './changes-sql.ts'
 import type { Profile } from './profile.ts'
 
 /**
- * What the caller wants to do with the account that an identifier names:
- * - `login`: whoever verified it, else the oldest confirmed account that claims it, else the registration that waits;
+ * The purposes of naming an account by an identifier, each with the account that it finds.
+ * - `login`: the one that verified it, else the oldest confirmed account that claims it, else the registration that waits;
  * - `second_step`: the same without the registration;
  * - `confirmation`: the registration that waits for it, where nobody has verified it;
- * - `reset`: whoever verified it, else the registration that waits for it, never a mere claim;
- * - `provider`: whoever verified it.
+ * - `reset`: the one that verified it, else the registration that waits for it, never a mere claim;
+ * - `provider`: the one that verified it.
  * An anonymous registration never changes what an identifier means for somebody who signs in with it.
  */
 export const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
@@ -41,11 +41,11 @@ export interface OwnChange {
 export interface AccountStore {
   findByIdentifier(identifier: Identifier, use: IdentifierUse): Promise<Account | null>
   findByUuid(uuid: string): Promise<Account | null>
-  /** Whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
+  /** Tells whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
   isTaken(identifiers: Identifier[]): Promise<boolean>
   /**
-   * What the owner changes without a proof: the language of messages, and fields of the profile. What `merge` throws
-   * undoes it. It returns null if the session has ended or the account is gone.
+   * Changes what the owner may change without a proof: the language of messages, and fields of the profile. An error of
+   * `merge` undoes it. It returns null if the session has ended or the account is gone.
    */
   change(signedIn: AccountSession, change: OwnChange, now: Date): Promise<Account | null>
   /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */

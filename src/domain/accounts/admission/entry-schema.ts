@@ -1,4 +1,4 @@
-/** What calls that may open an account say of it, and how they are refused. */
+/** The fields that calls send which may open an account, and the errors that refuse them. */
 import { t } from 'elysia'
 import type { ErrorCode } from '../../../errors.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'

@@ -1,6 +1,7 @@
 /**
- * Whether an account may be opened, decided in the statement that opens it. Every such statement has these CTEs and sets what
- * `permit` gives (`admitted` in ../accounts/opening-sql.ts), so that an invitation is spent for an account or not at all.
+ * The decision whether an account may be opened, in the statement that opens it. Every such statement has these CTEs
+ * and sets what `permit` gives (`admitted` in ../accounts/opening-sql.ts), so that an invitation is spent for an
+ * account or not at all.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { invitations } from '../../../platform/postgres/schema.ts'
@@ -10,11 +11,11 @@ import type { Placeholders } from '../../../platform/postgres/statement.ts'
 export const permitParamTypes = {
   /** `open`, `invitation` or `closed`. */
   admissionMode: 'text',
-  /** Whether the contact that is proved is one of those that may open an account. */
+  /** True if the contact that is proved is one of those that may open an account. */
   isContactAdmitted: 'boolean',
   /** The hash of the invitation that this call names. */
   ownInvitation: 'bytea?',
-  /** Whether a test identity is proved: its account gets neither role nor groups, and is marked for life. */
+  /** True if a test identity is proved: its account gets neither role nor groups, and is marked for life. */
   isTest: 'boolean',
   /** The domain of the e-mail address that is proved; null: none is. */
   provedDomain: 'text?',

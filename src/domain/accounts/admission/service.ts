@@ -16,7 +16,7 @@ import { readInvitation } from './invitation.ts'
 import type { permitParamTypes } from './permit-sql.ts'
 import type { Invitation, InvitationStore } from './store.ts'
 
-/** What a call that may open an account says of it. */
+/** The fields that a call sends which may open an account. */
 export interface EntryBody {
   invitation?: string | null | undefined
   terms?: string | null | undefined
@@ -48,8 +48,8 @@ export interface Admission {
   /** It is false if everybody may open an account with any contact. */
   readonly isRestricted: boolean
   /**
-   * What the body of a call names. `named`: the contact that it would prove. `needsTerms`: without the terms it opens
-   * nothing, whatever waits.
+   * Reads the contacts and fields that the body of a call names. `named`: the contact that it would prove.
+   * `needsTerms`: without the terms it opens nothing, whatever waits.
    */
   read(body: EntryBody, named: Identifier, client: Client, options?: { needsTerms?: boolean }): Promise<Entry>
   /** For a provider, whose contact is not known yet. */
@@ -68,11 +68,13 @@ export interface Admission {
   requireDomain(identifier: Identifier): void
   /** It serves somebody who has an account. */
   findInvitation(typed: string, client: Client): Promise<Invitation>
-  /** Whether the account has the verified address that the invitation asks for. */
+  /** Tells whether the account has the verified address that the invitation asks for. */
   isFor(invitation: Invitation, account: Pick<Account, 'emailKey' | 'emailConfirmedAt'>): boolean
-  /** Whether a call that names an identifier could open an account for it. Never throws for what the call names. */
+  /**
+   * Tells whether a call that names an identifier could open an account for it. Never throws for what the call names.
+   */
   couldOpen(body: EntryBody, identifier: Identifier, client: Client): Promise<boolean>
-  /** What the statement checks. `proved`: the contact that the call proves; null: none. */
+  /** Returns the parameters that the statement checks. `proved`: the contact that the call proves; null: none. */
   permit(entry: Entry, proved: Identifier | null): Permit
   /**
    * Says why an account was not opened; null if the reason is not one of this room. `tag`: of the password that the
@@ -84,7 +86,7 @@ export interface Admission {
     waiting: WaitingRegistration | null,
     tag?: Uint8Array | null,
   ): Promise<AppError | null>
-  /** Whether what the registration named is enough of the terms, so that the call need not accept them. */
+  /** Tells whether what the registration named is enough of the terms, so that the call need not accept them. */
   hasAccepted(
     entry: Entry,
     waiting: WaitingRegistration | null,
@@ -157,7 +159,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     if (terms !== null && typed !== terms && (needsTerms || !isMissing)) throw termsRequired(terms)
   }
 
-  /** What the registration named counts if nobody else registered the contact. */
+  /** The fields that the registration named count if nobody else registered the contact. */
   async function keptOf(waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null) {
     if (waiting === null || (waiting.invitationId === null && waiting.termsVersion === null)) return null
     return (await invitations.isContested(contact.key, tag)) ? null : waiting

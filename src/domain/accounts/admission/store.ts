@@ -33,7 +33,7 @@ export interface InvitationStore {
   list(before: number | null, limit: number): Promise<Invitation[]>
   /** It returns false where there is none, or where it was revoked before. */
   revoke(uuid: string, now: Date): Promise<boolean>
-  /** Whether registrations, or the call with this `tag`, named the contact with different passwords. */
+  /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
   isContested(contact: string, tag: Uint8Array | null): Promise<boolean>
   sweep(now: Date, limit: number): Promise<number>
 }

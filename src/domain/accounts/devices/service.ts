@@ -40,9 +40,12 @@ export interface KnownDevices {
   ): Promise<boolean>
   /** The tag of a device; null where it named no fingerprint. */
   tagOf(accountUuid: string, fingerprint: string | null): Uint8Array | null
-  /** What stays known of a session where all else is forgotten: its device or, if it named none, its public address. */
+  /**
+   * Returns what stays known of a session where all else is forgotten: its device or, if it named none, its public
+   * address.
+   */
   keptOf(accountUuid: string, session: SessionClient): Uint8Array | null
-  /** What a sign-in makes known; an address only where it is public. */
+  /** Returns the tags that a sign-in makes known; an address only where it is public. */
   tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
 }
 

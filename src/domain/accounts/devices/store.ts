@@ -1,6 +1,7 @@
 /**
- * What an account signed in with: keyed tags of devices and of client addresses. PostgreSQL, in every shape. The table
- * is `known_devices`. A sign-in writes it by known-devices-sql.ts, in the statement that opens the session.
+ * The clients with which an account signed in: keyed tags of devices and of client addresses. PostgreSQL, in every
+ * shape. The table is `known_devices`. A sign-in writes it by known-devices-sql.ts, in the statement that opens the
+ * session.
  */
 
 import { sql } from 'drizzle-orm'
@@ -20,8 +21,8 @@ export interface KnownDeviceStore {
     now: Date,
   ): Promise<{ device: boolean; address: boolean }>
   /**
-   * Whether the first sign-in with one of these tags was before that time, and the tag is still known. A null tag is
-   * not.
+   * Tells whether the first sign-in with one of these tags was before that time, and the tag is still known. A null tag
+   * is not.
    */
   knewBefore(
     accountId: number,

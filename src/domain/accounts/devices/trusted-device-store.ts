@@ -36,7 +36,7 @@ export interface TrustUse {
 export interface TrustedDeviceStore {
   /** False where the session ended meanwhile, or the account may have none. */
   add(trust: NewTrust, now: Date): Promise<boolean>
-  /** Whether it takes the place of the second step now; then the use is recorded. */
+  /** Tells whether it takes the place of the second step now; then the use is recorded. */
   use(use: TrustUse, now: Date): Promise<boolean>
   /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
   listSessions(accountId: number, since: Date, now: Date): Promise<string[]>

@@ -30,7 +30,7 @@ export const boundTo = (account: SQL): SQL => sql`
     (select string_agg(id::text, ',' order by id) from ${passkeys} where account_id = ${account}.id)
   )::text, 'UTF8')), 'hex')`
 
-/** Whether the account may have one at all: it has two factors, is not locked, and is no administrator. */
+/** Tells whether the account may have one at all: it has two factors, is not locked, and is no administrator. */
 export const mayTrust = (account: SQL): SQL => sql`
   (${account}.two_factor_enabled and ${account}.locked_at is null
    and not exists (select from ${administrators} where account_id = ${account}.id))`

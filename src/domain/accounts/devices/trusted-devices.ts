@@ -13,7 +13,7 @@ import type { TrustedDeviceStore } from './trusted-device-store.ts'
 export interface TrustedDevices {
   /** The token, of which only a hash is stored. Null where the account, the session or the device cannot be trusted. */
   trust(account: Account, session: { id: string; fingerprint: string | null }): Promise<string | null>
-  /** Whether the token takes the place of the second step of the session that is opened under this id. */
+  /** Tells whether the token takes the place of the second step of the session that is opened under this id. */
   use(
     account: Account,
     device: { fingerprint: string | null; trust?: string | null },

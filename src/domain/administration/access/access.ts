@@ -25,9 +25,9 @@ export const roles = ['viewer', 'support', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 /**
- * What a route asks for. `owner` is an administrator with that role, or the operator, and never a token. `page` is an
- * administrator who is signed in on the page, `operator` is anybody who may open the socket, and `open` asks for
- * nothing.
+ * The right that a route asks for. `owner` is an administrator with that role, or the operator, and never a token.
+ * `page` is an administrator who is signed in on the page, `operator` is anybody who may open the socket, and `open`
+ * asks for nothing.
  */
 export type Access = Scope | 'owner' | 'page' | 'operator' | 'open'
 
@@ -125,7 +125,9 @@ const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, un
 const wholeScopesOf = (role: Role): readonly Scope[] =>
   scopesOfRole[role].filter((scope) => role !== 'support' || supportMay[scope] === undefined)
 
-/** What may live on of what an administrator made or began, who has this role now; null: none. */
+/**
+ * Returns the things that may stay of those that an administrator with this role made or began; with null, none may.
+ */
 export const allowedFor = (role: Role | null) => ({
   scopes: role === null ? [] : wholeScopesOf(role),
   seesCodes: role === 'owner',
@@ -150,17 +152,17 @@ export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): v
   if (!mayCall(caller, route, body)) throw new AppError('insufficient_scope')
 }
 
-/** Whether the caller's removal of two factors waits, so that the owner can stop it. */
+/** Tells whether the caller's removal of two factors waits, so that the owner can stop it. */
 export const isDelayed = (caller: AdminCaller): boolean =>
   caller.type === 'administrator' && caller.role === 'support'
 
 /**
- * Whether the limits of an account bind the caller who lifts them: who may lift them at will may guess passwords and codes at
- * will.
+ * Tells whether the limits of an account bind the caller who lifts them: who may lift them at will may guess passwords
+ * and codes at will.
  */
 export const liftsAreCounted = (caller: AdminCaller): boolean =>
   caller.type === 'token' || (caller.type === 'administrator' && caller.role !== 'owner')
 
-/** Whether an account that is an administrator is out of the caller's reach. */
+/** Tells whether an account that is an administrator is out of the caller's reach. */
 export const isKeptFromAdministrators = (caller: AdminCaller): boolean =>
   caller.type === 'token' || (caller.type === 'administrator' && caller.role === 'support')

@@ -12,7 +12,7 @@ export const ANONYMOUS: AdminCaller = { type: 'nobody', id: null, name: null }
 
 export interface AdminGuardRules {
   routes: readonly AdminRoute[]
-  /** Whether a call with these parameters of its path reaches an administrator. */
+  /** Tells whether a call with these parameters of its path reaches an administrator. */
   reachesAdministrator: (route: string, params: GuardedRequest['params']) => Promise<boolean>
 }
 
@@ -28,7 +28,7 @@ export function createAdminGuard(
       // HEAD is answered by the routes of GET.
       const method = request.method === 'HEAD' ? 'GET' : request.method
       const route = table.get(`${method} ${request.route}`)
-      // What the table does not know is open to nobody.
+      // A path that the table does not list is open to nobody.
       if (!route) throw new AppError('route_not_found')
       const caller = await recognize(request, route)
       if (caller.type !== 'nobody') setCurrentActor({ type: caller.type, id: caller.id, name: caller.name })

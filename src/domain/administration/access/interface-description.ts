@@ -1,4 +1,4 @@
-/** What the description of the interface of administration says beside its operations: who may call each, and how. */
+/** The text that the description of administration has beside its operations: who may call each, and how. */
 import { type ErrorCode, errorStatus } from '../../../errors.ts'
 import type { InterfaceDescription } from '../../../platform/http/described-interface.ts'
 import { ERROR_CODES_KEY } from '../../../platform/http/error-responses.ts'

@@ -1,6 +1,6 @@
 /**
- * Guards the TCP listener: tokens for scripts, a cookie for the page. What a browser may be led to send from
- * another site is refused: another host, another origin, a write without the page's token.
+ * Guards the TCP listener: tokens for scripts, a cookie for the page. Refuses the requests that another site may make a
+ * browser send: another host, another origin, a write without the page's token.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
@@ -27,7 +27,7 @@ export interface ListenerGuardOptions extends AdminGuardRules {
     cookieHeader: string | undefined,
   ) => Promise<{ administrator: SignedInAdministrator; csrfToken: string } | null>
   now: () => Date
-  /** How long password and second factor count as just proved. */
+  /** The time for which password and second factor count as just proved. */
   provedMs: number
 }
 

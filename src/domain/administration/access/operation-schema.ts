@@ -1,4 +1,4 @@
-/** What the operations of administration have in common: text in queries, "it is done", how they are described. */
+/** The parts that the operations of administration share: text in queries, "it is done", their descriptions. */
 import { t } from 'elysia'
 import { answer } from '../../../platform/http/components.ts'
 

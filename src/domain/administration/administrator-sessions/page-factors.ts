@@ -24,7 +24,7 @@ import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 
 export type PageMethod = 'passkey' | 'totp'
 
-/** What the page brings beside the password. */
+/** The proof that the page sends beside the password. */
 export interface PageProof {
   otp?: string | null | undefined
   credential?: AssertionBody | null | undefined

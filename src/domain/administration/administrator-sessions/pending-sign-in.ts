@@ -6,7 +6,7 @@ import type { Account } from '../../accounts/accounts/account.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 export interface PendingSignIn {
-  /** What a passkey signs for. */
+  /** The id that a passkey signs for. */
   id: string
   accountUuid: string
   /** An authenticator app that is about to be set up, sealed. */

@@ -74,7 +74,7 @@ export interface AdministratorSessions {
   verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedAdministratorSession>
   /** It returns null where the cookie names no living session of an administrator. */
   find(cookie: Cookie): Promise<AdministratorSession | null>
-  /** What writes of this session carry. */
+  /** Returns the token that writes of this session carry. */
   csrfTokenOf(cookie: string): string
   /** Password and second factor again. A wrong password is reported on its field. */
   reauthenticate(
@@ -103,7 +103,7 @@ type Needs = Parameters<typeof createPageFactors>[0] & {
 
 export const IDLE_MS = 30 * 60_000
 export const LIFETIME_MS = 8 * 3_600_000
-/** How long password and second factor count as just proved. */
+/** The time for which password and second factor count as just proved. */
 export const PROVED_MS = 5 * 60_000
 
 /** A device is known for so long. */

@@ -43,7 +43,7 @@ export interface TokenService {
   create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; stored: StoredToken }>
   get(id: string): Promise<StoredToken>
   list(query: PageQuery): Promise<Page<StoredToken>>
-  /** What was made with it is revoked too. A token revokes none that may more than itself. */
+  /** The things that were made with it are revoked too. A token revokes none that may more than itself. */
   revoke(id: string, caller?: AdminCaller): Promise<void>
 }
 

@@ -23,13 +23,13 @@ export function createToken(): string {
   return PREFIX + random + checksumOf(random)
 }
 
-/** Whether the text has the form of a token, its checksum included. */
+/** Tells whether the text has the form of a token, its checksum included. */
 export function isToken(text: string): boolean {
   const [, random = '', checksum] = FORM.exec(text) ?? []
   return checksum !== undefined && checksum === checksumOf(random)
 }
 
-/** What is stored. 131 random bits need no slow hash. */
+/** Returns the hash that is stored. 131 random bits need no slow hash. */
 export const hashOfApiToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /** CRC-32 in base 62, filled with zeros on the left. */

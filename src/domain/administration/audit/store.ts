@@ -6,7 +6,7 @@ import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
 export interface AuditTrailStore {
-  /** What accounts are called, by their uuids; those that are gone are left out. */
+  /** Returns the names of accounts by their uuids; those that are gone are left out. */
   findNames(uuids: string[]): Promise<Map<string, string>>
 }
 

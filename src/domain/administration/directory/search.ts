@@ -1,4 +1,4 @@
-/** What a query for accounts means: the search by what was typed, and the filter beside it. */
+/** Reads a query for accounts: the search by what was typed, and the filter beside it. */
 
 import { invalid, parseWholeNumber, readTime } from '../../../platform/http/read-values.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'

@@ -1,4 +1,4 @@
-/** What an operator does with accounts. The caller has been let in; the event of each change names them. */
+/** The changes that operators make to accounts. The caller has been let in; the event of each change names them. */
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -115,11 +115,11 @@ interface Needs {
 
 const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id'])
 
-/** Whether the search meant this very person: showing them is a look. */
+/** Tells whether the search meant this very person: showing them is a look. */
 const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
   search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
 
-/** What administrators may set on an account that a test identity opened: no role, no groups, no name. */
+/** The fields that administrators may set on an account that a test identity opened: no role, no groups, no name. */
 const OF_TEST_ACCOUNTS: ReadonlySet<string> = new Set([
   'metadata',
   'language',
@@ -187,7 +187,7 @@ export function createDirectory(needs: Needs): Directory {
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
   }
 
-  /** What a patch says, as far as it does not depend on the account. */
+  /** Reads a patch, as far as it does not depend on the account. */
   function readPatch(patch: AccountPatch) {
     const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
     if (!isMetadata(metadata)) throw invalid('metadata')

@@ -1,5 +1,5 @@
 /**
- * What an operator sees and changes of accounts: PostgreSQL, in every storage shape. Each way to search has a
+ * The reading and writing of accounts for operators: in PostgreSQL, in every storage shape. Each way to search has a
  * statement of its own, so that its plan uses the index that is made for it, however many accounts there are.
  */
 
@@ -54,7 +54,7 @@ export interface AccountFilter {
   createdBefore?: Date | undefined
 }
 
-/** What is absent stays as it is. */
+/** A field that is absent stays as it is. */
 export interface AccountChange {
   roleId?: number | undefined
   accountableType?: string | undefined
@@ -102,7 +102,7 @@ export interface DirectoryStore {
 
 const columns = sql`account.*, account.metadata::text as metadata_text`
 
-/** What every list takes, beside the value that is searched for. */
+/** The parameters of every list, beside the value that is searched for. */
 const listParams = {
   before: 'bigint?',
   locked: 'boolean?',
@@ -146,7 +146,7 @@ const listWhere = (name: string, where: SQL) =>
      order by id desc limit ${p.limit}`,
   })
 
-/** What the index `accounts_parts` is made of, in the same words. */
+/** The text that the index `accounts_parts` is made of, in the same words. */
 const searchText = sql`account_search_text(email_key, phone, username, profile)`
 
 /** So many of the newest accounts are read first: parts that many contacts share, such as a domain, are found here. */

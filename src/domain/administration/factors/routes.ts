@@ -1,4 +1,4 @@
-/** What opens an account, under /admin/v1: two factors, passkeys, identities. */
+/** The ways to sign in to an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
 import { answer, component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'

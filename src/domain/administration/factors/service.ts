@@ -1,4 +1,7 @@
-/** What opens an account, as an administrator sees and removes it. Every verified contact of the owner is told. */
+/**
+ * The ways to sign in to an account, as an administrator sees and removes them. Every verified contact of the owner is
+ * told.
+ */
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'

@@ -34,7 +34,7 @@ export interface Idempotency {
   run<Answer extends { status: number }>(call: RepeatableCall, operation: Repeatable<Answer>): Promise<Answer>
 }
 
-/** What a route has at hand of a request. */
+/** The parts of a request that a route passes on. */
 export interface RepeatableRequest {
   headers: Record<string, string | undefined>
   caller: { type: string; id: string | null }

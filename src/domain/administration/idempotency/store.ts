@@ -1,5 +1,5 @@
 /**
- * What calls with an `Idempotency-Key` made; PostgreSQL in every shape, for all replicas. The table is
+ * The records that calls with an `Idempotency-Key` made; in PostgreSQL in every shape, for all replicas. The table is
  * `idempotency_keys`.
  */
 
@@ -53,7 +53,7 @@ export interface IdempotencyStore {
   sweep(now: Date, limit: number): Promise<number>
 }
 
-/** What was forgotten begins anew; what was cut off is taken over with the id that it had. */
+/** A call that was forgotten begins anew; one that was cut off is taken over with the id that it had. */
 const claim = defineStatement({
   name: 'idempotency.claim',
   params: {

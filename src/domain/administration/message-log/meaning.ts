@@ -1,4 +1,4 @@
-/** What became of a message, as a sentence for those who look after people. */
+/** The outcome of a message, as a sentence for those who look after people. */
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { MessageState } from './store.ts'
 

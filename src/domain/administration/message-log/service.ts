@@ -1,4 +1,4 @@
-/** What became of messages, and sending one again. */
+/** The list of messages with their outcomes, and sending one again. */
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -38,7 +38,7 @@ export interface MessageLog {
   /** Newest first. */
   list(query: MessageQuery): Promise<Page<ListedMessage>>
   get(id: string): Promise<ListedMessage>
-  /** What was sent to the owner of an account. */
+  /** Lists the messages that were sent to the owner of an account. */
   listOfAccount(uuid: string, query: MessageQuery): Promise<Page<ListedMessage>>
   /** Sends a message again that was refused. */
   retry(id: string): Promise<void>

@@ -25,7 +25,7 @@ export interface ListedMessage {
   gateway: string | null
   /** The server that took it, or the cause code of the last failure. */
   detail: string | null
-  /** What servers and gateways said to the last attempt. */
+  /** The reply of servers and gateways to the last attempt. */
   reply: string | null
   attempts: number
   createdAt: Date

@@ -31,7 +31,7 @@ function languageOf(asked: string | undefined, accepted: string | undefined): Pa
   return tags.find(isPageLanguage) ?? 'en'
 }
 
-/** What each message is about, in its own words: `purpose:password_changed`. */
+/** Returns the subject of each message, by `purpose:password_changed` and the like. */
 function subjectsIn(language: PageLanguage, service: string): Record<string, string> {
   const { codes, notices } = languages[language].messages
   return Object.fromEntries(

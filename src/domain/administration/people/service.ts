@@ -1,4 +1,6 @@
-/** What an administrator does for people: makes and invites accounts, and lets somebody who lost every way in back in. */
+/**
+ * The work of administrators for people: they make and invite accounts, and let somebody who lost every way in back in.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
@@ -132,7 +134,7 @@ export function createPeopleService(needs: Needs): PeopleService {
     return { ...contacts, primary, metadata }
   }
 
-  /** What tokens say of the account. Values that would not fit are refused. */
+  /** Reads the fields of the account that become claims of tokens. Values that would not fit are refused. */
   function readFields(body: WantedAccount, metadata: Record<string, unknown> = {}) {
     const { roleId: role, language = config.server.language } = body
     const fields = {

@@ -27,7 +27,7 @@ const key = component(
   ),
 )
 
-/** What is kept of a revocation that made no key. */
+/** The record of a revocation that made no key. */
 const NO_SUCCESSOR = 'no successor'
 const UNKNOWN = 'no such key'
 

@@ -79,9 +79,9 @@ async function untilNone(revokeOnce: () => Promise<{ uuid: string; name: string 
 export const revokeToken = (transaction: Executor, token: string, now: Date) =>
   untilNone(() => transaction.all(revokeOne, { token, now }))
 
-/** What somebody may still do. */
+/** The rights that somebody still has. */
 export interface Allowed {
-  /** What their tokens may have. */
+  /** The scopes that their tokens may have. */
   scopes: readonly string[]
   /** They may be shown temporary access codes. */
   seesCodes: boolean

@@ -113,9 +113,9 @@ const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
   on conflict (account_id) do update set hashes = excluded.hashes`
 
 /**
- * What follows when two factors were turned on for the account in `enabled`. From then on no session of the account
- * goes back to a single factor. No other device is known, since what a guessed password opened would outlive the remedy
- * against it.
+ * The parameters of what follows when two factors were turned on for the account in `enabled`. From then on no session
+ * of the account goes back to a single factor. No other device is known, since what a guessed password opened would
+ * outlive the remedy against it.
  */
 const enablingParamTypes = {
   accountId: 'bigint',

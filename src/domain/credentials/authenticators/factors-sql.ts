@@ -1,4 +1,4 @@
-/** How other rooms take the second factors of accounts away. `account`: rows with the `id` of an account. */
+/** The SQL by which other rooms remove the second factors of accounts. `account`: rows with the `id` of an account. */
 import { type SQL, sql } from 'drizzle-orm'
 import { recoveryCodes, totpEnrolments, totpFactors } from '../../../platform/postgres/schema.ts'
 

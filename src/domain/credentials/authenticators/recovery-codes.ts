@@ -18,7 +18,7 @@ import {
 export interface RecoveryCodes {
   /** Ten codes, `XXXX-XXXX-XXXX-XXXX`, and their hashes. */
   create(accountUuid: string): { codes: string[]; hashes: Uint8Array[] }
-  /** Whether the typed text, in any case and grouping, has the form of a recovery code. */
+  /** Tells whether the typed text, in any case and grouping, has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
   /** The stored hash that belongs to this code, or null. The work is always that of ten hashes. */
   match(accountUuid: string, typed: string, hashes: Uint8Array[]): Uint8Array | null

@@ -29,7 +29,7 @@ export interface HeldFactors {
   /** `lost`: it is set up, but its secret cannot be decrypted any more. */
   app: 'none' | 'usable' | 'lost'
   recoveryCodesLeft: number
-  /** Whether codes may be sent: there is no app, or it is lost and no recovery code is left to use first. */
+  /** True if codes may be sent: there is no app, or it is lost and no recovery code is left to use first. */
   acceptsSentCodes: boolean
   stored: StoredFactors
 }
@@ -44,7 +44,7 @@ export interface Authenticators {
    * accepted it or a later one before.
    */
   useAppCode(held: HeldFactors, typed: string): Promise<'right' | 'spent' | 'wrong'>
-  /** Whether it is one of the app that is in use; nothing is used up. */
+  /** Tells whether it is one of the app that is in use; nothing is used up. */
   matchesAppCode(held: HeldFactors, typed: string): boolean
   /** The same for a recovery code. */
   matchesRecoveryCode(held: HeldFactors, typed: string): boolean
@@ -53,7 +53,7 @@ export interface Authenticators {
    * and the operator. Does nothing where none waits.
    */
   endRemoval(account: Account, by: RemovalEnd): Promise<void>
-  /** Whether the typed text has the form of a recovery code. */
+  /** Tells whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
   /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
   useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
@@ -70,7 +70,7 @@ export interface Authenticators {
   confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
   /** Makes an app for somebody who is not signed in yet. It is stored nowhere. */
   createApp(label: string): NewTotp
-  /** Whether a code is one of that app. */
+  /** Tells whether a code is one of that app. */
   matchesApp(sealedSecret: Uint8Array, typed: string): boolean
   /** Makes that app the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
   enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>

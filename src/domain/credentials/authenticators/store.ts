@@ -20,7 +20,7 @@ import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
 import { deleteRemovals } from './removals-sql.ts'
 
-/** What is stored of an account's factors. */
+/** The stored factors of an account. */
 export interface StoredFactors {
   /** Of the app in use; null where there is none. */
   sealedSecret: Uint8Array | null
@@ -39,7 +39,7 @@ export interface StoredFactors {
 /** The factor whose use shows that nobody lost it. */
 export type RemovalEnd = 'totp' | 'passkey'
 
-/** What an attempt matched when it was compared with the stored factors; null for what it did not match. */
+/** The stored factors that an attempt matched; null for each that it did not match. */
 export interface FactorTry {
   /** The app whose code it was, and the time step of the code. */
   totp: { sealedSecret: Uint8Array; step: number } | null

@@ -14,7 +14,7 @@ export interface EmailClaims {
   xms_edov?: unknown
 }
 
-/** Whether the provider is authoritative for the address, by its claims about it. */
+/** The authority of a provider over an address, by its claims about it. */
 export type Authority = (email: Email, claims: EmailClaims) => boolean
 
 /** Only the boolean counts: nothing is guessed from text. */
@@ -37,7 +37,7 @@ export const appleAuthority: Authority = (email, claims) =>
 
 export const microsoftAuthority: Authority = (_, { xms_edov }) => xms_edov === true
 
-/** What the operator configured for a provider of their own; `*`: every address. */
+/** The authority that the operator configured for a provider of their own; `*`: every address. */
 export const configuredAuthority =
   (domains: readonly string[]): Authority =>
   (email, claims) =>

@@ -14,9 +14,9 @@ export interface CachedDocument<T> {
 interface Options<T> {
   load: () => Promise<T>
   clock: Clock
-  /** How old a value may be before it is renewed. */
+  /** The age up to which a value is used without renewing it. */
   freshMs: number
-  /** How long between two tries to renew. */
+  /** The time between two tries to renew. */
   pauseMs: number
 }
 

@@ -11,7 +11,7 @@ export interface OpenIdPreset {
   /** Other spellings of the issuer in identity tokens. */
   issuerAliases: string[]
   scopes: string[]
-  /** Whether the browser posts the answer as a form. */
+  /** True if the browser posts the answer as a form. */
   formPost: boolean
   /** Its word opens an account for these addresses. */
   authority: Authority

@@ -1,4 +1,4 @@
-/** What every sign-in provider does for us, whatever its protocol, and how it can fail. */
+/** The interface of every sign-in provider, whatever its protocol, and the ways it can fail. */
 import type { Email } from '../../foundation/identifiers/email.ts'
 
 /** The person who signed in, identified by issuer and subject alone. */

@@ -42,7 +42,7 @@ export function createProviderService({ config, clock, network }: Options): Prov
   }
 }
 
-/** What the log says of a failure holds nothing of what the provider was sent. */
+/** The log line of a failure holds nothing of what the provider was sent. */
 function keepingSecrets(provider: Provider, { clientSecret }: SocialProviderConfig): Provider {
   const redeem: Provider['redeem'] = async (answer, checks) => {
     try {

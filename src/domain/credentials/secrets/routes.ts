@@ -1,4 +1,4 @@
-/** What the server secrets are still needed for, as operators ask it. */
+/** The remaining uses of the server secrets, as operators ask for them. */
 import { Elysia, t } from 'elysia'
 import { answer } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'

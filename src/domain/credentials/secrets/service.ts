@@ -62,7 +62,7 @@ export interface Secrets {
    * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
    */
   revoke(): Promise<{ sessions: number; apps: number }>
-  /** Whether the newest signing key opens under an accepted secret. */
+  /** Tells whether the newest signing key opens under an accepted secret. */
   opensKeys(): Promise<boolean>
   close(): Promise<void>
 }
@@ -80,7 +80,10 @@ interface Needs {
 const MINUTE_MS = 60_000
 /** A replica that said nothing for so long does not run any more. */
 const SILENT_MS = 2 * MINUTE_MS
-/** What lives shorter than this is not counted: enrolments of an app, sign-ins through a provider, passkey challenges. */
+/**
+ * Rows that live shorter than this are not counted: enrolments of an app, sign-ins through a provider, passkey
+ * challenges.
+ */
 const UNDER_WAY_MS = 35 * MINUTE_MS
 const CLAIM_MS = 50_000
 /** It rests for so long once nothing was left to seal anew. */
@@ -106,7 +109,7 @@ export function createSecrets({
   /** It is null if this process only asks. */
   let startedAt: Date | null = null
   let hasWarned = false
-  /** What sealed the newest signing key when the lasting keys were read: the secret that made names until now. */
+  /** The secret that sealed the newest signing key when the lasting keys were read, and that made names until now. */
   let inUse: AcceptedSecret | 'new' | null = null
   let read: Awaited<ReturnType<typeof readLastingKeys>> | null = null
 
@@ -146,7 +149,7 @@ export function createSecrets({
     if ((await readLastingKeys()).lost.length > 0) throw new Error(REPLACED)
   }
 
-  /** Whether a replica may still do so now. The embedded database has no other one. */
+  /** Tells whether a replica may still do so now. The embedded database has no other one. */
   const isRecent = (at: Date | null) =>
     database.kind !== 'embedded' && at !== null && clock.now().getTime() - at.getTime() < SILENT_MS
 

@@ -1,6 +1,6 @@
 /**
- * How other rooms record events: in the statement or the transaction of the change that they record. The actor and
- * the address are taken from the current request.
+ * The SQL by which other rooms record events: in the statement or the transaction of the change that they record. The
+ * actor and the address are taken from the current request.
  */
 
 import { type SQL, sql } from 'drizzle-orm'

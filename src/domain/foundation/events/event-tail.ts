@@ -102,7 +102,7 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
         const upTo = settled
         const found = after < upTo ? await events.follow(filter, after, upTo, limit) : []
         if (found.length > 0 || seconds === 0) return found
-        // What was settled while the database was asked has been announced to others only.
+        // An event that was settled while the database was asked has been announced to others only.
         if (upTo !== settled) continue
         if (!(await next(filter, after, endsAtMs - performance.now(), signal))) return []
       }

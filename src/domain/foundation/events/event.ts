@@ -1,4 +1,7 @@
-/** What happened, for the owner's history and the operator's audit trail. Never holds a password, a code or a token. */
+/**
+ * The kinds of events, for the owner's history and the operator's audit trail. Never holds a password, a code or a
+ * token.
+ */
 
 export const eventTypes = [
   'account.registered',

@@ -95,7 +95,7 @@ const meanings: Record<EventType, Meaning> = {
 /** 1: informational, 3: medium. */
 const MEDIUM = new Set<EventType>(['session.reuse_detected', 'login.locked_out', 'registration.contested'])
 
-/** What `poterne events list --format ocsf` prints, a line for each. */
+/** Makes the value that `poterne events list --format ocsf` prints on one line. */
 export function toOcsf(event: EventRecord, version: string) {
   const type = event.type as EventType
   const { class: classUid, activity, name } = meanings[type] ?? entity(OTHER, type)

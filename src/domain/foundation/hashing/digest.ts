@@ -62,8 +62,8 @@ export function maskDigest(digest: string | null): string {
 }
 
 /**
- * Whether the native addon may verify the digest, where passwords are hashed with today's parameters. It gets what it was
- * built for: well-formed digests of argon2id, version 19, with one lane and bounded work.
+ * Tells whether the native addon may verify the digest, where passwords are hashed with today's parameters. It gets
+ * what it was built for: well-formed digests of argon2id, version 19, with one lane and bounded work.
  */
 export function suitsAddon(digest: string, today: { memoryKib: number; iterations: number }): boolean {
   const parsed = parseDigest(digest)

@@ -46,7 +46,7 @@ export interface HashThreads {
   close(): void
 }
 
-/** How many threads `warmUp` starts, at 3 MB each: as many as a small machine has processors. */
+/** The number of threads that `warmUp` starts, at 3 MB each: as many as a small machine has processors. */
 const WARM_THREADS = 2
 
 interface Task {
@@ -132,7 +132,7 @@ export function createHashThreads(
   }
 }
 
-/** What verifies passwords on this machine, as a thread of its own finds out. */
+/** Finds out in a thread of its own which verifier this machine has. */
 export async function probeVerifier(): Promise<Verifier> {
   let threads: HashThreads | undefined
   const found = new Promise<Verifier>((resolve) => {

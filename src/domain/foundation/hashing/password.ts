@@ -19,7 +19,7 @@ const commonLines: string = commonPasswordLines()
 export interface PasswordRules {
   /** It counts code points after NFKC. */
   minimumLength: number
-  /** What everybody would try at this service first, folded: the words of its name and of its host. */
+  /** The words that everybody would try at this service first, folded: those of its name and of its host. */
   contextWords: readonly string[]
 }
 
@@ -168,7 +168,7 @@ const lettersAndDigits = (text: string) =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Whether these words, separators and at most four more digits (a year) are all that the password holds. */
+/** Tells whether these words, separators and at most four more digits (a year) are all that the password holds. */
 function isMadeOf(words: readonly string[], folded: string): boolean {
   const whole = lettersAndDigits(folded)
   const rest = words.reduce((left, word) => left.replaceAll(word, ' '), whole)

@@ -45,8 +45,8 @@ export interface HashService {
   /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireFreePlace`. */
   holdPlace(caller?: HashCaller): HeldPlace
   /**
-   * Whether the password opens the digest, and where it does and the digest is not what `hash` would make today, a new
-   * one in its place. The work is the same for every digest and for none (see stored-work.ts), so that unknown
+   * Tells whether the password opens the digest. Where it does and the digest is not what `hash` would make today, it
+   * gives a new one. The work is the same for every digest and for none (see stored-work.ts), so that unknown
    * identifiers and accounts without password answer in the same time. A digest that is none or asks for too much work
    * counts as none. A full queue refuses the caller.
    */
@@ -57,9 +57,9 @@ export interface HashService {
   ): Promise<PasswordResult>
   /** Prepares what the first password would otherwise wait for; works without it, too. */
   start(): void
-  /** Ends the threads. What is still waiting fails. */
+  /** Ends the threads. Jobs that still wait fail. */
   close(): void
-  /** How many passwords wait to be hashed. */
+  /** Returns the number of passwords that wait to be hashed. */
   waiting(): number
 }
 

@@ -1,7 +1,8 @@
 /**
- * How much work the stored passwords require. As long as all of them have today's parameters, a wrong password takes
- * the same time for every account and for an identifier without one. A change of the parameters, or an import of hashes
- * from another system, would end that: the time would distinguish old accounts, new accounts and no account.
+ * The amount of work that the stored passwords require. As long as all of them have today's parameters, a wrong
+ * password takes the same time for every account and for an identifier without one. A change of the parameters, or an
+ * import of hashes from another system, would end that: the time would distinguish old accounts, new accounts and no
+ * account.
  *
  * So every check of a password costs one hash for each set of parameters in use. The account's digest has its own, and
  * decoys have the others; without an account, decoys have all of them. The sum is the same for everybody. This needs

@@ -11,7 +11,7 @@ import type { Addon } from '../../../platform/bundled/argon2-addon.ts'
  */
 const NICENESS = 5
 
-/** What verifies passwords. `bun` is the fallback. */
+/** The program that verifies passwords. `bun` is the fallback. */
 export type Verifier = { by: 'addon' } | { by: 'bun'; reason: string }
 
 /** Digests that Bun.password made, with the passwords that open them: the addon must agree on them before it is used. */

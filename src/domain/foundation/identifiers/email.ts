@@ -42,7 +42,7 @@ export function parseEmail(input: string): Email | null {
   return { kind: 'email', destination: `${localPart}@${ASCII_DOMAIN.test(given) ? given : domain}`, key }
 }
 
-/** What is wrong with an address that parseEmail refuses. */
+/** Says what is wrong with an address that parseEmail refuses. */
 export function emailProblem(input: string): 'too_long' | 'invalid_email' {
   return input.trim().length > MAXIMUM_LENGTH ? 'too_long' : 'invalid_email'
 }

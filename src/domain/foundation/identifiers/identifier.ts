@@ -14,8 +14,8 @@ export function parseIdentifier(input: string, defaultCountry: string): Identifi
 }
 
 /**
- * What a client sent as `identifier`. What is none is treated as an address that nobody has: looked up, counted and
- * answered like one.
+ * Reads the value that a client sent as `identifier`. A value that is none is treated as an address that nobody has:
+ * looked up, counted and answered like one.
  */
 export function readIdentifier(input: string, defaultCountry: string): Identifier {
   return parseIdentifier(input, defaultCountry) ?? decoyIdentifier(input)

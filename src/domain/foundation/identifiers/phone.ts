@@ -72,7 +72,7 @@ function read(plain: string, country: CountryCode | undefined): Phone | null {
 /** The types of numbers that messages are sent to; the others are landlines, pagers, and numbers with a tariff. */
 const TYPES_WITH_SMS = ['MOBILE', 'FIXED_LINE_OR_MOBILE', 'PERSONAL_NUMBER', 'VOIP']
 
-/** Whether an E.164 number takes an SMS by its type. A number that the numbering plan no longer knows may. */
+/** Tells whether an E.164 number takes an SMS by its type. A number that the numbering plan no longer knows may. */
 export function takesSms(number: string): boolean {
   const type = parsePhoneNumberFromString(number)?.getType()
   return type === undefined || TYPES_WITH_SMS.includes(type)

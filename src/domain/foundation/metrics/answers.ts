@@ -1,4 +1,7 @@
-/** What an answered request says about sign-ins, refreshes and limits: by its route, status and error, and nothing of its body. */
+/**
+ * Counts sign-ins, refreshes and limits by an answered request: by its route, status and error, and nothing of its
+ * body.
+ */
 import type { AnsweredRequest } from '../../../platform/http/http-base.ts'
 import type { RequestWork } from '../../../platform/request-context.ts'
 import type { Metrics } from './metrics.ts'

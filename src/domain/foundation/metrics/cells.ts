@@ -14,7 +14,7 @@ export interface CounterCell {
 
 export interface HistogramCell {
   labels: Labels
-  /** How many values are above the bound before and not above this one; the last is for all larger ones. */
+  /** The number of values above the bound before and not above this one; the last is for all larger ones. */
   counts: number[]
   sum: number
 }

@@ -26,7 +26,7 @@ export interface ListedIdentity {
 }
 
 export interface TestIdentities {
-  /** Whether an entry names it, usable or not. */
+  /** Tells whether an entry names it, usable or not. */
   isNamed(identifier: Identifier): boolean
   /** Null unless an entry names it that may be used now. */
   find(identifier: Identifier): Promise<TestIdentity | null>

@@ -6,7 +6,7 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 
 export interface TestIdentityStore {
-  /** Whether an account that no test identity opened has verified it, or was made for somebody with it. */
+  /** Tells whether an account that no test identity opened has verified it, or was made for somebody with it. */
   isOrdinary(identifier: Identifier): Promise<boolean>
 }
 

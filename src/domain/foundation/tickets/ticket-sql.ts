@@ -1,4 +1,4 @@
-/** How a restored database forgets its tickets. */
+/** The SQL by which a restored database forgets its tickets. */
 import { sql } from 'drizzle-orm'
 import { tickets } from '../../../platform/postgres/schema.ts'
 

@@ -1,4 +1,4 @@
-/** How turning two factors on forgets what was guessed while they were on before. */
+/** The SQL by which turning two factors on forgets what was guessed while they were on before. */
 import { type SQL, sql } from 'drizzle-orm'
 import { codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
 

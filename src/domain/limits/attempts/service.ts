@@ -34,7 +34,7 @@ import { type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from '.
 export type CodeResult = 'right' | 'spent' | 'wrong'
 
 export interface Attempt {
-  /** Whether the code may be compared with the right one; otherwise it is compared with a decoy. */
+  /** True if the code may be compared with the right one; otherwise it is compared with a decoy. */
   allowed: boolean
   /** The error of the answer if it failed. */
   refusal(): AppError
@@ -46,10 +46,10 @@ export interface Tried {
   caller: Caller
   /** The account's uuid, or the decoy of one. */
   subject: string
-  /** What the code is for, and what is counted in a row beside it: by default the same. */
+  /** The purpose of the code, and the name under which tries in a row are counted beside it: by default the same. */
   purpose: string
   factor?: string
-  /** What a stranger typed to name the account, in comparable form. */
+  /** The name that a stranger typed for the account, in comparable form. */
   name: string
   /**
    * Only the client address shows that the first factor was verified: counted by account and address, then by account
@@ -89,7 +89,7 @@ interface Options {
   onWrong: () => Promise<void>
 }
 
-/** What all addresses together may try at one account in a day, in days of a single address. */
+/** The number of tries that all addresses together have at one account in a day, in days of a single address. */
 const ADDRESSES = 3
 
 export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }: Options): Attempts {
@@ -119,7 +119,10 @@ export function createAttempts({ store, secret, clock, attemptsPerDay, onWrong }
     return [subject, decoy('named', name)].map((one) => keyBehind(one, eachAddress ? here(one) : ''))
   }
 
-  /** What the address refuses is not counted over all addresses, and what either refuses is counted on neither. */
+  /**
+   * A try that the address refuses is not counted over all addresses, and one that either refuses is counted on
+   * neither.
+   */
   async function reserveByAddress([ofAddress, ofAll]: AttemptKey[], now: Date): Promise<CountedKey[]> {
     const [here] = await store.reserve([ofAddress!], bounds, now)
     if (!here!.isOpen) return [here!, here!]

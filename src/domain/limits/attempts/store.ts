@@ -24,7 +24,7 @@ export interface AttemptKey {
    */
   budget: string
   group: CallerGroup
-  /** What is counted in a row; where each address counts apart, then a slash and the address. */
+  /** The name under which tries in a row are counted; where each address counts apart, then a slash and the address. */
   factor: string
 }
 

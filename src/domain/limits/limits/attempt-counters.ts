@@ -1,4 +1,4 @@
-/** What is paid for calls and tries: by the address they come from, and by what they are tried on. */
+/** The counters that calls and tries are charged to: by the address they come from, and by their target. */
 import type { Config } from '../../../platform/config/types.ts'
 import type { Caller } from './callers.ts'
 import { type ByAddress, bucket, type CounterTag, DAY_MS, HOUR_MS, MINUTE_MS, window } from './rules.ts'

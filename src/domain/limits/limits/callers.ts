@@ -11,7 +11,7 @@
 export const callerGroups = ['stranger', 'password', 'owner'] as const
 export type CallerGroup = (typeof callerGroups)[number]
 
-/** What the counters need to know of an account. */
+/** The part of an account that the counters need. */
 export interface CallerAccount {
   uuid: string
   accountConfirmedAt: Date | null

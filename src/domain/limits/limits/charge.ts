@@ -44,7 +44,10 @@ export interface CounterState {
 export const windowCount = ({ n = 0, ends = 0 }: CounterState, now: Date): number =>
   ends > now.getTime() ? n : 0
 
-/** Whether one more would be refused. Reads what the evaluation wrote: a clock that was set back is not corrected here. */
+/**
+ * Tells whether one more would be refused. Reads what the evaluation wrote: a clock that was set back is not corrected
+ * here.
+ */
 export function isRefusing(rule: Rule, state: CounterState, now: Date): boolean {
   if (rule.kind === 'window') return windowCount(state, now) >= rule.count
   const nowMs = now.getTime()

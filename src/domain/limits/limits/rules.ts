@@ -1,4 +1,4 @@
-/** What a counter admits, and the counters of the networks that an address is in. */
+/** The rules of counters, and the counters of the networks that an address is in. */
 import { networksOf } from '../../../platform/http/client-address.ts'
 import type { Charge, Rule } from './store.ts'
 

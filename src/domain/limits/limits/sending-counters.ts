@@ -1,6 +1,6 @@
 /**
- * What is paid for messages: codes by who asks for them and where they go, and notices. How the messages of the service
- * are shared out is in sending-pools.ts.
+ * The counters that messages are charged to: codes by who asks for them and where they go, and notices. The messages of
+ * the service are shared out in sending-pools.ts.
  */
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
@@ -25,7 +25,7 @@ export interface SendingOptions {
   config: Pick<Config, 'limits' | 'sms' | 'smtp' | 'accounts'>
   tag: CounterTag
   now: () => Date
-  /** Whether a message could reach an identifier of this kind and number at all. */
+  /** Tells whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
 }
 
@@ -54,7 +54,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     return [smsOfDay, pools.codesOfDay(recipients), pools.pool('sms', recipients)]
   }
 
-  /** What a network asks for, by what was typed. */
+  /** Returns the charges of a network, by what was typed. */
   function byNetwork(caller: Caller, { kind, key }: Identifier, recipients: Recipients): Charge[] {
     const { addressBucket } = caller
     const isStranger = caller.group === 'stranger'

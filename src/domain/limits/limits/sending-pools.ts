@@ -1,7 +1,7 @@
 /**
- * How the messages that strangers cause are shared out. People who verified a contact have a pool of their own, so that
- * newcomers never use it up. A network gets a small share of each pool. What was used comes back over the day (of
- * e-mails: over the hour).
+ * The messages that strangers cause are shared out among their networks. People who verified a contact have a pool of
+ * their own, so that newcomers never use it up. A network gets a small share of each pool. A used share comes back over
+ * the day (of e-mails: over the hour).
  */
 import type { Config } from '../../../platform/config/types.ts'
 import { networkOfSender } from '../../../platform/http/client-address.ts'

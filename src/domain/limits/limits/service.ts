@@ -30,7 +30,7 @@ export interface LimitService {
   clear(charges: Charge[]): Promise<void>
   /**
    * Lifts what refuses an identifier, no matter who filled it, and what refuses the account that has it on its own
-   * devices. What counts on a client's address stays.
+   * devices. The counts of a client's address stay.
    */
   lift(
     identifier: Identifier,
@@ -63,7 +63,7 @@ interface Options {
   clock: Clock
   logger: Pick<Logger, 'warn'>
   config: Pick<Config, 'limits' | 'sms' | 'smtp' | 'accounts'>
-  /** Whether a message could reach an identifier of this kind and number at all. */
+  /** Tells whether a message could reach an identifier of this kind and number at all. */
   reaches(identifier: Identifier): boolean
   metrics: Pick<Metrics, 'isOn' | 'count'>
   /** Called when the log reports too many wrong codes. */

@@ -4,7 +4,7 @@
  * time. Every counter has an expiry. A store that does not answer throws (the caller answers 503, never "unlimited").
  *
  * Time is the caller's `now`. After the clock was set back, a rule never refuses for longer than it says and a counter
- * is never refilled. What was counted in what is now the future counts as counted just now.
+ * is never refilled. A count in what is now the future is taken for one of just now.
  */
 export type Rule =
   /** A bucket of `burst`, refilled one each `intervalMs` (GCRA). */
@@ -44,7 +44,7 @@ export interface Charge {
   ownRule?: Rule
   /** It marks the counters of SMS by range of numbers, for the guard against pumping; stores do not read it. */
   range?: { name: string; closedCount: number; countsOnlyClosed?: true }
-  /** What of the service's messages it counts: the operator is told when that runs dry. */
+  /** The pool of messages that it counts: the operator is told when that runs dry. */
   pool?: SendingPool
 }
 
@@ -54,7 +54,7 @@ export interface LimitStore {
    * (otherwise RangeError). Numbers other than `count` are at least 1; fractions of a millisecond are rounded up.
    */
   charge(charges: Charge[], now: Date): Promise<number>
-  /** How many a `window` has counted; 0 where there is none, or where its time is over. */
+  /** Returns the count of a `window`; 0 where there is none, or where its time is over. */
   countOf(key: string, now: Date): Promise<number>
   /** The first of these charges whose counter refuses it now, in their order; null where none does any more. */
   findRefusing(charges: Charge[], now: Date): Promise<Charge | null>

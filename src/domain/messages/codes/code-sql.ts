@@ -1,4 +1,4 @@
-/** How a restored database forgets its codes. */
+/** The SQL by which a restored database forgets its codes. */
 import { sql } from 'drizzle-orm'
 import { codes } from '../../../platform/postgres/schema.ts'
 

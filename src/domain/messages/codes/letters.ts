@@ -1,7 +1,7 @@
 /**
- * Codes of 16 letters: 80 bits in Crockford's base32, which has no letters that look like digits. People read them from a
- * message or from paper. What is stored of one is a salted SHA-256, bound to a subject and independent of the server
- * secret, so that it still works after the secret has changed.
+ * Codes of 16 letters: 80 bits in Crockford's base32, which has no letters that look like digits. People read them from
+ * a message or from paper. The database holds a salted SHA-256 of each, bound to a subject and independent of the
+ * server secret, so that it still works after the secret has changed.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -14,10 +14,10 @@ export const SALT_BYTES = 16
 /** The salt, then the hash. */
 export const SALTED_BYTES = SALT_BYTES + 32
 
-/** Whether the typed text, in any case and grouping, has the form of such a code. */
+/** Tells whether the typed text, in any case and grouping, has the form of such a code. */
 export const isLetterCode = (typed: string) => FORM.test(lettersOf(typed))
 
-/** What was typed, without its grouping and with the letters that were meant. */
+/** Returns the typed code without its grouping and with the letters that were meant. */
 export function lettersOf(typed: string): string {
   return typed
     .slice(0, 64)

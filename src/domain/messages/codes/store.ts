@@ -27,7 +27,7 @@ export type CodePurpose = (typeof codePurposes)[number]
 export const accountCodeKinds = ['recovery', 'invitation'] as const
 export type AccountCodeKind = (typeof accountCodeKinds)[number]
 
-/** What a message with a code may carry. */
+/** The purposes of messages that carry a code. */
 export type SentCodePurpose = CodePurpose | AccountCodeKind
 
 export interface CodeKey {
@@ -62,7 +62,7 @@ export interface CodeStore {
    * throws, the code may have been used nevertheless.
    */
   take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<CodeResult>
-  /** Whether `take` would be `right`. Changes nothing. */
+  /** Tells whether `take` would be `right`. Changes nothing. */
   holds(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<boolean>
   /**
    * Ends the code, also one whose message is still on its way: `hash` matches no code, and stays until `expiresAt`. A

@@ -14,7 +14,7 @@ export interface ChannelWorkerOptions extends DeliveryAttemptOptions {
   concurrency?: LaneLimits
   /** Between two looks at the table while nothing happens. */
   pollMs?: number
-  /** How long the messages of a process that died wait at most. It is renewed while a sending takes longer. */
+  /** The longest time that the messages of a process that died wait. It is renewed while a sending takes longer. */
   leaseMs?: number
 }
 
@@ -77,7 +77,7 @@ export function createChannelWorker(channel: Channel, options: ChannelWorkerOpti
     await Promise.all([...underWay.values()].map(({ work }) => work))
   }
 
-  /** How many more messages of each kind may be taken. */
+  /** Returns the number of messages of each kind that may still be taken. */
   function free(): LaneLimits {
     const strangers = [...underWay.values()].filter(isCausedByStranger).length
     return {

@@ -19,7 +19,7 @@ export interface SentCodeBinding {
   destination: string
 }
 
-/** What sending needs of the codes. */
+/** The part of the codes that sending needs. */
 export interface SendingCodes {
   /**
    * Starts the lifetime of the code: called before the first sending, and again if that was never recorded. It returns
@@ -40,7 +40,7 @@ export interface DeliveryAttemptOptions {
   strangersWaitMs?(message: Pick<QueuedMessage, 'channel' | 'codePurpose'>): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
-  /** Whether nothing is ever sent there. Throws when its store is away. */
+  /** Tells whether nothing is ever sent there. Throws when its store is away. */
   isForNobody?(destination: string): Promise<boolean>
   /** Remembers the addresses that a mail server refused. */
   refusedAddresses?: RefusedAddresses
@@ -166,7 +166,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
     return (await refusedAddresses?.isRefused(message.destination).catch(() => false)) ?? false
   }
 
-  /** What strangers cause is counted over the whole service, once for each message. It is null if it may go. */
+  /** Messages that strangers cause are counted over the whole service, each of them once. It is null if it may go. */
   async function waitOfStranger(message: QueuedMessage): Promise<DeliveryAttemptResult | null> {
     if (!isCausedByStranger(message) || message.detail !== null) return null
     const waitMs = (await strangersWaitMs?.(message).catch(() => CODES_RETRY_MS)) ?? 0
@@ -232,7 +232,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
 
 const LONGEST_REPLY = 500
 
-/** What each server and gateway that did not take it said. */
+/** Returns the words of each server and gateway that did not take it. */
 function replyOf({ reason, refusals = [] }: Partial<SendOutcome>): string | null {
   const each = refusals.flatMap((one) => (one.reason ? [`${one.gateway}: ${one.reason}`] : []))
   const said = each.length > 0 ? each.join('\n') : (reason ?? '')

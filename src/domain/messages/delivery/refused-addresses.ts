@@ -1,6 +1,6 @@
 /**
- * The e-mail addresses that a mail server refused for good within the last day. What a stranger causes is not sent there
- * again meanwhile, since refusals cost the sender's reputation; owners are always tried.
+ * The e-mail addresses that a mail server refused for good within the last day. Messages of strangers are not sent
+ * there again meanwhile, since refusals cost the sender's reputation; owners are always tried.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'

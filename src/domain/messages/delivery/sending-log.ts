@@ -1,6 +1,6 @@
 /**
- * What is logged and counted of each sending. The log lines contain the request and the account that the message belongs
- * to, but neither destination, text nor code.
+ * The lines of the log and the counts for each sending. The log lines contain the request and the account that the
+ * message belongs to, but neither destination, text nor code.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
@@ -47,7 +47,7 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
     const { channel, codeSeed, codePurpose } = message
     for (const refusal of refusals)
       metrics.count('messages_total', { channel, gateway: refusal.gateway, outcome: refusal.outcome })
-    // What took it is in `detail`. A mail server that is alone lists no refusals of its own.
+    // The server that took it is in `detail`. A mail server that is alone lists no refusals of its own.
     const alone = channel === 'email' && detail !== 'no_smtp' ? 'smtp' : ''
     const gateway = outcome === 'sent' ? detail : alone
     if (outcome === 'sent' || refusals.length === 0)
@@ -88,7 +88,7 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
     countEnd({ channel, destination, detail }, outcome, wasTried) {
       metrics.count('messages_total', { channel, gateway: '', outcome })
       if (channel !== 'sms' || outcome === 'replaced') return
-      // What nobody was asked to send was asked for as well.
+      // A code that no gateway was asked to send was asked for all the same.
       if (!wasTried && detail === null) funnel?.count('asked', destination)
       funnel?.count('given_up', destination)
     },

@@ -10,7 +10,7 @@ import type { Channel } from '../outbox/message.ts'
 import { type ChannelWorkerOptions, createChannelWorker } from './channel-worker.ts'
 
 export interface DeliveryWorkerOptions extends ChannelWorkerOptions {
-  /** How long close() waits for messages under way. */
+  /** The time that close() waits for messages under way. */
   closeTimeoutMs?: number
 }
 

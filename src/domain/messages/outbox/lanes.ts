@@ -1,4 +1,4 @@
-/** The lanes of the outbox, by number: column `lane`. What strangers caused never delays what owners wait for. */
+/** The lanes of the outbox, by number: column `lane`. Messages of strangers never delay those that owners wait for. */
 export const LANES = { owner: 0, password: 0, stranger: 1 }
 /** Messages to nobody, which are deleted. */
 export const DECOYS_LANE = 2

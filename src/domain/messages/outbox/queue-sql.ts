@@ -1,6 +1,6 @@
 /**
- * How the statements of other rooms queue and replace messages: as parts of the statement of what causes them, so that
- * both are stored or neither. Each fragment takes the SQL of what it needs; the placeholders of a statement that
+ * The SQL by which statements of other rooms queue and replace messages. It is part of the statement of their cause, so
+ * that both are stored or neither. Each fragment takes the SQL of what it needs; the placeholders of a statement that
  * declares `messageParamTypes` or `noticeParamTypes` are such a record.
  */
 
@@ -70,7 +70,7 @@ export function queueMessage(columns: MessageColumns, source?: SQL): SQL {
     ${source === undefined ? sql`` : sql`from ${source}`}`
 }
 
-/** What the columns of a notice are that the statement itself addresses, to the owner of an account it finds. */
+/** The columns of a notice that the statement itself addresses, to the owner of an account it finds. */
 interface OwnersNotice {
   now: SQL
   /** It has the columns that the other fields name. */

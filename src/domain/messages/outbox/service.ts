@@ -1,6 +1,6 @@
 /**
- * What features use to send: a code to an account, or the same work for nobody. The message is committed before the
- * code lives and before the answer; the worker is woken, never waited for.
+ * The service by which features send: a code to an account, or the same work for nobody. The message is committed
+ * before the code lives and before the answer; the worker is woken, never waited for.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { Executor } from '../../../platform/postgres/database.ts'

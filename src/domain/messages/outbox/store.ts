@@ -65,13 +65,13 @@ export interface QueuedMessage {
   attempts: number
   /** The first attempt that counts began then. */
   firstAttemptAt: Date
-  /** How the last attempt failed; null while none was recorded. */
+  /** The failure of the last attempt; null while none was recorded. */
   detail: string | null
 }
 
 export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
 
-/** How many messages of each kind may be taken. */
+/** The number of messages of each kind that may be taken. */
 export interface LaneLimits {
   owners: number
   strangers: number
@@ -97,7 +97,7 @@ export interface MessageStore {
   claim(channel: Channel, now: Date, leaseMs: number, allowed: LaneLimits): Promise<QueuedMessage[]>
   /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
   findAccount(id: number): Promise<string | null>
-  /** What waits to be sent to somebody, by channel. */
+  /** Counts the messages that wait to be sent to somebody, by channel. */
   waiting(): Promise<{ channel: Channel; count: number; oldestAt: Date }[]>
   /** Removes up to `limit` messages to nobody and returns how many it removed. */
   discard(limit: number): Promise<number>

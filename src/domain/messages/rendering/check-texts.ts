@@ -1,6 +1,6 @@
 /**
- * What is allowed in texts and yet not wise, for `poterne texts check`. What cannot be used at all stops the service
- * already when it reads the files.
+ * The findings of `poterne texts check`: texts that are allowed and yet not wise. Texts that cannot be used at all stop
+ * the service already when it reads the files.
  */
 import type { Config } from '../../../platform/config/types.ts'
 import { type Catalog, fallbackOf, type OwnTexts } from '../../../texts/catalog.ts'
@@ -21,7 +21,7 @@ export interface TextFinding {
 
 export interface CheckedLanguage {
   language: Language
-  /** Whether the operator wrote a file for it. */
+  /** True if the operator wrote a file for it. */
   isOwn: boolean
   /** The longest name of the service with which each SMS without a link is one segment; 0: none. */
   longestName: number

@@ -14,7 +14,7 @@ export interface EmailParts {
   link: string | null
 }
 
-/** What all e-mails of a service have in common. */
+/** The parts that all e-mails of a service share. */
 export interface EmailLook {
   service: string
   logoUrl: string | null

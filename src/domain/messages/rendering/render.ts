@@ -76,7 +76,10 @@ export function createRenderer(
   }
 }
 
-/** What the messages of a language are made of. A catalog that lacks the message of a purpose is a type error here. */
+/**
+ * Prepares everything that the messages of a language are made of. A catalog that lacks the message of a purpose is a
+ * type error here.
+ */
 function createLanguage(tag: Language, catalog: Catalog) {
   const texts: MessageTexts<SentCodePurpose, NoticePurpose> = catalog.of(tag).messages
   const { messages: templates, circumstances, footer } = createTemplates(texts, tag)

@@ -1,8 +1,8 @@
-/** What every sender takes and answers, whether a mail server or a gateway is behind it. */
+/** The input and the answer of every sender, whether a mail server or a gateway is behind it. */
 import type { Language } from '../../../texts/languages.ts'
 import type { Channel, MessagePurpose } from '../outbox/message.ts'
 
-/** What goes out. */
+/** The message as it goes out. */
 export interface RenderedMessage {
   id: number
   channel: Channel
@@ -25,7 +25,7 @@ export interface RenderedMessage {
 export interface SendOutcome {
   outcome: 'sent' | 'refused' | 'failed'
   detail: string
-  /** What the server said, or why TLS failed, without personal data. It goes to the log. */
+  /** The reply of the server, or the reason why TLS failed, without personal data. It goes to the log. */
   reason?: string
   /** The servers and gateways that did not take the message, also where another one took it afterwards. */
   refusals?: Refusal[]
@@ -45,7 +45,7 @@ export interface Refusal {
 
 export interface MessageSender {
   send(message: RenderedMessage): Promise<SendOutcome>
-  /** Whether messages are late now, since no server or gateway could be reached. Absent: never. */
+  /** Tells whether messages are late now, since no server or gateway could be reached. Absent: never. */
   isLate?(channel: Channel): boolean
   close(): Promise<void>
 }

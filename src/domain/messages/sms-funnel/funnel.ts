@@ -1,7 +1,7 @@
 /**
- * What became of SMS, counted by gateway and country: asked for, given up, handed over, accepted, delivered, verified. The
- * counts of each second are added to the database together, so that all replicas share them; a crash loses at most
- * one second. A gateway whose codes are hardly ever verified is asked last, and a prefix of numbers is closed.
+ * The counts of SMS by gateway and country: asked for, given up, handed over, accepted, delivered, verified. The counts
+ * of each second are added to the database together, so that all replicas share them; a crash loses at most one second.
+ * A gateway whose codes are hardly ever verified is asked last, and a prefix of numbers is closed.
  */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { causeOf } from '../../../platform/cause.ts'
@@ -44,7 +44,7 @@ interface Options {
 }
 
 const FLUSH_MS = 1000
-/** How often the closed prefixes and the conversions are read again, in flushes. */
+/** The number of flushes after which the closed prefixes and the conversions are read again. */
 const REFRESH_EVERY = 5
 const CONVERSION_EVERY = 30
 /** The conversion of fewer codes means nothing. */
@@ -71,7 +71,7 @@ export function createFunnel(options: Options): Funnel {
     metrics.count('sms_funnel_total', { gateway, country, stage })
   }
 
-  /** What could not be added is counted again with the next ones. */
+  /** Counts that could not be added are added with the next ones. */
   async function flush(): Promise<void> {
     const taken = counts
     counts = new Map()

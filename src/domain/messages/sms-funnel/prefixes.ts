@@ -13,7 +13,10 @@ export interface Prefixes {
   count(to: string, what: 'codes' | 'verified'): void
   /** The range is closed until then to networks that asked there; null if it is open. */
   closedUntil(range: string): Date | null
-  /** Adds what was counted since the last time, and closes prefixes. What could not be added is added the next time. */
+  /**
+   * Adds what was counted since the last time, and closes prefixes. Counts that could not be added are added the next
+   * time.
+   */
   flush(now: Date): Promise<void>
   /** Reads which prefixes are closed. */
   refresh(): Promise<void>

@@ -1,4 +1,7 @@
-/** What a gateway says of an SMS after it took it. Authenticated, idempotent; ids that nobody knows change nothing. */
+/**
+ * The receipts of gateways: what they say of an SMS after they took it. Authenticated, idempotent; ids that nobody
+ * knows change nothing.
+ */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'

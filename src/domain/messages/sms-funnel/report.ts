@@ -1,4 +1,4 @@
-/** What became of SMS, by gateway and country: a row for each, with a number for each stage. */
+/** The report about SMS, by gateway and country: a row for each, with a number for each stage. */
 import { type Stage, type StageCount, stages } from './store.ts'
 
 export type SmsReportRow = { gateway: string; country: string } & Record<Stage, number>

@@ -1,6 +1,6 @@
 /**
- * What became of SMS, as it is counted and as gateways report it: PostgreSQL, in every storage shape. The tables are
- * `sms_funnel`, `sms_prefixes` and `early_receipts`.
+ * The counts of SMS, and the receipts of gateways: in PostgreSQL, in every storage shape. The tables are `sms_funnel`,
+ * `sms_prefixes` and `early_receipts`.
  */
 
 import { sql } from 'drizzle-orm'
@@ -71,8 +71,8 @@ export interface SmsFunnelStore {
   /** The last SMS with this code was worth it: once. It returns null where there is none. */
   markVerified(code: { subject: string; purpose: CodePurpose }, now: Date): Promise<SentMessage | null>
   /**
-   * How many of the last 200 codes that a gateway took were verified, of those whose time is over. A code does not count
-   * if its account signed in otherwise while it was valid.
+   * Returns the share of verified codes, of the last 200 that a gateway took and whose time is over. A code does not
+   * count if its account signed in otherwise while it was valid.
    */
   conversion(
     gateway: string,
@@ -135,8 +135,8 @@ const addPrefixes = defineStatement({
 const LEAST_CODES = 50
 
 /**
- * Whether nobody needed this code, a row of `messages` named `message`: its account signed in while the code was valid,
- * by another factor or another code.
+ * Tells whether nobody needed this code, a row of `messages` named `message`: its account signed in while the code was
+ * valid, by another factor or another code.
  */
 const endedOtherwise = (p: Placeholders<'lifetimeSeconds'>) => sql`
   (message.code_purpose in ('login_code', 'two_factor') and exists (
@@ -145,8 +145,8 @@ const endedOtherwise = (p: Placeholders<'lifetimeSeconds'>) => sql`
        and ${sessions}.created_at < message.created_at + ${p.lifetimeSeconds} * interval '1 second'))`
 
 /**
- * Codes that closed a prefix once do not close it again. Which codes nobody needed is read from the messages only where
- * the prefix would be closed, since that is slow and seldom.
+ * Codes that closed a prefix once do not close it again. The codes that nobody needed are read from the messages only
+ * where the prefix would be closed, since that is slow and seldom.
  */
 const closePrefixes = defineStatement({
   name: 'sms_funnel.close_prefixes',

@@ -18,7 +18,7 @@ const MARGIN_MS = 60_000
 
 export class TokenRefused extends Error {
   readonly code: string
-  /** What the server of the tokens said. */
+  /** The words of the server that gives the tokens. */
   readonly words: string
   constructor(status: number, words: string) {
     super('the token could not be fetched')

@@ -21,11 +21,9 @@ import { AddressRefused, outcomeOfConversation } from './verdict.ts'
 export interface SmtpTimeouts {
   connectMs: number
   greetingMs: number
-  /** How long the server may be silent. */
+  /** The time for which the server may be silent. */
   socketMs: number
-  /**
-   * How long the whole exchange may take; a server that sends byte by byte could otherwise stretch it without end.
-   */
+  /** The time for the whole exchange; a server that sends byte by byte could otherwise stretch it without end. */
   sendMs: number
 }
 

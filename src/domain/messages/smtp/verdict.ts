@@ -1,4 +1,4 @@
-/** What the answer of a mail server, or the failure of a connection to it, means for the message. */
+/** The meaning for a message of a mail server's answer, or of a failed connection to it. */
 import type { Redact } from '../../../platform/redact.ts'
 import { cleanWords } from '../senders/clean-words.ts'
 import type { RenderedMessage, SendOutcome } from '../senders/sender.ts'

@@ -1,5 +1,5 @@
 /**
- * What a restored database must not bring back: read from the database that it replaces, and applied again.
+ * The records that a restored database must not bring back: read from the database that it replaces, and applied again.
  */
 
 import { sql } from 'drizzle-orm'
@@ -71,7 +71,7 @@ export const hasOneOf = defineStatement({
     where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb) as value)) as found`,
 })
 
-/** Whether an earlier state was restored since: then what is not there may have been added after that state. */
+/** Tells whether an earlier state was restored since: then missing rows may have been added after that state. */
 export const wentBack = defineStatement({
   name: 'restore.went_back',
   params: { since: 'timestamptz' },
@@ -149,7 +149,7 @@ export const eraseAgain = defineStatement({
   select uuid from gone`,
 })
 
-/** What followed a move after its account had been erased. */
+/** Forgets the records that followed a move after its account had been erased. */
 export const forgetErasedAgain = defineStatement({
   name: 'restore.forget_erased_again',
   params: {},

@@ -1,4 +1,4 @@
-/** What is done to a restored database before anybody sees it. Everything runs in the transaction of the restore. */
+/** The changes to a restored database before anybody sees it. Everything runs in the transaction of the restore. */
 import { randomBytes } from 'node:crypto'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { lastingLabels, type ServerSecret } from '../../../platform/secret.ts'
@@ -12,10 +12,10 @@ import {
 import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/store.ts'
 import * as statements from './restore-sql.ts'
 
-/** What the replaced database knows and a backup of earlier cannot know. */
+/** The knowledge of the replaced database that an earlier backup cannot have. */
 export interface LaterKnowledge {
   erased: string[]
-  /** Whether these are all erasures since the backup. */
+  /** True if these are all erasures since the backup. */
   knowsErasures: boolean
   revokedKeys: string[]
   locked: { uuid: string; locked_at: Date | null; locked_reason: string | null }[]
@@ -23,7 +23,7 @@ export interface LaterKnowledge {
   /** The ids of the recovery codes, invitations and removals of two factors that are open. */
   open: string[]
   /**
-   * What it has, against which a backup of the same service is held. It is null if it went back to before the backup
+   * Its rows, with which a backup of the same service is compared. It is null if it went back to before the backup
    * since.
    */
   present: Present | null

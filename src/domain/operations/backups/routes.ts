@@ -1,4 +1,4 @@
-/** What `poterne backup` asks of a running service; for the operator alone. */
+/** The answers of a running service to `poterne backup`; for the operator alone. */
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'

@@ -77,7 +77,7 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
     }
   }
 
-  /** What was due while no replica ran is made up for, unless none was ever taken. */
+  /** A backup that was due while no replica ran is made now, unless none was ever taken. */
   async function findSeen(): Promise<Date> {
     const { takenFor } = await store.getState()
     return takenFor !== null && takenFor < startedAt ? takenFor : startedAt

@@ -24,7 +24,7 @@ export interface FinishedBackup {
   file: string | null
   bytes: number
   rows: number
-  /** What the operator should know of it, although it is good. */
+  /** The fact that the operator should know, although the backup is good. */
   warning?: string | null | undefined
 }
 

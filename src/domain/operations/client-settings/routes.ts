@@ -1,6 +1,6 @@
 /**
- * What this server offers, as clients ask for it before anybody has signed in, to draw their forms by it. It is made from the
- * configuration alone: nothing in it depends on a caller.
+ * The settings of this server that clients ask for before anybody has signed in, to draw their forms. It is made from
+ * the configuration alone: nothing in it depends on a caller.
  */
 import { Elysia, t } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'

@@ -1,4 +1,4 @@
-/** What seeding does and no route offers. */
+/** The writes of seeding, which no route offers. */
 import type { Database } from '../../../platform/postgres/database.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { lockByEmail } from '../../accounts/accounts/changes-sql.ts'

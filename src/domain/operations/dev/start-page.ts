@@ -22,7 +22,7 @@ export interface StartPage {
   /** It is null where nothing listens for administration. */
   adminUrl: string | null
   hasDocumentation: boolean
-  /** Whether the pages for people are served. */
+  /** True if the pages for people are served. */
   hasPages?: boolean
 }
 

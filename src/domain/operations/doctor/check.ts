@@ -1,4 +1,4 @@
-/** What a check of `poterne doctor` is: a name, and a look at one thing that says what it found and what to do. */
+/** A check of `poterne doctor`: it has a name, looks at one thing, and says what it found and what to do. */
 
 import type { Resolver } from 'node:dns/promises'
 import type { Clock } from '../../../platform/clock.ts'
@@ -39,7 +39,7 @@ export function worstOf(findings: Finding[], none: Finding): Finding {
   return { level, message: worst.map(({ message }) => message).join('; ') }
 }
 
-/** What a look into the stores needs. Only the service that runs has it if the database is embedded. */
+/** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
 export interface StoreContext {
   config: Config
   clock: Clock
@@ -64,11 +64,11 @@ export interface ProbeReport {
   forwardedFor: string | null
   /** The client's address as the limits count it. */
   address: string
-  /** Whether the peer is one of server.trusted_proxies, as the service has them. */
+  /** True if the peer is one of server.trusted_proxies, as the service has them. */
   isTrusted: boolean
 }
 
-/** What a look from this machine at everything else needs. */
+/** The tools of a look from this machine at everything else. */
 export interface OutsideContext {
   config: Config
   /** The file of the configuration, and those that it names for itself. */

@@ -27,7 +27,7 @@ const remedies: [RegExp, string][] = [
 
 export function explainFailure(error: unknown, key = 'the configuration'): string {
   const said = describe(error)
-  // What refuses by itself names its key and says what to do.
+  // An error of poterne's own names its key and says what to do.
   const own = said.startsWith(`${key}: `) ? said.slice(key.length + 2) : said
   const remedy = remedies.find(([pattern]) => pattern.test(own))?.[1]
   return remedy ? `${own}: ${remedy.replaceAll('KEY', key)}` : own

@@ -8,7 +8,7 @@ import { probeVerifier } from '../../foundation/hashing/hash-threads.ts'
 import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
 
 const MEGABYTE = 1024 * 1024
-/** What the service takes beside the passwords that it hashes. */
+/** The memory of the service beside the passwords that it hashes. */
 const OWN_MEMORY_BYTES = { server: 150 * MEGABYTE, embedded: 350 * MEGABYTE }
 /** People wait for it at every login. */
 const SLOW_HASH_MS = 500

@@ -1,4 +1,7 @@
-/** What is reached over the network: gateways, the service by its public address, providers, the sites of passkeys. */
+/**
+ * The checks of everything that is reached over the network: gateways, the service by its public address, providers,
+ * the sites of passkeys.
+ */
 import { PROBE_HEADER } from '../../../platform/http/address-probes.ts'
 import { openPlain, openTls } from '../../../platform/open-socket.ts'
 import { wellKnownFiles } from '../../sign-in/passkeys/well-known.ts'

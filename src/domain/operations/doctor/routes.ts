@@ -1,4 +1,4 @@
-/** What `poterne doctor` asks the service that runs. */
+/** The answers of the running service to `poterne doctor`. */
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'

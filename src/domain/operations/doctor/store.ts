@@ -1,4 +1,4 @@
-/** What PostgreSQL says about itself. */
+/** The facts that PostgreSQL tells about itself. */
 
 import { sql } from 'drizzle-orm'
 import type { Config } from '../../../platform/config/types.ts'

@@ -1,4 +1,4 @@
-/** What is stored: whether it can be opened with the server secret, and whether it is cared for. */
+/** The checks of stored data: it can be opened with the server secret, and it is cared for. */
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
 import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
@@ -44,7 +44,7 @@ export async function checkSigningKey({ stores, secret, clock }: StoreContext): 
 
 const NAMED_ACCOUNTS = 5
 
-/** What tokens of the last day did not say, or why none was signed. */
+/** Checks the claims that tokens of the last day lacked, and the reasons why none was signed. */
 export async function checkClaims({ config, stores, clock }: StoreContext): Promise<Finding> {
   if (config.tokens.claims.length === 0) return ok('tokens.claims adds none')
   const since = new Date(clock.now().getTime() - DAY_MS)

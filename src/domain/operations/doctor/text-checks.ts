@@ -1,4 +1,4 @@
-/** Whether SMS keep to the alphabet in which 160 characters fit into one. */
+/** The check that SMS keep to the alphabet in which 160 characters fit into one. */
 
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'

@@ -1,6 +1,6 @@
 /**
- * Removes expired rows in the background: in small batches, by one replica at a time, and without blocking requests. What
- * fails is tried again in the next round.
+ * Removes expired rows in the background: in small batches, by one replica at a time, and without blocking requests. A
+ * task that fails is tried again in the next round.
  */
 
 import { causeOf } from '../../../platform/cause.ts'

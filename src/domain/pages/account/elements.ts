@@ -1,4 +1,4 @@
-/** What the pages of an account have in common: rows, times, and the fields that prove who sits there. */
+/** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../self-service/me/me-schema.ts'
 import { field, hiddenUsername, notice, otherWay } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
@@ -33,7 +33,7 @@ ${content}`,
   }
 }
 
-/** What is wrong with a form of somebody who is signed in. A sign-in that is too old leads to the sign-in page. */
+/** Returns the problem of a form that a signed-in person sent. A sign-in that is too old leads to the sign-in page. */
 export function problemOf(visit: OwnVisit, { now, to }: OwnDrawing, fields: readonly string[]): ShownProblem {
   const shown = showProblem(visit, fields, now)
   if (visit.flow.problem?.code !== 'reauthentication_required') return shown

@@ -18,7 +18,7 @@ import {
 } from './elements.ts'
 import type { OwnVisit } from './service.ts'
 
-/** What the configuration offers. */
+/** The offers of the configuration. */
 export interface AccountOffered {
   phone: boolean
   email: boolean
@@ -363,7 +363,7 @@ export function providersScreen(
   )
 }
 
-/** What can be done with a session: the present one ends by signing out. */
+/** Draws the actions on a session: the present one ends by signing out. */
 function sessionForm(
   { texts: { pages } }: OwnVisit,
   { to }: OwnDrawing,

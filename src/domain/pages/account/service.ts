@@ -1,4 +1,7 @@
-/** What people do with their own account on the pages. Each step calls the service of the JSON route that does the same. */
+/**
+ * The changes that people make to their own account on the pages. Each step calls the service of the JSON route that
+ * does the same.
+ */
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
@@ -41,7 +44,7 @@ export interface OwnVisit extends Visit {
   session: BrowserSession
 }
 
-/** What a form was answered with: recovery codes and the new app are shown once, since nothing keeps them. */
+/** The answer to a form: recovery codes and the new app are shown once, since nothing keeps them. */
 export type Done = Response | { recoveryCodes: string[] }
 
 const PROVIDER_SECONDS = 600
@@ -178,7 +181,7 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/passkeys', 'removed')
     },
 
-    /** What proves the owner is checked when the browser comes back, so it is kept until then. */
+    /** The proof of the owner is checked when the browser comes back, so it is kept until then. */
     beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { provider = '' } = typed
       const journey = { provider, back: '/account/providers/linked', kept: { kind: 'link', provider } }
@@ -250,7 +253,7 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, '/signed-out', { notice: 'account_erased' })
     },
 
-    /** What the screens show. */
+    /** The data that the screens show. */
     read: {
       security: (visit: OwnVisit) => me.describeSecurity(visit.session),
       account: (visit: OwnVisit) => me.describe(visit.session),

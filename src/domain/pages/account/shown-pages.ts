@@ -1,4 +1,4 @@
-/** Which screen each path of an account shows, drawn from what was read for it. */
+/** The screen for each path of an account, drawn from what was read for it. */
 import { withContact } from '../frame/elements.ts'
 import type { Screen, Visit } from '../visits/service.ts'
 import type { OwnDrawing } from './elements.ts'

@@ -1,4 +1,6 @@
-/** What an application asks for at `/oauth2/authorize`, and what is wrong with it (RFC 6749, 4.1.1; RFC 7636; RFC 8252). */
+/**
+ * The request of an application at `/oauth2/authorize`, and its possible errors (RFC 6749, 4.1.1; RFC 7636; RFC 8252).
+ */
 import { closest } from 'fastest-levenshtein'
 import type { ApplicationConfig } from '../../../platform/config/types.ts'
 

@@ -43,7 +43,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
       }),
     )
 
-  /** Whether the person who is signed in may be handed over without another page of sign-in. */
+  /** Tells whether the person who is signed in may be handed over without another page of sign-in. */
   function isSignedIn({ session, flow }: Visit, { loginHint }: AuthorizationRequest): boolean {
     if (session === null) return false
     if (flow.signInAfter !== undefined && session.authenticatedAt.getTime() < flow.signInAfter) return false

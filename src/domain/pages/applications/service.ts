@@ -1,5 +1,5 @@
 /**
- * The hand-over to the team's own applications: OAuth 2.1's code flow with PKCE. What an application gets is a session as a
+ * The hand-over to the team's own applications: OAuth 2.1's code flow with PKCE. An application gets a session as a
  * login opens it, below the session of the browser.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
@@ -81,7 +81,7 @@ export function createApplicationService(needs: Needs): ApplicationService {
     expires_in: accessLifetimeSeconds,
   })
 
-  /** What was taken from the account since its code was made ends the session that was opened. */
+  /** A right that was taken from the account since its code was made ends the session that was opened. */
   async function claimsOf(account: Account, sessionId: string, now: Date) {
     try {
       return accountClaims.of(account)

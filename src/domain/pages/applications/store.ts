@@ -19,7 +19,7 @@ export interface NewAuthorizationCode {
   expiresAt: Date
 }
 
-/** What comes with a code; `challenge` is made from the verifier. */
+/** The values that come with a code; `challenge` is made from the verifier. */
 export interface Redemption {
   codeHash: Uint8Array
   application: string
@@ -34,7 +34,7 @@ export interface SessionBelow {
   familyHash: Uint8Array
   expiresAt: Date
   endsAt: Date
-  /** Whether it ends when the browser's session would, unless the person asked to stay signed in. */
+  /** True if it ends when the browser's session would, unless the person asked to stay signed in. */
   endsWithBrowser: boolean
 }
 

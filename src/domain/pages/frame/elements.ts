@@ -7,7 +7,7 @@ export interface FieldOptions {
   type?: 'text' | 'email' | 'tel' | 'password'
   autocomplete: string
   value?: string | undefined
-  /** What is wrong with it. */
+  /** The problem with its value. */
   wrong?: string | null | undefined
   hint?: string | undefined
   inputmode?: 'numeric' | 'email' | 'tel' | undefined
@@ -81,7 +81,7 @@ export function withContact(sentence: string, contact: string): Html {
   return html`${before}${isolated(contact)}${after}`
 }
 
-/** How providers write their own names, where a capital letter is not enough. */
+/** The spelling that providers use for their own names, where a capital letter is not enough. */
 const providerNames: Record<string, string> = {
   github: 'GitHub',
   gitlab: 'GitLab',

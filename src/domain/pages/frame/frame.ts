@@ -1,4 +1,4 @@
-/** What all pages have around their content: title, brand, language and links, and the files that they load. */
+/** The frame of all pages: title, brand, language and links, and the files that they load. */
 import { createHash } from 'node:crypto'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config, LogoFile, PagesConfig } from '../../../platform/config/types.ts'

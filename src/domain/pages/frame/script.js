@@ -82,7 +82,7 @@ for (const button of document.querySelectorAll('[data-print]')) {
 const Key = window.PublicKeyCredential
 const ask = async (form, from = form.dataset.options) => {
   const answer = await fetch(from, { method: 'POST', body: new URLSearchParams(new FormData(form)) })
-  // What is wrong with the form is on the page that it leads back to.
+  // The problem of the form is on the page that it leads back to.
   if (answer.redirected) location.assign(answer.url)
   if (!answer.ok || answer.redirected) throw new DOMException('', 'AbortError')
   return answer.json()

@@ -60,7 +60,7 @@ const event = (type: string, device: string | null, address: string | null) => (
   created_at: AT.toISOString(),
 })
 
-/** What the service would read. Only what the screens show is there. */
+/** Returns the data that the service would read. Only what the screens show is there. */
 function readingOf(person: Person): Read {
   const { methods = [], recoveryCodesLeft = 0, removalAt = null, name, isEmpty = false } = person
   const passkey = (id: string, lastUsedAt: Date | null) => ({

@@ -159,7 +159,7 @@ export const viewOf = ({ flow = {} }: PageState, texts: Texts, language: Languag
   session: null,
 })
 
-/** What most installations will offer in the end, with what this one has. */
+/** The offers of most installations, together with those of this one. */
 export function previewOffered({ password, social, pages }: Config): Offered {
   const configured = social.providers.map(({ name }) => name)
   return {

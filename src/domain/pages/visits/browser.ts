@@ -38,7 +38,7 @@ export const newBrowserCookie = () => randomBytes(16).toString('hex')
 export const isBrowserCookie = (cookie: string | undefined): cookie is string =>
   cookie !== undefined && COOKIE.test(cookie)
 
-/** What the database holds as the fingerprint of the device: a backup that is stolen does not hold the cookie. */
+/** Returns the fingerprint of the device that the database holds: a stolen backup does not hold the cookie. */
 export const fingerprintOf = (cookie: string): string =>
   createHash('sha256').update('poterne browser ').update(cookie).digest('hex')
 

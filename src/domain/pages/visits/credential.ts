@@ -1,4 +1,4 @@
-/** What a browser wrote into a form after it used a passkey. */
+/** The credential that a browser wrote into a form after it used a passkey. */
 import { Value } from '@sinclair/typebox/value'
 import { AppError } from '../../../errors.ts'
 import {

@@ -24,7 +24,7 @@ export interface Flow {
   terms?: string
   /** Where the way leads in the end, an address that was found right. */
   to?: string
-  /** What was typed, never a secret. */
+  /** The values that were typed, never a secret. */
   typed?: Record<string, string>
   problem?: Problem
   /** The name of a sentence. */

@@ -9,7 +9,7 @@ interface Journey {
   /** The page to which the browser comes back, and the flow that it brings. */
   back: string
   flow?: Flow
-  /** What the ticket holds besides the verifier. */
+  /** The values of the ticket besides the verifier. */
   kept: { kind: string } & Record<string, string>
 }
 

@@ -1,11 +1,13 @@
-/** Whether a form comes from a page of ours: by what the browser says where it says something, else by its flow. */
+/**
+ * The check that a form comes from a page of ours: by what the browser says where it says something, else by its flow.
+ */
 
 export interface FormOrigin {
   /** The headers of the request. */
   headers: { get(name: string): string | null }
   /** The origin of the pages. */
   own: string
-  /** Whether the form brought a flow of this browser. */
+  /** True if the form brought a flow of this browser. */
   hasOwnFlow: boolean
 }
 

@@ -46,7 +46,7 @@ export interface Visit {
   path: string
   flow: Flow
   query: URLSearchParams
-  /** What was proved or sent on this way; null where there is no ticket any more. */
+  /** The values that were proved or sent on this way; null where there is no ticket any more. */
   ticket: Record<string, string> | null
   session: BrowserSession | null
   device(stays: boolean): Device
@@ -54,7 +54,7 @@ export interface Visit {
   caller: { address: string; addressBucket: string; fingerprint: string; language: string }
 }
 
-/** What a screen is drawn from. */
+/** The data that a screen is drawn from. */
 export type View = Pick<Visit, 'texts' | 'flow' | 'ticket' | 'session'>
 
 /** A page that is shown. */
@@ -124,7 +124,7 @@ interface OpenVisit extends Visit {
   jar: CookieJar
   setCookies: string[]
   hasOwnFlow: boolean
-  /** Whether the browser sent a cookie of ours. Those that block cookies never do. */
+  /** True if the browser sent a cookie of ours. Those that block cookies never do. */
   keepsCookies: boolean
 }
 
@@ -237,7 +237,7 @@ export function createVisits(needs: Needs): Visits {
   const go = (visit: Visit, path: string, flow: Flow = visit.flow): Response =>
     withCookies(visit, new Response(null, { status: 303, headers: { location: address(visit, path, flow) } }))
 
-  /** What a person sees where a page cannot be drawn or a form cannot be taken. */
+  /** Answers where a page cannot be drawn or a form cannot be taken. */
   function refusal(visit: Visit, thrown: unknown, shown?: Screen): AppError {
     const failure = describeFailure(thrown)
     const { errorCode, retryAfterSeconds } = failure

@@ -1,4 +1,4 @@
-/** What went wrong, in words: beside its field where a field is to blame, otherwise above the form. */
+/** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
 import { fieldSentence } from '../../../texts/field-sentence.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { notice } from '../frame/elements.ts'
@@ -62,7 +62,7 @@ function sentenceOf({ code, until }: Problem, wait: number, texts: Texts): strin
   return html`${pages.too_many} ${waitSentence(texts, wait)}`
 }
 
-/** What was done, in a sentence. */
+/** Returns the sentence about what was done. */
 export const noticeOf = ({ flow, texts }: Pick<View, 'flow' | 'texts'>): Html | null => {
   const sentence =
     flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]

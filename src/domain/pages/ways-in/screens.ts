@@ -1,4 +1,7 @@
-/** The screens of the ways in, as HTML. What they hold depends on the configuration and on the flow, never on an account that was only named. */
+/**
+ * The screens of the ways in, as HTML. Their content depends on the configuration and on the flow, never on an account
+ * that was only named.
+ */
 import {
   check,
   field,
@@ -14,7 +17,7 @@ import { type Html, html } from '../frame/html.ts'
 import type { Screen, View } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from './problems.ts'
 
-/** What the forms offer, from the configuration. */
+/** The offers of the forms, from the configuration. */
 export interface Offered {
   email: boolean
   phone: boolean
@@ -22,23 +25,23 @@ export interface Offered {
   passkeys: boolean
   providers: readonly string[]
   registration: 'open' | 'invitation' | 'closed'
-  /** Whether only addresses of some domains may register. */
+  /** True if only addresses of some domains may register. */
   isForDomains: boolean
   minimumLength: number
   /** Seconds until a code may be asked for again. */
   resendAfter: number
-  /** Whether accounts may be without a password. */
+  /** True if accounts may be without a password. */
   passwordOptional: boolean
   /** The link to the terms, and the version that has to be accepted; empty: none. */
   terms: string
   termsVersion: string
-  /** Whether a second step can be left out on a device. */
+  /** True if a second step can be left out on a device. */
   trustDevice: boolean
 }
 
 export interface Drawing {
   offered: Offered
-  /** Whether messages are late now. */
+  /** Tells whether messages are late now. */
   isLate(channel: 'email' | 'sms'): boolean
   now: Date
   /** The address of a path with the flow of the visit. */
@@ -117,7 +120,7 @@ ${canRegister(visit, offered) && html`<p class="foot">${pages.no_account} ${wayO
 const canRegister = ({ flow }: View, { registration }: Offered): boolean =>
   registration === 'open' || (registration === 'invitation' && flow.invitation !== undefined)
 
-/** Whether a code signs in somebody who has an account, and opens one for anybody else. */
+/** Tells whether a code signs in somebody who has an account, and opens one for anybody else. */
 const createsByCode = (visit: View, offered: Offered): boolean =>
   offered.passwordOptional && canRegister(visit, offered)
 

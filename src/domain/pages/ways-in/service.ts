@@ -112,7 +112,7 @@ export function createWaysIn(needs: Needs) {
     if (typed.terms === 'yes') visit.flow = { ...visit.flow, terms: accounts.terms }
   }
 
-  /** What this way says of the right to open an account. */
+  /** Returns the fields of this way that give the right to open an account. */
   const entryOf = ({ flow: { invitation, terms } }: Visit) => ({
     ...(invitation !== undefined && { invitation }),
     ...(terms !== undefined && { terms }),
@@ -141,7 +141,7 @@ export function createWaysIn(needs: Needs) {
       kept: { kind: 'provider', provider },
     })
 
-  /** What was proved is kept no longer: the first page again, with what was typed. */
+  /** Leads back to the first page with what was typed; proofs are kept no longer. */
   const startAgain = (visit: Visit, path: string): Response =>
     turn(visit, path, { problem: { code: 'start_again' } })
 

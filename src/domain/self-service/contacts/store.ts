@@ -48,11 +48,11 @@ export interface ContactChange {
   /** The exact new value, and its comparable form. */
   destination: string
   destinationKey: string
-  /** What its code is bound to: a new one for each request, so that two requests never share a code. */
+  /** The subject of its code: a new one for each request, so that two requests never share a code. */
   codeSubject: string
 }
 
-/** What goes with a change: the notices, and how the contact before it can come back. */
+/** The parts of a change beside the contact itself: the notices, and how the contact before it can come back. */
 export interface ContactNotices extends KeepParams {
   notices: NewMessage[]
 }
@@ -80,7 +80,7 @@ export interface ContactStore {
     told: ContactNotices,
     now: Date,
   ): Promise<Account | null>
-  /** Whether the contact, which the account has, is one that must stay. */
+  /** Tells whether the contact, which the account has, is one that must stay. */
   isLastMethod(
     accountId: number,
     kind: Identifier['kind'],

@@ -13,8 +13,8 @@ import { recordEvents } from '../../foundation/events/event-sql.ts'
 
 export interface MembershipStore {
   /**
-   * `plan`: the groups of the account as they are to be, null where it has all of them. What it throws undoes everything.
-   * `used_up`: somebody else had the last use.
+   * `plan`: the groups of the account as they are to be, null where it has all of them. An error that it throws undoes
+   * everything. `used_up`: somebody else had the last use.
    */
   join(
     signedIn: AccountSession,

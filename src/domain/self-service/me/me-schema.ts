@@ -1,4 +1,4 @@
-/** What protects an account, and a copy of everything that is stored about a person, as clients see them. */
+/** The security of an account, and a copy of everything that is stored about a person, as clients see them. */
 import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../../errors.ts'
 import { component } from '../../../platform/http/components.ts'
@@ -84,7 +84,7 @@ export const securityAnswer = component(
   ),
 )
 
-/** What a settings page shows. */
+/** The data of a settings page. */
 export interface Security {
   account: Account
   methods: TwoFactorMethod[]

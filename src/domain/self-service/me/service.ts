@@ -41,7 +41,7 @@ export interface MeService {
   /** The language of messages to the owner, and the profile. */
   change(signedIn: Authenticated, patch: OwnPatch): Promise<OwnAccount>
   describeSecurity(signedIn: Authenticated): Promise<Security>
-  /** What happened to the account, newest first. */
+  /** Lists the events of the account, newest first. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
   /** Cannot be undone. Throws what Reauthentication throws. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>

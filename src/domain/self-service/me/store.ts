@@ -1,6 +1,6 @@
 /**
- * What belongs to an account, counted, and erasing an account, in PostgreSQL and in one transaction. What belongs to
- * an account goes with its row, by the foreign keys.
+ * The rows that belong to an account, counted, and erasing an account, in PostgreSQL and in one transaction. Rows that
+ * belong to an account go with its row, by the foreign keys.
  */
 
 import { type SQL, sql } from 'drizzle-orm'

@@ -27,7 +27,9 @@ export interface TwoFactorRemovals {
   remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
   /** Its name, for the page. */
   readonly service: string
-  /** Whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look. */
+  /**
+   * Tells whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look.
+   */
   waits(token: string): Promise<boolean>
   /** Stops it by the token of a link. It returns false where there is nothing to stop (any more). */
   stop(token: string): Promise<boolean>

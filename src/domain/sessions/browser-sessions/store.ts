@@ -10,7 +10,7 @@ import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { endSessions, lives, moveSessionsBelow, touchBrowserSession } from '../sessions/session-sql.ts'
 
-/** How long a session lasts after its last request to a page, in seconds. */
+/** The time that a session lasts after its last request to a page, in seconds. */
 export interface IdleSeconds {
   /** Without "stay signed in". */
   usual: number

@@ -11,7 +11,7 @@ import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/claims.ts'
 import type { SessionStore } from './store.ts'
 
-/** What handlers of Bearer routes get as `signedIn`. The account was read with this request. */
+/** The value that handlers of Bearer routes get as `signedIn`. The account was read with this request. */
 export interface Authenticated extends AccountSession {
   /** The name that the client gave at login. */
   deviceFingerprint: string | null

@@ -1,4 +1,4 @@
-/** How long the session of a browser lives without a request to a page. */
+/** The time that the session of a browser lives without a request to a page. */
 import type { Config } from '../../../platform/config/types.ts'
 
 const USUAL_SECONDS = 12 * 3600

@@ -83,8 +83,8 @@ export interface FamilyStore {
     now: Date,
   ): Promise<boolean>
   /**
-   * Whether the session is alive, began since then, and has no newer refresh token than the presented one. One that a
-   * passkey opened is not, while its account has a young passkey that was added by a session alone.
+   * Tells whether the session is alive, began since then, and has no newer refresh token than the presented one. One
+   * that a passkey opened is not, while its account has a young passkey that was added by a session alone.
    */
   isRecent(session: RecentSession, now: Date): Promise<boolean>
   findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>

@@ -9,9 +9,9 @@ import type { FamilyStore } from './family-store.ts'
 
 export interface RecentSignIn {
   /**
-   * Whether the session was opened less than five minutes ago and this is its present refresh token, which is neither
-   * rotated nor counted as used. A session that a passkey opened does not count while the account has a young one
-   * (`PASSKEY_AGE_MS`).
+   * Tells whether the session was opened less than five minutes ago and this is its present refresh token, which is
+   * neither rotated nor counted as used. A session that a passkey opened does not count while the account has a young
+   * one (`PASSKEY_AGE_MS`).
    */
   isShown(signedIn: Authenticated, refreshToken: string | null | undefined): Promise<boolean>
 }

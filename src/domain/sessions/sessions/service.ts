@@ -70,8 +70,8 @@ const LATE_RETRIES = 2
 const LATE_RETRIES_MS = 7 * 86_400_000
 
 /**
- * How long after its expiry an access token may still name the session to sign out of: as long as its key is published
- * (tokens/key-rotation.ts).
+ * The time after its expiry in which an access token may still name the session to sign out of: as long as its key is
+ * published (tokens/key-rotation.ts).
  */
 const LATE_LOGOUT_SECONDS = 3600
 
@@ -114,7 +114,7 @@ export function createSessionService(needs: Needs): SessionService {
     throw new AppError('invalid_token', { cause: 'reused' })
   }
 
-  /** Whether the token before the newest one is accepted once more; the newest one was never used. */
+  /** Tells whether the token before the newest one is accepted once more; the newest one was never used. */
   async function mayRepeat(family: SessionFamily, client: RefreshingClient, now: Date): Promise<boolean> {
     const rotatedMsAgo = now.getTime() - (family.rotatedAt?.getTime() ?? 0)
     if (rotatedMsAgo < ANYBODY_MS) return true

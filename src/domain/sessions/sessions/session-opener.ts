@@ -24,7 +24,7 @@ export interface SignIn {
   account: Account
   device: Device
   address: string
-  /** How the person was authenticated, as RFC 8176 values: `pwd`, `otp`, `mfa`. */
+  /** The methods by which the person signed in, as RFC 8176 values: `pwd`, `otp`, `mfa`. */
   amr: string[]
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
@@ -95,7 +95,7 @@ export function createSessionOpener(needs: Needs): SessionOpener {
     }
   }
 
-  /** What an administrator took away since the account was read ends the session that was opened. */
+  /** A right that an administrator took away since the account was read ends the session that was opened. */
   async function claimsOf(account: Account, sessionId: string, now: Date) {
     try {
       return accountClaims.of(account)

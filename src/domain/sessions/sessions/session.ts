@@ -5,7 +5,7 @@ import type { DeviceTags } from '../../accounts/devices/service.ts'
 /** The sessions of one account are more than a person would read through. A sign-in ends the surplus. */
 export const MAXIMUM_SESSIONS = 100
 
-/** What a client may send about its device at login. */
+/** The description of its device that a client may send at login. */
 export interface Device {
   type: string | null
   name: string | null

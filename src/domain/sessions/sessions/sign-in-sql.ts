@@ -51,11 +51,11 @@ export const signInCtes = (p: Placeholders<keyof typeof signInParamTypes>, condi
   forgotten as (${forgetOldDevices(sql`signed_in`, { device: p.deviceTag })}),
   ${eventCtes(p, sql`signed_in`)}`
 
-/** Whether the owner is to be told of the device. The statement sees the devices as they were before it. */
+/** Tells whether the owner is to be told of the device. The statement sees the devices as they were before it. */
 export const isFromNewDevice = (p: Placeholders<'deviceTag' | 'addressTag' | 'now'>, signedIn: SQL) =>
   isNewDevice(signedIn, { device: p.deviceTag, address: p.addressTag, now: p.now })
 
-/** How many sessions the account had before this one: for `endTooMany`. */
+/** Counts the sessions that the account had before this one: for `endTooMany`. */
 export const otherSessions = (p: Placeholders<'now'>, signedIn: SQL) => sql`
   (select count(*)::int from ${sessions} where account_id = ${signedIn}.id and parent_id is null and ${lives(p)})`
 

@@ -1,4 +1,4 @@
-/** What somebody may do in a session of an account that a test identity opened, whose code is published. */
+/** The bounds of a session of an account that a test identity opened, whose code is published. */
 import { AppError } from '../../../errors.ts'
 import type { Authenticated } from './authentication.ts'
 

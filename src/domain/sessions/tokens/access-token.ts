@@ -16,8 +16,9 @@ import { createVerifiedTokens } from './verified-tokens.ts'
 const TOKEN_TYPE = 'at+jwt'
 const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id']
 /**
- * How much longer than the configured lifetime a token may still be valid, because the clocks of replicas differ. A token
- * that is valid for longer is not ours, whatever key signed it, or was signed under a longer `tokens.access_lifetime`.
+ * The time beyond the configured lifetime for which a token may still be valid, because the clocks of replicas differ.
+ * A token that is valid for longer is not ours, whatever key signed it, or was signed under a longer
+ * `tokens.access_lifetime`.
  */
 const LIFETIME_MARGIN_SECONDS = 60
 /** Our tokens have about 500 characters, and at most 3,300 with the claims of `[tokens.claims]`. */

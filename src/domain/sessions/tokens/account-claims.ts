@@ -1,5 +1,5 @@
 /**
- * What access tokens say of an account beside the claims of poterne's own (`[tokens.claims]`). All of them together are
+ * The claims of access tokens about an account beside poterne's own (`[tokens.claims]`). All of them together are
  * bounded, so that a token is never too long to be accepted: what does not fit is left out, and the operator is told.
  */
 import { AppError } from '../../../errors.ts'
@@ -36,7 +36,7 @@ export const claimColumns = [
 ] as const
 export type ClaimAccount = Pick<Account, (typeof claimColumns)[number]>
 
-/** What claims are made from where there is no account yet. */
+/** The account from which claims are made where there is none yet. */
 export const noAccount: ClaimAccount = {
   ...{ uuid: '', id: 0, roleId: 0, accountableType: '', accountableId: null, language: '' },
   ...{ username: null, groups: null, metadata: null },
@@ -54,7 +54,7 @@ export interface MadeClaims {
 
 export interface AccountClaims {
   readonly isConfigured: boolean
-  /** Whether there are accounts for which no token is signed. */
+  /** True if there are accounts for which no token is signed. */
   readonly hasRequired: boolean
   /** Makes them without telling anybody. */
   make(account: ClaimAccount): MadeClaims

@@ -1,4 +1,4 @@
-/** What access tokens say, and what they are made from. */
+/** The claims of access tokens, and their sources. */
 import type { ClaimValue } from './account-claims.ts'
 
 export interface TokenSubject {
@@ -13,7 +13,7 @@ export interface TokenSubject {
   clientId?: string | null
 }
 
-/** What a token is signed for: `claims` are those of `[tokens.claims]`. */
+/** The subject that a token is signed for: `claims` are those of `[tokens.claims]`. */
 export interface SignedSubject extends TokenSubject {
   claims?: Record<string, ClaimValue>
 }

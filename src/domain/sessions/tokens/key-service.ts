@@ -23,7 +23,7 @@ export interface SigningKey {
   signsFrom: Date
 }
 
-/** What other services read (RFC 7517). */
+/** The keys that other services read (RFC 7517). */
 export interface PublishedKeys {
   keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
 }

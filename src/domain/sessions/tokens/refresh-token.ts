@@ -11,7 +11,7 @@ import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
 export interface RefreshToken {
   /** It is as secret as the token itself. */
   family: Uint8Array
-  /** What the database holds instead of the family. */
+  /** The hash that the database holds instead of the family. */
   familyHash: Uint8Array
   /** 0 for the token of the login. */
   generation: number

@@ -1,4 +1,4 @@
-/** What other services need to verify access tokens: the public keys, and the documents by which libraries find them. */
+/** The documents that other services need to verify access tokens: the public keys, and where libraries find them. */
 import { Elysia, t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'

@@ -1,4 +1,4 @@
-/** How other rooms remove signing keys. */
+/** The SQL by which other rooms remove signing keys. */
 import { type SQL, sql } from 'drizzle-orm'
 import { signingKeys } from '../../../platform/postgres/schema.ts'
 

@@ -1,4 +1,4 @@
-/** What proves an identity at a provider. */
+/** The fields that prove an identity at a provider. */
 import { t } from 'elysia'
 
 /** RFC 7636, 4.1. */

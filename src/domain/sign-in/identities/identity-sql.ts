@@ -1,4 +1,4 @@
-/** How other rooms remove identities. */
+/** The SQL by which other rooms remove identities. */
 import { type SQL, sql } from 'drizzle-orm'
 import { identities } from '../../../platform/postgres/schema.ts'
 

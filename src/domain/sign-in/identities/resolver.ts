@@ -41,7 +41,7 @@ export interface IdentityResolver {
    * are too many.
    */
   link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
-  /** Whether nothing would open the account without the identities of that provider. */
+  /** Tells whether nothing would open the account without the identities of that provider. */
   isLastMethod(account: Account, provider: string): Promise<boolean>
   /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
   unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>

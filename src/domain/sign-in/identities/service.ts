@@ -61,7 +61,7 @@ export function createIdentityService(needs: Needs): IdentityService {
     async link(signedIn, provider, body, client) {
       providers.get(provider)
       requireOneProof(body)
-      // This comes before a second factor is used up. What is brought here is used up by the call itself.
+      // This comes before a second factor is used up. The proof that is sent here is used up by the call itself.
       const admit = async () => {
         if (await isFull(signedIn)) throw new AppError('identity_limit')
         const brought = await identityProofs.look(provider, body)

@@ -40,7 +40,7 @@ export interface NewSocialAccount {
   roleId: number
 }
 
-/** Whether the e-mail address of a new account is verified by its identity, is a mere claim, or is missing. */
+/** The e-mail address of a new account: verified by its identity, a mere claim, or missing. */
 export type EmailOfNew = 'verified' | 'claimed' | 'none'
 
 export interface IdentityStore {
@@ -77,7 +77,7 @@ export interface IdentityStore {
   ): Promise<Account | null>
   /** Oldest first. */
   list(accountId: number): Promise<LinkedIdentity[]>
-  /** Whether nothing would open the account without the identities of that provider. */
+  /** Tells whether nothing would open the account without the identities of that provider. */
   isLastMethod(accountId: number, provider: string, usable: UsableMethods): Promise<boolean>
   /**
    * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be

@@ -42,7 +42,7 @@ export interface VerifyBody extends EntryBody {
   password?: string | null | undefined
   /** The token of the login that verified the first factor. */
   login_token?: string | null | undefined
-  /** Whether later logins on this device shall need no second step. */
+  /** True if later logins on this device shall need no second step. */
   trust_device?: boolean | null | undefined
   /** Opens an account if there is none, where accounts may be without a password. */
   create?: boolean | null | undefined
@@ -368,7 +368,7 @@ interface ProvedByCode {
 interface FirstFactorResult {
   passes: boolean
   first: FirstFactor | null
-  /** What an earlier login recorded; null if this call itself verified the password. */
+  /** The record of an earlier login; null if this call itself checked the password. */
   record: FirstFactorRecord | null
   newDigest: string | null
 }

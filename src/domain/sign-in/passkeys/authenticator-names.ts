@@ -1,6 +1,7 @@
 /**
- * What people call the place that keeps a passkey, by its AAGUID: the name a passkey has until its owner gives another.
- * The identifiers are published by their makers; an authenticator that is not listed has no name of its own.
+ * The names that people give to the place that keeps a passkey, by its AAGUID. A passkey has this name until its owner
+ * gives another. The identifiers are published by their makers; an authenticator that is not listed has no name of its
+ * own.
  */
 const names: Record<string, string> = {
   'fbfc3007-154e-4ecc-8c0b-6e020557d7bd': 'iCloud Keychain',

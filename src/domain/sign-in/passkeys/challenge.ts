@@ -11,7 +11,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
 
 /**
- * What a challenge was given for: nobody in particular, or one session of an account. A challenge of one kind is never
+ * The purpose of a challenge: nobody in particular, or one session of an account. A challenge of one kind is never
  * taken for another.
  */
 export type ChallengePurpose =

@@ -1,4 +1,4 @@
-/** How other rooms remove passkeys. */
+/** The SQL by which other rooms remove passkeys. */
 import { type SQL, sql } from 'drizzle-orm'
 import { passkeys } from '../../../platform/postgres/schema.ts'
 

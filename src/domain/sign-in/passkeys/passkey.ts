@@ -13,9 +13,9 @@ export interface Passkey {
   name: string
   createdAt: Date
   lastUsedAt: Date | null
-  /** Whether it may ever be copied to other devices (BE); it never changes. */
+  /** True if it may ever be copied to other devices (BE); it never changes. */
   backupEligible: boolean
-  /** Whether it is copied now (BS). */
+  /** True if it is copied now (BS). */
   backedUp: boolean
   transports: string[]
   aaguid: string

@@ -37,14 +37,17 @@ export interface PasskeyClient {
   addressBucket: string
 }
 
-/** What a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal API). */
+/**
+ * The list that a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal
+ * API).
+ */
 export interface PasskeySignal {
   rpId: string
   userId: string | null
   credentialIds: string[]
 }
 
-/** What `navigator.credentials` takes, in its JSON form. */
+/** The options of `navigator.credentials`, in their JSON form. */
 export interface WebAuthnOptions {
   challenge: string
   [member: string]: unknown

@@ -45,7 +45,7 @@ import type { Assertion, NewCredential } from './verification.ts'
 export interface PasskeyUse {
   passkey: Passkey
   account: Account
-  /** Whether a removal of two factors waits that the use of this factor ends. */
+  /** True if a removal of two factors waits that the use of this factor ends. */
   removalWaits: boolean
   challenge: OpenedChallenge
   assertion: Assertion
@@ -92,7 +92,7 @@ export interface PasskeyStore {
   /** Queues the notices about a passkey whose counter went back. */
   tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
   rename(account: Account, id: string, name: string, now: Date): Promise<Passkey | null>
-  /** Whether nothing would open the account without this passkey. */
+  /** Tells whether nothing would open the account without this passkey. */
   isLastMethod(accountId: number, id: string, usable: UsableMethods): Promise<boolean>
   /**
    * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
@@ -105,7 +105,7 @@ export interface PasskeyStore {
     notices: NewMessage[],
     now: Date,
   ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'>
-  /** How many passkeys belong to another relying party than this one. */
+  /** Counts the passkeys that belong to another relying party than this one. */
   countForeign(rpId: string): Promise<number>
   /** Removes up to `limit` expired challenges and returns how many it removed. */
   sweep(now: Date, limit: number): Promise<number>
@@ -291,7 +291,7 @@ const isLastMethod = defineStatement({
   sql: (p) => sql`select not exists (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}) as is_last`,
 })
 
-/** What is left to sign in with: another passkey, an identity, or a password with an identifier to type beside it. */
+/** It asks for another way to sign in: a passkey, an identity, or a password with an identifier to type beside it. */
 const remove = defineStatement({
   name: 'passkeys.remove',
   params: {

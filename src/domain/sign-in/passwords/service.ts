@@ -138,7 +138,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     )
   }
 
-  /** What was typed, of the account that has it. */
+  /** Returns the identifiers of the account that has the typed one. */
   const ownIdentifiers = ({ email, phone }: Account) =>
     [email, phone].map((one) => parseIdentifier(one ?? '', defaultCountry)).filter((one) => one !== null)
 

@@ -1,5 +1,5 @@
 /**
- * How a password is replaced, and what ends with the old one: PostgreSQL, each method one transaction. The
+ * The replacing of a password, and all that ends with the old one: in PostgreSQL, each method one transaction. The
  * digest is the column `password_digest` of `accounts`.
  */
 
@@ -53,9 +53,9 @@ export interface PasswordStore {
    * Resets the password of somebody who has just verified the identifier. The account gets the password and is
    * confirmed, the identifier becomes its own, every other claim to it ends, and failures and all known devices but the
    * caller's are forgotten. All its sessions, pending contact changes and messages with codes end, including a session
-   * that is being opened with the old password. What a session added within the last seven days, after this identifier
-   * was verified, is removed, and the notices name it. Returns false if the account does not have, or wait for, the
-   * identifier any more, or if nothing permits to open a registration: then it stays as it was.
+   * that is being opened with the old password. Additions of a session within the last seven days, after this
+   * identifier was verified, are removed, and the notices name them. Returns false if the account does not have, or
+   * wait for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
    */
   reset(
     account: Account,

@@ -56,7 +56,7 @@ export interface ConfirmBody extends EntryBody {
   profile?: ProfilePatch | null | undefined
 }
 
-/** What a registration needs to know about the calling client. */
+/** The part of the calling client that a registration needs. */
 interface Client {
   address: string
   addressBucket: string
@@ -128,12 +128,12 @@ interface Needs {
   stores: { accounts: AccountStore; registrations: RegistrationStore }
 }
 
-/** What a confirmation is about. */
+/** The registration and the contact that a confirmation is about. */
 interface Confirmation {
   identifier: Identifier
   otp: string
   entry: Entry
-  /** What the call names; null: nothing. */
+  /** The profile that the call names; null: none. */
   profile: Profile | null
   account: Account | null
   caller: Caller
@@ -424,7 +424,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
 const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
   typed ? mergeProfile(null, readProfile(typed, { mayHavePicture: false })) : null
 
-/** What a registration with a password counts for where somebody comes without one. */
+/** The counterpart of a registration with a password where somebody comes without one. */
 const nothingNamed = { invitationId: null, termsVersion: null }
 
 /** The password that the browser chose when it registered this identifier. */

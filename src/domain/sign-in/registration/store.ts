@@ -62,12 +62,12 @@ export interface Registration {
   language: Language
   accountableType: string
   roleId: number
-  /** What the call that sends it named: for the confirmation, if nobody else registers the contact. */
+  /** The invitation that the sending call named: it counts at the confirmation if nobody else registers the contact. */
   invitationId: number | null
   terms: string | null
   profile: Profile | null
   codeSeed: Uint8Array
-  /** Whether the owner of a taken identifier gets a notice; otherwise as much is queued for nobody. */
+  /** True if the owner of a taken identifier gets a notice; otherwise as much is queued for nobody. */
   tellsOwner: boolean
 }
 

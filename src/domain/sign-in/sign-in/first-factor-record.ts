@@ -42,7 +42,7 @@ export interface FirstFactorRecord {
   factor: FirstFactor
   /** The contact whose code was the first factor, which is none of the second. */
   spent: SpentContact | null
-  /** How the client was recognised. */
+  /** The way in which the client was recognised. */
   by: 'token' | 'device' | 'address'
   /** It returns true for exactly one of any number of callers, which may open the session of this login. */
   take(): Promise<boolean>

@@ -11,7 +11,7 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 
 export interface NamedAccount {
   identifier: Identifier
-  /** What was typed, in comparable form; attempts are counted on it. */
+  /** The typed name in comparable form; attempts are counted on it. */
   key: string
   /** It is null if no account has it. */
   account: Account | null

@@ -19,7 +19,7 @@ export interface PasswordTry {
   identifierKey: string
   caller: Caller
   password: string
-  /** Whether the attempt also counts as a login from its client address. */
+  /** True if the attempt also counts as a login from its client address. */
   countsAsLogin: boolean
 }
 

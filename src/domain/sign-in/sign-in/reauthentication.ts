@@ -18,7 +18,7 @@ import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { PasswordCheck } from './password-check.ts'
 import type { SecondFactor } from './second-factor.ts'
 
-/** What the body of the call contains. */
+/** The fields of a call's body that prove the owner. */
 export interface OwnerProof {
   password?: string | null | undefined
   /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
@@ -55,7 +55,9 @@ interface RequireOptions {
    * another reason.
    */
   admit?: () => void | Promise<void>
-  /** Whether a recent sign-in with everything that the account requires suffices, without password and second factor. */
+  /**
+   * True if a recent sign-in with everything that the account requires suffices, without password and second factor.
+   */
   recentSignInSuffices?: boolean
 }
 
@@ -100,7 +102,7 @@ export function createReauthentication(needs: Needs): Reauthentication {
     throw wrongPassword(field)
   }
 
-  /** Whether this session was opened a moment ago with everything that the account requires. */
+  /** Tells whether this session was opened a moment ago with everything that the account requires. */
   async function isFresh(
     signedIn: Authenticated,
     refreshToken: OwnerProof['refresh_token'],

@@ -57,7 +57,7 @@ export interface SecondFactor {
    * a second factor.
    */
   takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean>
-  /** Whether the typed text has the form of a recovery code. */
+  /** Tells whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
   /** The methods that can confirm a change inside a session while two-factor sign-in is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
@@ -73,7 +73,7 @@ export interface SecondFactor {
 export interface CodeAttempt {
   typed: string
   caller: Caller
-  /** What a stranger typed to name the account; the answer depends only on the attempts with this name. */
+  /** The name that a stranger typed for the account; the answer depends only on the attempts with this name. */
   name: string
   /** Only the client address shows that the first factor was verified. */
   byAddress?: boolean
@@ -91,7 +91,7 @@ export interface CodeAttempt {
 interface Factor {
   /** The methods by which the account can use it now. */
   methods(held: HeldFactors): TwoFactorMethod[]
-  /** Whether a code of this form is compared with this factor. */
+  /** Tells whether a code of this form is compared with this factor. */
   reads(typed: string): boolean
   /**
    * Compares the code and, if it is right and not `keeps`, uses it up. The work is the same for an account without such a

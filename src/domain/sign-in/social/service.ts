@@ -38,7 +38,7 @@ export interface AuthorizeQuery {
   state?: string | undefined
 }
 
-/** What a provider sends back, by the query or by a form. */
+/** The answer that a provider sends back, by the query or by a form. */
 export interface ProviderAnswer {
   state?: string | undefined
   code?: string | undefined

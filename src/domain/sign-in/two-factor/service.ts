@@ -104,7 +104,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       })
       const contact = enrolmentContact(account)
       const { channel, destination } = contact
-      // What is charged is the contact to which the code goes, which is not always the account's first one.
+      // The contact to which the code goes is charged, which is not always the account's first one.
       const identifier = parseIdentifier(destination, defaultCountry)
       if (identifier === null) throw new AppError('no_verified_contact')
       const caller = inSession(signedIn, client)

@@ -1,7 +1,7 @@
 /**
- * What a session can add to an account to sign in with later. A password reset removes everything that an intruder
- * may have added: what a session added within the last seven days and after the destination of the reset was
- * verified. What came with the account stays, including the identity that opened it.
+ * The ways to sign in that a session can add to an account. A password reset removes everything that an intruder may
+ * have added: what a session added within the last seven days and after the destination of the reset was verified.
+ * Those that came with the account stay, including the identity that opened it.
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -23,7 +23,7 @@ interface Addition {
   addedAt: SQL
   /** The column of the session; null where it came with the account. */
   addedBy: SQL
-  /** How the notice to the owner names it, see `removed` of MessageFacts. */
+  /** The name of it in the notice to the owner, see `removed` of MessageFacts. */
   label: SQL
 }
 
@@ -50,8 +50,8 @@ const isRecent = (p: Placeholders<'now'>, addedBy: SQL, addedAt: SQL, since: SQL
   sql`(${addedBy} is not null and ${addedAt} > ${p.now} - interval '7 days' and ${addedAt} > ${since})`
 
 /**
- * Whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at `since`.
- * `now` is the end of the seven days; what was added after it counts too.
+ * Tells whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at
+ * `since`. `now` is the end of the seven days; what was added after it counts too.
  */
 export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind'], since: SQL): SQL {
   const { verifiedAt, addedBy, addedAt } = unqualifiedColumns[kind]

@@ -35,7 +35,10 @@ export interface UndoService {
   /** Its name, for the page. */
   readonly service: string
   readonly support: string | null
-  /** What a change or removal of that contact has to keep, and the notice that carries the link; null: no link. */
+  /**
+   * Prepares the records that a change or removal of that contact has to keep, and the notice that carries the link;
+   * null: no link.
+   */
   prepare(
     signedIn: Authenticated,
     kind: Identifier['kind'],

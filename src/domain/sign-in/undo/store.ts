@@ -99,8 +99,8 @@ const find = defineStatement({
 })
 
 /**
- * What was added counts from seven days before the change: an intruder may have begun with a passkey, and the owner may
- * take seven days to see the notice.
+ * Additions count from seven days before the change: an intruder may have begun with a passkey, and the owner may take
+ * seven days to see the notice.
  */
 const restoreOf = (of: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]

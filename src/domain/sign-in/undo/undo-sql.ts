@@ -1,11 +1,14 @@
-/** What changes and removals of contacts leave behind so that they can be undone, and what ends that possibility. */
+/**
+ * The records that changes and removals of contacts leave behind so that they can be undone, and the SQL that ends that
+ * possibility.
+ */
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, replacedContacts, totpFactors, undoLinks } from '../../../platform/postgres/schema.ts'
 import type { Placeholders, ValuesOf } from '../../../platform/postgres/statement.ts'
 import { unqualifiedColumns } from '../../accounts/accounts/account-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 
-/** How long a replaced contact can come back. */
+/** The days in which a replaced contact can come back. */
 export const UNDO_DAYS = 7
 
 export const keepParamTypes = {

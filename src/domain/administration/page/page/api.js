@@ -99,7 +99,7 @@ async function reauthenticate() {
   )
 }
 
-/** What `credential` takes: the signature of a passkey over options of the service. */
+/** Returns the value of `credential`: the signature of a passkey over options of the service. */
 export async function signWithPasskey() {
   const { options } = await send('POST', 'session/passkey')
   try {

@@ -145,7 +145,7 @@ export function field(name, label, { options, value = '', hint, tagName = 'input
 export const choice = (name, label, { value = 'true', checked = false } = {}) =>
   element('label', { class: 'choice' }, [element('input', { type: 'checkbox', name, value, checked }), label])
 
-/** What was typed, without what was left empty. */
+/** Returns the values that were typed, without the empty ones. */
 export function valuesOf(form) {
   const values = {}
   for (const [name, value] of new FormData(form)) if (value !== '') values[name] = value

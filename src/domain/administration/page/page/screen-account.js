@@ -186,7 +186,7 @@ const access = ({ account }) =>
     ]),
   ])
 
-/** What support does most, beside the name. */
+/** The actions that support needs most, beside the name. */
 function actionsOf({ account, path, act }) {
   const canRecover = may('accounts:recover')
   return [

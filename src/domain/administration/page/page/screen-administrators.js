@@ -43,7 +43,7 @@ async function add(refresh) {
   refresh()
 }
 
-/** What a role does not reach any more is revoked with it. */
+/** Tokens that go beyond the new role are revoked with it. */
 function announceChange(sentence, { revoked_tokens: count }) {
   announce(count ? `${sentence} ${say('tokens_revoked', { count })}` : sentence)
 }

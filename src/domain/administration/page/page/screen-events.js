@@ -24,7 +24,7 @@ const sentenceOf = ({ type, outcome, data }) => {
 const fromOf = ({ device, address, count }) =>
   [device, address, count > 1 && `${count} ×`].filter(Boolean).join(' · ')
 
-/** What programs know of it, behind a click. */
+/** The fields that programs use, behind a click. */
 function details(event) {
   const rest = Object.entries(event.data).map(([key, value]) => [
     key.replaceAll('_', ' '),

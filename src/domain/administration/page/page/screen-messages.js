@@ -1,4 +1,4 @@
-/** What was sent, and what became of it; never what it said. */
+/** The messages that were sent, and their outcomes; never their content. */
 import { call, may } from './api.js'
 import { announce, button, element, facts, field, say, tag, time, words } from './elements.js'
 import { filteredList } from './pages.js'
@@ -6,7 +6,7 @@ import { filteredList } from './pages.js'
 const states = ['waiting', 'sent', 'delivered', 'refused', 'expired']
 const kinds = { delivered: 'good', sent: 'good', refused: 'wrong', expired: 'wrong' }
 
-/** What a message was about: as its own subject says, where there is one. */
+/** The purpose of a message: its own subject, where there is one. */
 const aboutOf = ({ purpose }) => words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')
 
 /** `refresh`: reads the list again after one was sent anew. */
@@ -24,7 +24,7 @@ export const messageColumns = (refresh) => [
   ],
 ]
 
-/** What became of it; behind a click the cause code, the next attempt and the words of the server. */
+/** The outcome of a message; behind a click the cause code, the next attempt and the words of the server. */
 function details({ detail, meaning, reply, next_attempt_at: next, attempts }) {
   return element('div', {}, [
     meaning,

@@ -74,8 +74,8 @@ function gatewayTable(hours) {
 }
 
 /**
- * What became of SMS: a row for each country, and below it one for each gateway that was asked. Countries in which most was
- * given up stand first.
+ * The SMS that were counted: a row for each country, and below it one for each gateway that was asked. Countries in
+ * which most was given up stand first.
  */
 function funnelTable(items) {
   const countries = [...Map.groupBy(items, ({ country }) => country)].map(([country, rows]) => ({
