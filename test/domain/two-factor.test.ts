@@ -92,6 +92,39 @@ describe.each(shapes)('two factors on %s', (shape) => {
     expect((await service.post('2fa/verify', { ...person, otp })).status).toBe(200)
   })
 
+  test('a code of the second step goes where its owner asks, and is right with either contact, once', async () => {
+    const person = await service.signUp(newEmail())
+    const [email, phone] = [person.identifier, newPhone()]
+    const { access_token: bearer } = await service.logIn(person)
+    await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
+    const confirmed = { otp: await service.inbox.nextCode(phone) }
+    expect((await service.post('phone/confirm', confirmed, { bearer })).status).toBe(200)
+    await service.inside.database.all(enable, { email })
+    const { body } = await service.post('login', person)
+    expect(body.two_factor).toMatchObject({ methods: ['email', 'sms'], sent_to: 'p•••@example.com' })
+    await service.inbox.nextCode(email)
+    const { login_token } = body.two_factor
+    // A stranger chooses nothing: their code goes to what they typed.
+    await service.post('2fa/request-otp', { identifier: email, channel: 'sms' })
+    await service.inbox.nextCode(email)
+
+    await service.post('2fa/request-otp', { identifier: email, login_token, channel: 'sms' })
+    const otp = await service.inbox.nextCode(phone)
+    const wrong = { identifier: email, login_token, otp: otp === '000000' ? '111111' : '000000' }
+    expectRefusal(await service.post('2fa/verify', wrong), 'invalid_code')
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, index) =>
+        service.post('2fa/verify', { identifier: index % 2 ? email : phone, otp, login_token }),
+      ),
+    )
+    const [signedIn, ...others] = answers.filter(({ status }) => status === 200)
+    expect(others).toEqual([])
+    const session = { bearer: signedIn?.body.access_token }
+    await service.post('2fa/request-otp', { channel: 'sms' }, session)
+    const confirmation = { password: PASSWORD, otp: await service.inbox.nextCode(phone) }
+    expect((await service.post('2fa/disable', confirmation, session)).status).toBe(200)
+  })
+
   test('the first factor is remembered for ten minutes', async () => {
     const person = await withTwoFactors()
     await service.post('login', person)

@@ -168,7 +168,7 @@ export function createDirectory(needs: Needs): Directory {
       store.count(account.id, clock.now()),
       account.email === null ? null : refusedAddresses.findRefusal(account.email),
     ])
-    const factors = account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : []
+    const factors = account.twoFactorEnabled ? secondFactor.methods(held, true) : []
     return {
       ...listed(account),
       factors,

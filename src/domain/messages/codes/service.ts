@@ -20,6 +20,9 @@ export interface CodeBinding extends CodeKey {
   destination: string
 }
 
+/** The code that a typed one is compared with. */
+type TriedBinding = Omit<CodeBinding, 'group'> & TriedKey
+
 export interface CodeService {
   readonly lifetimeSeconds: number
   /** A new seed; its code is not valid before `put`. */
@@ -57,9 +60,14 @@ export interface CodeService {
    * often as it comes, and no other.
    */
   compare(
-    binding: Omit<CodeBinding, 'group'> & TriedKey,
+    binding: TriedBinding,
     typed: string,
-    attempt: Pick<Attempt, 'allowed'> & { keepsRight?: boolean; test?: TestIdentity | null },
+    attempt: Pick<Attempt, 'allowed'> & {
+      keepsRight?: boolean
+      test?: TestIdentity | null
+      /** Other contacts of the account, to which the code may have gone as well. */
+      others?: readonly string[]
+    },
   ): Promise<CodeResult>
   /** Ends every code of the subject, also those whose message is still on its way. */
   kill(subject: string): Promise<void>
@@ -97,22 +105,38 @@ export function createCodeService(options: Options): CodeService {
   const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
     secret.tag('code hash', subject, purpose, destination, digits)
 
+  const holds = (tried: TriedBinding, digits: string) =>
+    store.holds(tried, hash(tried, digits), config.attempts, clock.now())
+
+  /** The binding with the destination from which the digits are right; the given one if they are right from none. */
+  async function findSent(
+    tried: TriedBinding,
+    digits: string,
+    others: readonly string[],
+  ): Promise<TriedBinding> {
+    for (const destination of others) {
+      const other = { ...tried, destination }
+      if (await holds(other, digits)) return other
+    }
+    return tried
+  }
+
   const compare: CodeService['compare'] = async (
     binding,
     typed,
-    { allowed, keepsRight = false, test = null },
+    { allowed, keepsRight = false, test = null, others = [] },
   ) => {
     const tried = allowed ? binding : { ...binding, subject: attempts.decoy('closed', binding.subject) }
     const digits = digitsOf(typed)
     if (test !== null) return allowed && isCodeOf(test, digits) ? 'right' : 'wrong'
-    if (keepsRight && (await store.holds(tried, hash(tried, digits), config.attempts, clock.now())))
-      return 'right'
-    const result = await store.take(tried, hash(tried, digits), config.attempts, clock.now())
-    if (result === 'right') onRight?.(binding)
+    const sent = await findSent(tried, digits, others)
+    if (keepsRight && (await holds(sent, digits))) return 'right'
+    const result = await store.take(sent, hash(sent, digits), config.attempts, clock.now())
+    if (result === 'right') onRight?.({ ...binding, destination: sent.destination })
     if (allowed && result !== 'spent')
       metrics.count('codes_total', {
         purpose: binding.purpose,
-        channel: channelOf(binding),
+        channel: channelOf(sent),
         stage: result === 'right' ? 'verified' : 'wrong',
       })
     return result

@@ -89,7 +89,7 @@ export function createMeService(needs: Needs): MeService {
       ])
       return {
         account,
-        methods: account.twoFactorEnabled ? secondFactor.methods(held, 'any contact') : [],
+        methods: account.twoFactorEnabled ? secondFactor.methods(held, true) : [],
         recoveryCodesLeft: held.recoveryCodesLeft,
         removalAt: held.stored.removalAt,
         counts,

@@ -52,7 +52,7 @@ export function createLoginByCodeRoutes(
         const signedIn = authorization === undefined ? null : await authenticate(authorization)
         // Without two-factor sign-in there is nothing to confirm in a session, so the named contact gets a code to sign in.
         if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
-          await loginByCode.requestStepUpCode(signedIn, client)
+          await loginByCode.requestStepUpCode(signedIn, client, body.channel)
         } else
           await loginByCode.requestCode(body, { ...client, fingerprint: body.device_fingerprint || null })
         return status(201, {
@@ -64,6 +64,12 @@ export function createLoginByCodeRoutes(
         body: t.Object({
           identifier: optionalField(identifierField),
           login_token: optionalField(loginTokenField),
+          channel: optionalField(
+            t.Union([t.Literal('email'), t.Literal('sms')], {
+              description:
+                'With `login_token` or an access token: where the code goes, if the account has both contacts. Otherwise it goes to `identifier`',
+            }),
+          ),
           create: createField,
           ...entryFields,
           device_fingerprint: deviceFields.device_fingerprint,

@@ -19,6 +19,7 @@ import { type Identifier, parseIdentifier, readIdentifier } from '../../foundati
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import { type Caller, inSession, stranger, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
+import type { Channel } from '../../messages/outbox/message.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
@@ -52,6 +53,8 @@ export interface RequestBody extends EntryBody {
   identifier?: string | null | undefined
   login_token?: string | null | undefined
   create?: boolean | null | undefined
+  /** The channel of the second step's code, if the account has both contacts. */
+  channel?: Channel | null | undefined
 }
 
 export type VerifyAnswer = LogInAnswer & { device_token?: string }
@@ -60,7 +63,11 @@ export interface LoginByCodeService {
   /** Reveals nothing of the account without its `login_token`. */
   requestCode(body: RequestBody, client: ProvingClient & { language?: Language }): Promise<void>
   /** Sends a code, inside a session, that confirms a change of the account. */
-  requestStepUpCode(signedIn: Authenticated, client: { addressBucket: string }): Promise<void>
+  requestStepUpCode(
+    signedIn: Authenticated,
+    client: { addressBucket: string },
+    channel?: Channel | null,
+  ): Promise<void>
   verify(
     body: VerifyBody,
     device: Device,
@@ -212,24 +219,29 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       }
       const opens = await couldOpen(body, typed, client)
       if (opens) return requestCodeOrAccount(opens, body, client)
-      const { identifier, key, account } = await findNamedAccount(accounts, typed, defaultCountry)
+      const {
+        identifier: typedIdentifier,
+        key,
+        account,
+      } = await findNamedAccount(accounts, typed, defaultCountry)
       const { caller, record } = await callerOf(account, client, login_token ?? null)
       if (record !== null && account?.twoFactorEnabled) {
         secondFactor.requireSentCodes(await secondFactor.find(account))
       }
       await limits.charge(limits.counters.codeRequests(caller))
-      const named = key === identifier.key ? identifier : decoyIdentifier(typed)
+      const named = key === typedIdentifier.key ? typedIdentifier : decoyIdentifier(typed)
       const spent = record?.spent ?? null
+      const identifier = (record !== null && contactBy(account, body.channel, spent)) || typedIdentifier
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
       const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
       await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
       await sendCode(account, identifier, caller, { named, spent, token: login_token })
     },
 
-    async requestStepUpCode(signedIn, client) {
+    async requestStepUpCode(signedIn, client, channel = null) {
       requireOrdinary(signedIn.account)
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
-      await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client))
+      await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
     },
 
     async verify(body, device, client) {
@@ -327,6 +339,16 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       loginToken,
     )
     return { caller: withFirstFactor(recognized, record?.factor ?? null, account, client), record }
+  }
+
+  /** The contact of the channel that somebody with the first factor asks for; strangers are not asked. */
+  function contactBy(
+    account: Account | null,
+    channel: Channel | null | undefined,
+    spent: SpentContact | null,
+  ): Identifier | null {
+    const contact = account && channel ? secondFactor.contactBy(account, channel, spent) : null
+    return contact && parseIdentifier(contact.destination, defaultCountry)
   }
 
   /** The contact to which a code goes; the named one if the account has none. */

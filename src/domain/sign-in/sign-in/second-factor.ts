@@ -17,6 +17,7 @@ import type { Caller, CallerGroup } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { CodePurpose } from '../../messages/codes/store.ts'
+import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { SpentContact } from './first-factor-record.ts'
 
@@ -27,13 +28,18 @@ export interface SecondFactor {
    * Notifies the owner, once, that the app cannot be used any more. Call it only after the first factor was verified.
    */
   tellLoss(held: HeldFactors): Promise<void>
-  /** The methods that can be used now; of the sent codes only the channel of `recipient`. */
-  methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[]
+  /**
+   * The methods that can be used now. Sent codes are among them if one can be sent, by both channels where the account has
+   * both; not by that of the contact which was the first factor.
+   */
+  methods(held: HeldFactors, canSend: boolean, spent?: SpentContact | null): TwoFactorMethod[]
   /**
    * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
    * contact.
    */
   recipientOf(account: Account, named: Identifier, spent?: SpentContact | null): Contact | null
+  /** The verified contact of this channel to which a code of the second step may go; null if there is none. */
+  contactBy(account: Account, channel: Channel, spent?: SpentContact | null): Contact | null
   /**
    * Sends a code to the contact that `identifier` leads to, or does the same work without sending one if the account
    * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
@@ -62,10 +68,10 @@ export interface SecondFactor {
   /** The methods that can confirm a change inside a session while two-factor sign-in is on. */
   methodsInSession(account: Account): Promise<TwoFactorMethod[]>
   /**
-   * Sends a code that confirms a change inside a session to the first verified contact; none if two-factor sign-in is
-   * off.
+   * Sends a code that confirms a change inside a session to the contact of this channel, or else to the first verified
+   * one; none if two-factor sign-in is off.
    */
-  sendStepUpCode(account: Account, caller: Caller): Promise<void>
+  sendStepUpCode(account: Account, caller: Caller, channel?: Channel | null): Promise<void>
   /** Works like `takeCode`, for a change inside a session. */
   takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
 }
@@ -181,7 +187,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     },
     {
       methods: ({ account, acceptsSentCodes }) =>
-        account && acceptsSentCodes ? codeContacts(account).map(({ channel }) => channel) : [],
+        account && acceptsSentCodes
+          ? codeContacts(account)
+              .filter(isReachable)
+              .map(({ channel }) => channel)
+          : [],
       reads: (typed) => !authenticators.isRecoveryCode(typed),
       verify: ({ account, acceptsSentCodes }, _, compare) => compare(acceptsSentCodes && account !== null),
     },
@@ -215,20 +225,43 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     destination: contactFor(account, identifier, spent)?.destination ?? identifier.key,
   })
 
-  /** Inside a session the code goes to the first verified contact, whichever contact was typed at login. */
-  const stepUpBinding = (account: Account): CodeBinding => ({
+  const contactBy = (
+    account: Account,
+    channel: Channel,
+    spent: SpentContact | null = null,
+  ): Contact | null =>
+    channel === spent ? null : (codeContacts(account).find((contact) => contact.channel === channel) ?? null)
+
+  /** Inside a session the code goes to the first verified contact, unless the caller names the other channel. */
+  const stepUpBinding = (account: Account, contact = codeContacts(account)[0] ?? null): CodeBinding => ({
     purpose: 'step_up',
     group: 'owner',
     subject: account.uuid,
-    destination: codeContacts(account)[0]?.destination ?? account.uuid,
+    destination: contact?.destination ?? account.uuid,
   })
 
+  /** A code of the second step belongs to account and purpose: it is right whichever contact is typed with it. */
+  const othersThan = (
+    account: Account | null,
+    { destination }: CodeBinding,
+    spent: SpentContact | null = null,
+  ) =>
+    account?.twoFactorEnabled
+      ? codeContacts(account)
+          .filter((contact) => contact.channel !== spent && contact.destination !== destination)
+          .map((contact) => contact.destination)
+      : []
+
   /** Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort. */
-  function methods(held: HeldFactors, recipient: Contact | 'any contact' | null): TwoFactorMethod[] {
+  function methods(
+    held: HeldFactors,
+    canSend: boolean,
+    spent: SpentContact | null = null,
+  ): TwoFactorMethod[] {
     const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
-    const sentTo = (method: TwoFactorMethod) =>
-      (method !== 'email' && method !== 'sms') || recipient === 'any contact' || method === recipient?.channel
-    const others = all.filter((method) => method !== 'recovery_code' && sentTo(method))
+    const works = (method: TwoFactorMethod) =>
+      (method !== 'email' && method !== 'sms') || (canSend && method !== spent)
+    const others = all.filter((method) => method !== 'recovery_code' && works(method))
     return others.length > 0 ? others : all.filter((method) => method === 'recovery_code')
   }
 
@@ -318,7 +351,12 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     await attempts.run(tried, async ({ allowed }) => {
       const binding = byAddress ? { ...sent, group: null } : sent
       const compare: CompareSent = (accepts) =>
-        codes.compare(binding, typed, { allowed: allowed && accepts, keepsRight: keeps, test })
+        codes.compare(binding, typed, {
+          allowed: allowed && accepts,
+          keepsRight: keeps,
+          test,
+          others: othersThan(attempt.asFirst ? null : account, sent, attempt.spent),
+        })
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
       const result = await verify(tryable, typed, compare, keeps)
@@ -330,7 +368,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
 
   function requireSentCodes(held: HeldFactors): void {
     if (held.acceptsSentCodes) return
-    throw new AppError('use_another_method', { twoFactor: { methods: methods(held, null) } })
+    throw new AppError('use_another_method', { twoFactor: { methods: methods(held, false) } })
   }
 
   async function requireOther(
@@ -349,6 +387,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
+    contactBy,
     isRecoveryCode: authenticators.isRecoveryCode,
     requireSentCodes,
     async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier, spent = null) {
@@ -361,21 +400,25 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     async takeCode(account, identifier, attempt) {
       const binding = bindingOf(account, identifier, attempt.caller.group, attempt.spent)
       const { wasSent } = await take(account, binding, attempt)
-      const wasMailed = wasSent && contactFor(account, identifier, attempt.spent)?.channel === 'email'
-      return allowEmail || !wasMailed
+      // The code may have gone to another contact as well, so the weaker one decides.
+      const mayBeMailed = [binding.destination, ...othersThan(account, binding, attempt.spent)].some(
+        (destination) => destination.includes('@'),
+      )
+      return allowEmail || !(wasSent && mayBeMailed)
     },
     async methodsInSession(account) {
       const held = await find(account)
-      return methods(held, codeContacts(account)[0] ?? null)
+      return methods(held, codeContacts(account).length > 0)
     },
-    async sendStepUpCode(account, caller) {
+    async sendStepUpCode(account, caller, wanted = null) {
       if (account.twoFactorEnabled) requireSentCodes(await find(account))
-      const [contact] = codeContacts(account)
+      const [first] = codeContacts(account)
+      const contact = (wanted && contactBy(account, wanted)) ?? first
       const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
       if (!contact || !identifier || !account.twoFactorEnabled) return
       await limits.charge(limits.counters.codes(caller, identifier, 'step_up', true))
       const { channel } = contact
-      await outbox.sendCode(stepUpBinding(account), { channel, language: account.language })
+      await outbox.sendCode(stepUpBinding(account, contact), { channel, language: account.language })
     },
     async takeStepUp(account, typed, caller) {
       await take(account, stepUpBinding(account), { typed, caller, name: '' })

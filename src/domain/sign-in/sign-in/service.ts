@@ -134,7 +134,7 @@ export function createSignInService(needs: Needs): SignInService {
       const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller, spent) : null
       return {
         due: {
-          methods: secondFactor.methods(held, contact),
+          methods: secondFactor.methods(held, contact !== null, spent),
           sent_to: contact && maskDestination(contact.destination),
           expires_in: contact ? config.codes.lifetimeSeconds : firstFactorRecords.lifetimeSeconds,
           login_token,
