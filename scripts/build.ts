@@ -164,7 +164,7 @@ function builtAt(): string {
 }
 
 const bundling: Bun.BuildConfig = {
-  entrypoints: [join(root, 'src/main.ts')],
+  entrypoints: [join(root, 'src/main.ts'), join(root, 'src/platform/postgres/embedded-thread-entry.ts')],
   target: 'bun',
   format: 'esm',
   splitting: true,

@@ -6,6 +6,7 @@ import type { Config } from '../platform/config/types.ts'
 import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { isEmbeddedThere, NoDatabase, openEmbedded } from '../platform/postgres/embedded.ts'
+import { openEmbeddedInThread } from '../platform/postgres/embedded-thread.ts'
 import { connectServer } from '../platform/postgres/server.ts'
 import { logStatements } from '../platform/postgres/statement-log.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
@@ -31,7 +32,9 @@ export async function openDatabase(
 ): Promise<Database> {
   if (database.url !== null) return connectServer({ url: database.url, poolSize: database.poolSize })
   if (!makesDatabase && !isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
-  return openEmbedded(dataDir, {
+  // A command is over sooner than a thread would pay.
+  const open = makesDatabase ? openEmbeddedInThread : openEmbedded
+  return open(dataDir, {
     beforeOpening: (state) => {
       if (state.isNewDatabase && hasSecretFile(dataDir)) sayEmptied(dataDir, logger)
       if (server.secret === null) ensureSecretFile(dataDir, state)

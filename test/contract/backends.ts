@@ -18,7 +18,7 @@ import { createPostgresCodeStore } from '../../src/domain/messages/codes/store-p
 import { createRedisCodeStore } from '../../src/domain/messages/codes/store-redis.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
+import { openEmbeddedInThread } from '../../src/platform/postgres/embedded-thread.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
 import { newDataDirectory } from '../helpers/embedded-directory.ts'
@@ -73,7 +73,7 @@ async function open(name: BackendName): Promise<OpenBackend> {
     const stores = openStoresAt({ postgres: url })
     return { ...stores, close: () => stores.close().then(drop) }
   }
-  return databaseStores(await openEmbedded(await newDataDirectory()), null)
+  return databaseStores(await openEmbeddedInThread(await newDataDirectory()), null)
 }
 
 function databaseStores(database: Database, place: Place | null): OpenBackend {

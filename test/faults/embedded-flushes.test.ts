@@ -293,19 +293,16 @@ describe('an exception that leaves WebAssembly', () => {
   })
 })
 
-test('a statement that does not return ends the process with one line', async () => {
+test.each([
+  ['openEmbedded', 'embedded.ts'],
+  ['openEmbeddedInThread', 'embedded-thread.ts'],
+])('a statement that does not return ends the process with one line, by %s', async (open, file) => {
   const { settings } = await createStorage('embedded')
-  const embedded = Bun.resolveSync('../../src/platform/postgres/embedded.ts', import.meta.dir)
+  const module = Bun.resolveSync(`../../src/platform/postgres/${file}`, import.meta.dir)
   const script = `
-    import { openEmbedded } from ${JSON.stringify(embedded)}
-    let spins = false
-    const database = await openEmbedded(${JSON.stringify(settings.storage?.data_dir)}, {
-      silenceMs: 3000,
-      observer: { before() { while (spins); } },
-    })
-    await Bun.sleep(5000)
-    spins = true
-    await database.all({ text: 'create table notes (note int)', params: [] }, {})`
+    import { ${open} } from ${JSON.stringify(module)}
+    const database = await ${open}(${JSON.stringify(settings.storage?.data_dir)}, { silenceMs: 3000 })
+    await database.all({ text: 'select count(*) from generate_series(1, 1e15)', params: [] }, {})`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'pipe' })
   const error = await new Response(child.stderr).text()
   await child.exited

@@ -58,7 +58,7 @@ export interface EmbeddedOptions {
   /** Free bytes of a directory's file system. */
   freeBytes?: (directory: string) => number
   /** Runs while the directory is locked, before the database in it is opened or made. */
-  beforeOpening?: (state: { isNewDatabase: boolean }) => void
+  beforeOpening?: (state: { isNewDatabase: boolean }) => void | Promise<void>
   upkeep?: UpkeepOptions
   /** Called once where the lock was removed, so that another process may write to the same files: nothing more is written. */
   onLockLost?: (message: string) => void
@@ -69,7 +69,7 @@ export interface EmbeddedOptions {
   /** Tests see by it what is written and flushed. */
   observer?: FileObserver
   /** Called where a piece of upkeep failed, such as a checkpoint; it is tried again. */
-  onUpkeepFailure?: (failure: UpkeepFailed) => void
+  onUpkeepFailure?: (failure: { message: string; cause?: unknown }) => void
 }
 
 /** The time from one opening to the next. */
@@ -142,7 +142,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeLeftovers(dataDir)
     finishSwap(dataDir)
-    options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
+    await options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
     return await keepOpen(dataDir, lock, options)
   } catch (error) {
     lock.release()
@@ -162,7 +162,7 @@ export async function openEmbeddedCopy(
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeLeftovers(dataDir)
     finishSwap(dataDir)
-    beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
+    await beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
     const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
     const copy = createEmbeddedCopy(instance, async () => {
       const counters = options.bulk ? await vacuumAll(copy.query) : null
@@ -433,7 +433,7 @@ async function keepOpen(
 }
 
 /** It ends at once: whatever a proper end would still write might damage what another process has written since. */
-function endProcess(message: string): void {
+export function endProcess(message: string): void {
   process.stderr.write(`poterne failed: ${message}\n`)
   process.exit(1)
 }

@@ -1,0 +1,68 @@
+/** The messages between the thread that answers and the thread of the embedded database. */
+import { DatabaseMoved, DatabaseReadOnly, DatabaseUnavailable } from './failure.ts'
+
+/** Calls of a Database that take nothing; each answers with what it returns. */
+export type CallName = 'ping' | 'step' | 'condition' | 'snapshot' | 'release' | 'close'
+
+/** A message to the database. They arrive in the order in which they were sent, several in one message. */
+export type Request =
+  | { kind: 'open'; id: number; dataDir: string; silenceMs: number | undefined }
+  /** Answers `beforeOpening`. */
+  | { kind: 'prepared'; error: SentError | null }
+  | { kind: 'call'; id: number; name: CallName }
+  /** `inside` names a transaction or a session; null: the statement is its own. */
+  | {
+      kind: 'run'
+      id: number
+      inside: number | null
+      text: string
+      values: unknown[]
+      mayBeForgotten: boolean
+    }
+  /** A transaction or a session, whose statements may follow at once. */
+  | { kind: 'begin'; inside: number; what: 'transaction' | 'session' }
+  | { kind: 'end'; id: number; inside: number; succeeded: boolean }
+
+/** A message from the database. */
+export type ThreadReply =
+  | { kind: 'result'; id: number; value: unknown }
+  | { kind: 'failure'; id: number; error: SentError }
+  | { kind: 'prepare'; isNewDatabase: boolean }
+  | { kind: 'instance ended'; error: SentError }
+  | { kind: 'upkeep failed'; error: SentError }
+  | { kind: 'lock lost'; message: string }
+
+/** Threads copy an error without its class and its fields. */
+export interface SentError {
+  name: string
+  message: string
+  stack: string
+  /** Such as the `code` and the `constraint` of PostgreSQL. */
+  fields: Record<string, unknown>
+  cause: SentError | null
+}
+
+export function sendError(thrown: unknown): SentError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const fields = Object.entries(error).filter(([, value]) => ['string', 'number'].includes(typeof value))
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack ?? '',
+    fields: Object.fromEntries(fields),
+    cause: error.cause === undefined ? null : sendError(error.cause),
+  }
+}
+
+/** The classes by which the rest of the service tells errors apart. */
+const classes: Record<string, ErrorConstructor | typeof DatabaseUnavailable> = {
+  DatabaseUnavailable,
+  DatabaseMoved,
+  DatabaseReadOnly,
+}
+
+export function receiveError({ name, message, stack, fields, cause }: SentError): Error {
+  const Class = classes[name] ?? Error
+  const error = new Class(message, cause ? { cause: receiveError(cause) } : {})
+  return Object.assign(error, fields, { name, stack })
+}

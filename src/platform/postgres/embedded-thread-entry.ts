@@ -1,0 +1,118 @@
+/** The thread of the embedded database (docs/decisions/embedded-database.md): runs what the other thread asks for. */
+import type { Database, Executor } from './database.ts'
+import { openEmbedded } from './embedded.ts'
+import {
+  type CallName,
+  type Request,
+  receiveError,
+  sendError,
+  type ThreadReply,
+} from './embedded-messages.ts'
+
+declare const self: {
+  postMessage(replies: ThreadReply[]): void
+  onmessage: (event: MessageEvent<Request[]>) => void
+}
+
+/** A transaction or a session that the other thread has begun. */
+interface Group {
+  executor: Promise<Executor>
+  end(succeeded: boolean): Promise<void>
+}
+
+let database: Database
+let prepared: PromiseWithResolvers<void>
+const groups = new Map<number, Group>()
+let replies: ThreadReply[] = []
+
+/** Replies that are ready at the same moment go together. */
+function reply(one: ThreadReply): void {
+  replies.push(one)
+  if (replies.length === 1) setImmediate(sendReplies)
+}
+
+function sendReplies(): void {
+  if (replies.length === 0) return
+  const all = replies
+  replies = []
+  self.postMessage(all)
+}
+
+async function answer(id: number, work: Promise<unknown>): Promise<void> {
+  try {
+    reply({ kind: 'result', id, value: await work })
+  } catch (error) {
+    reply({ kind: 'failure', id, error: sendError(error) })
+  }
+}
+
+async function open({ dataDir, silenceMs }: Request & { kind: 'open' }): Promise<void> {
+  database = await openEmbedded(dataDir, {
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+    beforeOpening: ({ isNewDatabase }) => {
+      prepared = Promise.withResolvers()
+      reply({ kind: 'prepare', isNewDatabase })
+      return prepared.promise
+    },
+    onEnded: ({ message, cause }) =>
+      reply({ kind: 'instance ended', error: sendError(new Error(message, { cause })) }),
+    onUpkeepFailure: (error) => reply({ kind: 'upkeep failed', error: sendError(error) }),
+    onLockLost: (message) => reply({ kind: 'lock lost', message }),
+  })
+}
+
+const calls: Record<CallName, () => Promise<unknown>> = {
+  ping: () => database.ping(),
+  step: () => database.upkeep!.step(),
+  condition: () => database.upkeep!.condition(),
+  snapshot: () => database.files!.snapshot(),
+  release: () => database.files!.release(),
+  close: () => database.close(),
+}
+
+function begin(inside: number, what: 'transaction' | 'session'): void {
+  const executor = Promise.withResolvers<Executor>()
+  const over = Promise.withResolvers<void>()
+  const done = database[what]((own) => {
+    executor.resolve(own)
+    return over.promise
+  })
+  // Where it cannot begin, its statements fail with the reason.
+  done.catch(executor.reject)
+  executor.promise.catch(() => {})
+  groups.set(inside, {
+    executor: executor.promise,
+    end(succeeded) {
+      if (succeeded) over.resolve()
+      else over.reject(new Error('rolled back by its caller'))
+      return done
+    },
+  })
+}
+
+async function end(inside: number, succeeded: boolean): Promise<void> {
+  const group = groups.get(inside)!
+  groups.delete(inside)
+  const ended = group.end(succeeded)
+  // Its caller has the error that made it roll back.
+  await (succeeded ? ended : ended.catch(() => {}))
+}
+
+async function run({ inside, text, values, mayBeForgotten }: Request & { kind: 'run' }): Promise<unknown[]> {
+  const executor = inside === null ? database : await groups.get(inside)!.executor
+  return executor.all({ text, params: values, mayBeForgotten }, {})
+}
+
+function take(request: Request): void {
+  if (request.kind === 'run') answer(request.id, run(request))
+  else if (request.kind === 'begin') begin(request.inside, request.what)
+  else if (request.kind === 'end') answer(request.id, end(request.inside, request.succeeded))
+  else if (request.kind === 'call') answer(request.id, calls[request.name]())
+  else if (request.kind === 'open') answer(request.id, open(request))
+  else if (request.error) prepared.reject(receiveError(request.error))
+  else prepared.resolve()
+}
+
+self.onmessage = ({ data }) => {
+  for (const request of data) take(request)
+}

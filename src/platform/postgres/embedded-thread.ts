@@ -1,0 +1,150 @@
+/**
+ * The embedded database in a thread of its own, so that what runs in WebAssembly, and waits for the disk, does not hold up
+ * the answers (docs/decisions/embedded-database.md).
+ */
+import {
+  announceInserts,
+  createExecutor,
+  type Database,
+  type Executor,
+  type RunStatement,
+} from './database.ts'
+import { type EmbeddedOptions, endProcess } from './embedded.ts'
+import {
+  type CallName,
+  type Request,
+  receiveError,
+  sendError,
+  type ThreadReply,
+} from './embedded-messages.ts'
+import type { DatabaseCondition, UpkeepWork } from './embedded-upkeep.ts'
+import { whilePlansAreStale } from './pool.ts'
+
+type Options = Pick<EmbeddedOptions, 'beforeOpening' | 'onEnded' | 'onUpkeepFailure' | 'silenceMs'>
+
+/** The executable holds the thread's own program beside the main one, under the name that it has in src. */
+const compiled = '/$bunfs/root/platform/postgres/embedded-thread-entry.js'
+const entry = () =>
+  import.meta.url.includes('$bunfs') ? compiled : new URL('./embedded-thread-entry.ts', import.meta.url).href
+
+export async function openEmbeddedInThread(dataDir: string, options: Options = {}): Promise<Database> {
+  const worker = new Worker(entry())
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  let lastId = 0
+  let requests: Request[] = []
+
+  function send(request: Request): void {
+    requests.push(request)
+    if (requests.length === 1) setImmediate(sendRequests)
+  }
+
+  /** Sends it with all that waits already. */
+  function sendAtOnce(request: Request): void {
+    requests.push(request)
+    sendRequests()
+  }
+
+  function sendRequests(): void {
+    if (requests.length === 0) return
+    const all = requests
+    requests = []
+    worker.postMessage(all)
+  }
+
+  function ask<Answer>(
+    make: (id: number) => Request,
+    how: (request: Request) => void = sendAtOnce,
+  ): Promise<Answer> {
+    const id = ++lastId
+    const { promise, ...settle } = Promise.withResolvers<unknown>()
+    waiting.set(id, settle)
+    how(make(id))
+    return promise as Promise<Answer>
+  }
+
+  const call = <Answer>(name: CallName) => ask<Answer>((id) => ({ kind: 'call', id, name }))
+
+  async function prepare(isNewDatabase: boolean): Promise<void> {
+    try {
+      await options.beforeOpening?.({ isNewDatabase })
+      sendAtOnce({ kind: 'prepared', error: null })
+    } catch (error) {
+      sendAtOnce({ kind: 'prepared', error: sendError(error) })
+    }
+  }
+
+  function settle(id: number): { resolve(value: unknown): void; reject(error: Error): void } {
+    const one = waiting.get(id)!
+    waiting.delete(id)
+    return one
+  }
+
+  function take(reply: ThreadReply): void {
+    if (reply.kind === 'result') settle(reply.id).resolve(reply.value)
+    else if (reply.kind === 'failure') settle(reply.id).reject(receiveError(reply.error))
+    else if (reply.kind === 'prepare') prepare(reply.isNewDatabase)
+    else if (reply.kind === 'instance ended') options.onEnded?.(receiveError(reply.error))
+    else if (reply.kind === 'upkeep failed') options.onUpkeepFailure?.(receiveError(reply.error))
+    else endProcess(reply.message)
+  }
+
+  worker.onmessage = ({ data }: MessageEvent<ThreadReply[]>) => {
+    for (const reply of data) take(reply)
+  }
+  // Nothing would answer any more. A thread that ends itself is not meant to happen.
+  worker.onerror = ({ message }) => endProcess(`the thread of the embedded database ended: ${message}`)
+  const onClose = () => endProcess('the thread of the embedded database ended')
+  worker.addEventListener('close', onClose)
+  const terminate = () => {
+    worker.removeEventListener('close', onClose)
+    worker.terminate()
+  }
+
+  const runIn =
+    (inside: number | null, how: (request: Request) => void): RunStatement =>
+    (text, values, mayBeForgotten = false) =>
+      ask((id) => ({ kind: 'run', id, inside, text, values, mayBeForgotten }), how)
+
+  const grouped =
+    (what: 'transaction' | 'session') =>
+    async <T>(work: (executor: Executor) => Promise<T>): Promise<T> => {
+      const inside = ++lastId
+      const end = (succeeded: boolean) => ask<void>((id) => ({ kind: 'end', id, inside, succeeded }))
+      // Goes with its first statement.
+      send({ kind: 'begin', inside, what })
+      let result: T
+      try {
+        // Nothing else runs until it ends, so that it waits for nobody.
+        result = await work(createExecutor(runIn(inside, sendAtOnce)))
+      } catch (error) {
+        await end(false)
+        throw error
+      }
+      await end(true)
+      return result
+    }
+
+  const transaction = grouped('transaction')
+  try {
+    await ask<void>((id) => ({ kind: 'open', id, dataDir, silenceMs: options.silenceMs }))
+  } catch (error) {
+    terminate()
+    throw error
+  }
+  return announceInserts({
+    kind: 'embedded',
+    ...createExecutor(runIn(null, send)),
+    transaction: (work) => whilePlansAreStale(() => transaction(work)),
+    session: grouped('session'),
+    ping: () => call('ping'),
+    upkeep: {
+      step: () => call<UpkeepWork | null>('step'),
+      condition: () => call<DatabaseCondition>('condition'),
+    },
+    files: { snapshot: () => call<string>('snapshot'), release: () => call('release') },
+    close: async () => {
+      await call('close')
+      terminate()
+    },
+  })
+}
