@@ -34,8 +34,8 @@ export interface CarriedOptions {
 export const addFieldOptions = (command: Command, metadata: string): Command =>
   command
     .option('--role <role>', 'the number of a role, or its name')
-    .option('--accountable-type <type>', 'accountable_type')
-    .option('--accountable-id <id>', 'accountable_id')
+    .option('--accountable-type <type>', 'the kind of record that the account belongs to (accountable_type)')
+    .option('--accountable-id <id>', 'the number of that record (accountable_id)')
     .option('--language <language>', 'the language of its messages')
     .option('--metadata <json>', metadata)
 

@@ -56,7 +56,7 @@ export function accountsCommand(): Command {
     )
   add('unlock', 'let the owner sign in again, and tell them')
     .argument('<account>', NAME)
-    .action((name, options: Options) => change(name, { locked: false }, options, () => 'not locked'))
+    .action((name, options: Options) => change(name, { locked: false }, options, () => 'unlocked'))
   addCarriedOptions(
     addFieldOptions(
       add('set', 'change role, owner, language, metadata, username, groups or profile'),

@@ -40,7 +40,9 @@ export function adminsCommand(): Command {
   add('list', 'print the administrators')
     .option(...limitOption)
     .action(list)
-  add('remove', 'end the sessions on the page and allow no more').argument('<account>', NAME).action(remove)
+  add('remove', 'take the role away, and end the sessions on the page')
+    .argument('<account>', NAME)
+    .action(remove)
   return command
 }
 

@@ -56,9 +56,9 @@ export function backupCommand(): Command {
       '--passphrase-file <file>',
       'seal it with the passphrase in this file instead of the server secret',
     )
-    .option('--with-secret', 'put the server secret into it; needs a passphrase')
+    .option('--with-secret', 'include the server secret; needs a passphrase')
     .option('--allow-empty', 'keep a backup that holds no account')
-    .option('--json', 'print for programs')
+    .option('--json', 'print JSON, for programs')
     .action(backUp)
 }
 

@@ -63,7 +63,7 @@ async function tryDatabase(config: Config): Promise<string> {
       await database.close()
     }
   } catch (error) {
-    if (error instanceof DataDirectoryLocked) return 'a poterne that runs has it open'
+    if (error instanceof DataDirectoryLocked) return 'a running poterne has it open'
     throw error
   }
 }

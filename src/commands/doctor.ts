@@ -47,14 +47,16 @@ type Options = ServiceCallOptions & {
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('check everything the service depends on, and say what to do (exit code 0, or 1)')
+    .description(
+      'check everything the service depends on, and say what to do (exit code 1 if something fails)',
+    )
     .option(...configOption)
     .option(...socketOption)
-    .option('--send-email <address>', 'send a marked test message there too')
-    .option('--send-sms <number>', 'send a marked test message there too')
+    .option('--send-email <address>', 'also send a marked test e-mail to this address')
+    .option('--send-sms <number>', 'also send a marked test SMS to this number')
     .option('--resolver <address>', 'the name server to ask about the domain of the sender, such as 9.9.9.9')
     .option('--strict', 'fail for a warning too')
-    .option('--json', 'print for programs')
+    .option('--json', 'print JSON, for programs')
     .action(diagnose)
 }
 
@@ -128,9 +130,7 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
     return withoutDatabase(
       config,
       error instanceof DataDirectoryLocked
-        ? warning(
-            'a poterne that runs has it open, and its socket does not answer here: name it with --socket',
-          )
+        ? warning('a running poterne has it open, and its socket does not answer here: name it with --socket')
         : failure(`${key}: ${explainFailure(error, key)}`),
     )
   }

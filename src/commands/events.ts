@@ -40,7 +40,7 @@ export function eventsCommand(): Command {
     .option(...limitOption)
     .action(list)
   add('follow', 'print events as they happen, a line for each')
-    .option('--after <id>', 'from the event after this one; 0: from the beginning')
+    .option('--after <id>', 'begin after the event with this id; 0: at the first one')
     .action(follow)
   return command
 }

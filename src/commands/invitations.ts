@@ -53,8 +53,8 @@ export function invitationsCommand(): Command {
   add('list', 'print the invitations, newest first')
     .option(...limitOption)
     .action(list)
-  add('revoke', 'let nobody use an invitation any more')
-    .argument('<id>', 'as `poterne invitations list` prints it')
+  add('revoke', 'revoke an invitation, so that nobody can use it any more')
+    .argument('<id>', 'the id that `poterne invitations list` prints')
     .action(revoke)
   return command
 }

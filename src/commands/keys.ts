@@ -16,7 +16,7 @@ const NO_KEY = 'No key yet: the service makes the first one when it starts.\n'
 export function keysCommand(): Command {
   const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
-  add('list', 'print the keys, oldest first: which one signs, and until when each is published')
+  add('list', 'print the keys, oldest first, with the one that signs and the end of each')
     .option(...limitOption)
     .action(list)
   add('rotate', 'add a key that signs from tomorrow on; the service does this by itself every 90 days')

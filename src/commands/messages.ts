@@ -30,17 +30,21 @@ interface ListOptions extends Options {
 }
 
 export function messagesCommand(): Command {
-  const command = new Command('messages').description('show what became of messages, and send one again')
+  const command = new Command('messages').description('list messages with their outcome, and send one again')
   addServiceCommand(command, 'list', 'print messages, newest first; never a code')
     .option('--account <account>', `to this person: ${NAME}`)
-    .option('--to <text>', 'to whom: any part of a contact or a name')
+    .option('--to <text>', 'the recipient: any part of a contact or a name')
     .option('--state <state>', listed(messageStates), oneOf('--state', messageStates))
     .option('--channel <channel>', listed(channels), oneOf('--channel', channels))
-    .option('--gateway <name>', 'taken by this gateway')
+    .option('--gateway <name>', 'only those that this gateway took')
     .option(...sinceOption)
     .option(...limitOption)
     .action(list)
-  addServiceCommand(command, 'show', 'print what became of a message, and what its server said; never a code')
+  addServiceCommand(
+    command,
+    'show',
+    'print the outcome of a message and the reply of its server; never a code',
+  )
     .argument('<id>', 'as `messages list` prints it')
     .action(show)
   addServiceCommand(command, 'retry', 'send a refused message again, unless its code has expired')
@@ -51,7 +55,11 @@ export function messagesCommand(): Command {
 
 export function limitsCommand(): Command {
   const command = new Command('limits').description('lift limits')
-  addServiceCommand(command, 'lift', 'forget what an identifier used up today, and what refuses it')
+  addServiceCommand(
+    command,
+    'lift',
+    'reset what an identifier used up today, so that nothing refuses it any more',
+  )
     .argument('<identifier>', `${NAME} of an account`)
     .action(lift)
   return command
@@ -75,7 +83,7 @@ async function list({ account, limit, to, state, channel, gateway, since, ...opt
       message.destination,
       message.gateway ?? message.detail,
     ]),
-    { empty: 'No message fits; messages are kept for a while only.' },
+    { empty: 'There is no such message; messages are kept for a while only.' },
   )
 }
 
@@ -94,5 +102,5 @@ async function retry(id: string, options: Options): Promise<void> {
 
 async function lift(identifier: string, options: Options): Promise<void> {
   await callService(options, (call) => call('DELETE', `limits/${encodeURIComponent(identifier)}`))
-  printResult(options, { identifier, lifted: true }, `nothing refuses ${identifier} any more`)
+  printResult(options, { identifier, lifted: true }, `the limits of ${identifier} are lifted`)
 }

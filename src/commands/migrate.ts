@@ -10,8 +10,8 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('apply the pending migrations')
     .option(...configOption)
-    .option('--plan', 'only list them')
-    .option('--own', 'list those that this executable holds, as JSON, without asking a database')
+    .option('--plan', 'only list the pending migrations')
+    .option('--own', 'list the migrations of this executable as JSON, without asking a database')
     .action(migrate)
 }
 

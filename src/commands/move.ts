@@ -35,7 +35,7 @@ export function moveCommand(): Command {
   return new Command('move')
     .description('move all data between the embedded database and a PostgreSQL server')
     .option('--to <place>', 'postgres://…, or "embedded": the database in storage.data_dir')
-    .option('--undo', 'take the mark off data that was moved, to use it again')
+    .option('--undo', 'remove the mark from data that was moved, so that poterne uses it again')
     .option(...configOption)
     .option(...socketOption)
     .action(run)

@@ -12,7 +12,7 @@ export function pagesCommand(): Command {
   command
     .command('preview')
     .description('write every state of the pages in every language, light and dark')
-    .option('--out <directory>', 'where to', 'pages-preview')
+    .option('--out <directory>', 'the directory to write to', 'pages-preview')
     .option(...configOption)
     .action(preview)
   return command

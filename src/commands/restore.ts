@@ -24,14 +24,17 @@ type Options = CommandOptions & {
 
 export function restoreCommand(): Command {
   return new Command('restore')
-    .description('put the data of a backup into the configured database; every poterne must be stopped')
-    .argument('<file>', 'what `poterne backup` wrote')
+    .description('load a backup into the configured database, while no poterne runs')
+    .argument('<file>', 'a file that `poterne backup` wrote')
     .option(...configOption)
-    .option('--replace', 'also where there are accounts already, which the backup replaces')
-    .option('--keep-sessions', 'keep everybody signed in who was when the backup was made')
-    .option('--secret-file <file>', 'a file with the server secret of that time, where it is another one now')
+    .option('--replace', 'replace the accounts that the database already has')
+    .option('--keep-sessions', 'keep the sessions of the backup, so that nobody has to sign in again')
+    .option(
+      '--secret-file <file>',
+      'a file with the server secret of the backup, if the present one is another',
+    )
     .option('--passphrase-file <file>', 'the file with the passphrase that sealed it')
-    .option('--json', 'print for programs')
+    .option('--json', 'print JSON, for programs')
     .action(restoreFile)
 }
 

@@ -54,7 +54,7 @@ function passOverClosedPipe(error: Error): void {
 /** A command that was added, instead of created by its parent, does not inherit how errors are shown and thrown. */
 function inherit(parent: Command, command: Command, words = `${parent.name()} ${command.name()}`): void {
   command.copyInheritedSettings(parent)
-  command.showHelpAfterError(`Run \`${words} --help\` for what it takes.`)
+  command.showHelpAfterError(`Run \`${words} --help\` to see its arguments and options.`)
   for (const each of command.commands) inherit(command, each, `${words} ${each.name()}`)
 }
 

@@ -33,10 +33,10 @@ export function secretCommand(): Command {
     .action(rotate)
   command
     .command('status')
-    .description('print what still needs an earlier secret, and when it may be removed')
+    .description('print which data still needs an earlier secret, and when that may be removed')
     .option(...configOption)
     .option(...socketOption)
-    .option('--json', 'print for programs')
+    .option('--json', 'print JSON, for programs')
     .action(status)
   command
     .command('revoke')

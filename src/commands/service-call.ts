@@ -32,7 +32,7 @@ export const addServiceCommand = (parent: Command, name: string, description: st
     .option(...socketOption)
 
 /** The limit of lists, which `readLimit` reads. */
-export const limitOption = ['--limit <number>', 'the greatest number of rows', '1000'] as const
+export const limitOption = ['--limit <number>', 'the number of rows at most', '1000'] as const
 export const sinceOption = [
   '--since <time>',
   'since this time, such as 2026-07-01 or 2026-07-01T12:00:00Z',
@@ -53,7 +53,7 @@ export async function callService<T>(
   if (!loaded.ok)
     throw new CommandFailure(
       2,
-      `${describeProblems(loaded.file, loaded.problems)}\nAnd no service answers: name its socket with --socket, or start it.`,
+      `${describeProblems(loaded.file, loaded.problems)}\nAnd no service answers either: start it, or name its socket with --socket.`,
     )
   return withService(loaded.config, ({ administration }) => work(callBy(administration.handle)))
 }
@@ -120,9 +120,18 @@ function callBy(handle: Handle): Call {
     )
     const answer = (await response.json()) as Body & Answer
     if (response.status < 400) return answer
-    const fields = (answer.errors ?? []).map(({ field, message }) => `\n  ${field}: ${message}`)
+    const fields = (answer.errors ?? []).map(
+      ({ field, message }) => `\n  ${field}: ${expectations[field] ?? message}`,
+    )
     throw new CommandFailure(1, `${answer.message}${fields.join('')}`)
   }
+}
+
+/** The service says of these fields only that it does not accept the value. */
+const expectations: Record<string, string> = {
+  role_id: 'there is no such role: give its number, or a name of [roles] in the configuration',
+  since: 'give a time such as 2026-07-01 or 2026-07-01T12:00:00Z',
+  addresses: 'give addresses or blocks such as 203.0.113.7 or 203.0.113.0/24',
 }
 
 interface Answer {

@@ -24,13 +24,13 @@ interface Session {
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')
-  addServiceCommand(command, 'list', 'print them, the one used last first')
+  addServiceCommand(command, 'list', 'print the sessions, the most recently used first')
     .argument('<account>', NAME)
     .option(...limitOption)
     .action(list)
   addServiceCommand(command, 'end', 'sign the account out everywhere, or end one session')
     .argument('<account>', NAME)
-    .option('--id <id>', 'this one only')
+    .option('--id <id>', 'end this session only')
     .action(end)
   return command
 }
@@ -50,7 +50,7 @@ async function list(name: string, { limit, ...options }: Options & { limit?: str
       ip,
       last_used_at,
     ]),
-    { empty: 'It is signed in nowhere.' },
+    { empty: 'The account has no open session.' },
   )
 }
 

@@ -5,11 +5,11 @@ import { stages } from '../domain/messages/sms-funnel/store.ts'
 import { printJson, printTable } from './print.ts'
 import { addServiceCommand, callService, listAll, type Options } from './service-call.ts'
 
-const NOTHING = 'No SMS in this time.\n'
+const NOTHING = 'No SMS was asked for in this time.\n'
 const MOST_DAYS = 365
 
 export function smsCommand(): Command {
-  const command = new Command('sms').description('show what became of SMS')
+  const command = new Command('sms').description('count SMS by their outcome')
   addServiceCommand(
     command,
     'report',

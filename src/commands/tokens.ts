@@ -38,13 +38,13 @@ export function tokensCommand(): Command {
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', `what it may do, with commas between them: ${scopes.join(', ')}`, readScopes)
     .option('--expires <duration>', 'when it ends, at most 365d', '90d')
-    .option('--address <range...>', 'from where alone it is taken, such as 203.0.113.0/24')
+    .option('--address <range...>', 'the only addresses that may use it, such as 203.0.113.0/24')
     .action(create)
   add('list', 'print the tokens, newest first')
     .option(...limitOption)
     .action(list)
   add('revoke', 'revoke a token, and the tokens that were created with it')
-    .argument('<id>', 'as `poterne tokens list` prints it')
+    .argument('<id>', 'the id that `poterne tokens list` prints')
     .action(revoke)
   return command
 }

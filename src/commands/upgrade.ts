@@ -35,15 +35,15 @@ const IMAGE_MARK = '/etc/poterne-image'
 
 export function upgradeCommand(): Command {
   return new Command('upgrade')
-    .description('replace this executable by the newest release of `upgrade.index`, or by the one before')
+    .description('replace this executable with the newest release of `upgrade.index`, or with the one before')
     .option(...configOption)
     .option(
       '--environment <file>',
-      'the environment file of the unit, for what the configuration calls ${NAME}',
+      'the environment file of the unit, with the variables that the configuration names as ${NAME}',
     )
     .option(
       '--from <file>',
-      'bring the embedded database to the engine of this executable: the one that ran before, which alone can read the old files',
+      'the executable that ran before: it reads the old files of the embedded database, and this one takes the data over',
     )
     .option('--check', 'only say whether there is a newer release')
     .option('--to <version>', 'only this version')

@@ -10,8 +10,8 @@ export const versionLine = `poterne ${version.version} (${version.commit})`
 export function versionCommand(): Command {
   return new Command('version')
     .description('print the version and the commit')
-    .option('--json', 'print for programs')
-    .option('--sbom', 'print what the executable consists of, as CycloneDX 1.6')
+    .option('--json', 'print JSON, for programs')
+    .option('--sbom', 'print the parts of the executable, as CycloneDX 1.6')
     .action(async ({ json, sbom }: { json?: boolean; sbom?: boolean }) => {
       if (sbom) process.stdout.write(await readInventory('billOfMaterials'))
       else process.stdout.write(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)

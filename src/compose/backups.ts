@@ -26,7 +26,7 @@ export function backupKeyOf({ server, storage, backup }: BackupConfig, passphras
   if (file !== null && file !== undefined) return readPassphrase(file)
   if (server.secret !== null) return { kind: 'secret', secret: server.secret }
   throw new BackupRefused(
-    `is the file that poterne made in ${resolve(storage.dataDir)}, which is lost together with the machine: name a passphrase file (--passphrase-file, backup.passphrase_file), or set server.secret`,
+    `is the file that poterne made in ${resolve(storage.dataDir)}, which would be lost together with the machine, and no backup could be opened without it: name a passphrase file (--passphrase-file, backup.passphrase_file), or set server.secret`,
     'the server secret',
   )
 }

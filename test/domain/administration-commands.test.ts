@@ -68,7 +68,7 @@ describe('over the socket of a service with the embedded database', () => {
     const locked = await over('accounts', 'lock', account.uuid, '--reason', 'chargeback')
     expect([locked.exitCode, locked.out]).toEqual([0, `${person.identifier} is locked\n`])
     expect((await service.post('login', person)).body.code).toBe('account_locked')
-    expect((await over('accounts', 'unlock', account.uuid)).out).toBe(`${person.identifier} is not locked\n`)
+    expect((await over('accounts', 'unlock', account.uuid)).out).toBe(`${person.identifier} is unlocked\n`)
     const { out } = await over(
       'events',
       'list',
@@ -232,7 +232,7 @@ describe('over the socket of a service with the embedded database', () => {
       over('messages', 'retry', '999999'),
     ])
     expect(messages.out).toMatch(/confirmation +sent/)
-    expect([lifted.exitCode, lifted.out]).toEqual([0, `nothing refuses ${identifier} any more\n`])
+    expect([lifted.exitCode, lifted.out]).toEqual([0, `the limits of ${identifier} are lifted\n`])
     expect(JSON.parse(copy.out).account.email).toBe(identifier)
     expect([unasked.exitCode, unasked.error]).toEqual([
       2,

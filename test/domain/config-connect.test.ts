@@ -88,7 +88,7 @@ test('an embedded database is not made by trying, and one in use is no failure',
   const storage = await createStorage('embedded')
   const service = await startService({ shape: 'embedded', storage: storage.settings })
   const { code, lines } = await check(mergeSettings(delivery, storage.settings))
-  expect([code, lines[0]]).toEqual([0, 'ok      storage.data_dir: a poterne that runs has it open'])
+  expect([code, lines[0]]).toEqual([0, 'ok      storage.data_dir: a running poterne has it open'])
   await service.close()
   await Promise.all([gateway.stop(), smtp.stop()])
 })
@@ -191,7 +191,7 @@ test('what nobody listens on is named, for programs too', async () => {
   const unreached = (key: string) => ({
     key,
     ok: false,
-    message: expect.stringMatching(/: nothing takes connections there: start it, or correct host and port$/),
+    message: expect.stringMatching(/: nothing listens there: start it, or correct host and port$/),
   })
   expect({ valid, connections }).toEqual({
     valid: true,

@@ -426,7 +426,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'a gateway that is away',
     'gateways',
     'failure',
-    /gone: .*nothing takes connections there/,
+    /gone: .*nothing listens there/,
     async ({ settings }) => {
       const url = `http://127.0.0.1:${await freePort()}/send`
       set(settings, 'sms', { gateways: [{ name: 'gone', url, body: { to: '{to}', text: '{text}' } }] })
@@ -498,7 +498,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'an origin of passkeys that does not exist',
     'passkeys',
     'warning',
-    /cannot be reached from here: .*passkeys\.origins|nothing takes connections there/,
+    /cannot be reached from here: .*passkeys\.origins|nothing listens there/,
     async ({ settings }) =>
       set(settings, 'passkeys', { rp_id: 'localhost', origins: [`http://localhost:${await freePort()}`] }),
   ],
@@ -666,7 +666,7 @@ describe('what others stand on', () => {
     ['The operation timed out', 'The operation timed out: nothing answers'],
     [
       'ECONNREFUSED: Unable to connect. Is the computer able to access the url?',
-      'ECONNREFUSED: Unable to connect: nothing takes connections there',
+      'ECONNREFUSED: Unable to connect: nothing listens there',
     ],
   ])('what a runtime says (%s) is followed by what to do', (said, explained) => {
     expect(explainFailure(new Error(said))).toStartWith(explained)

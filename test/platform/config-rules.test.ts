@@ -39,6 +39,12 @@ describe('unknown names', () => {
     ])
   })
 
+  test('that are like none get the names of their section instead of a guess', () => {
+    expect(problemsOf('[smtp]\nhost = "h"\nfrom = "a@b.co"\ntls = "none"')).toEqual([
+      expect.stringMatching(/^smtp\.tls: unknown key; smtp has ca_file, .*, security, .*username$/),
+    ])
+  })
+
   test('in gateways and providers get the nearest of theirs', () => {
     expect(
       problemsOf(

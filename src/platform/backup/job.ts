@@ -187,7 +187,7 @@ async function tryRestoring(
   const there = Math.min(freemem(), process.constrainedMemory())
   const needed = isEndedAsAWhole() ? WHOLE_GROUP_MEMORY : TRIAL_MEMORY
   if (there < needed)
-    return `it needs ${needed / 2 ** 20} MiB of memory, and ${Math.floor(there / 2 ** 20)} are there`
+    return `it needs ${needed / 2 ** 20} MiB of memory, and ${Math.floor(there / 2 ** 20)} are available`
   const space = TRIAL_SPACE + 4 * bytesIn(manifest)
   if (freeBytes(scratch) < space) return `it needs ${Math.ceil(space / 2 ** 20)} MiB of space in ${scratch}`
   const directory = openTrialDirectory(scratch)

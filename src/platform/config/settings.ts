@@ -167,7 +167,7 @@ function findRaw(
     const expanded = expandVariables(fromFile, env)
     return 'problem' in expanded ? expanded : { raw: expanded.value, origin: 'file', variable: null }
   }
-  if (rule.initial === undefined) return { problem: `must be set: expected ${rule.expected}` }
+  if (rule.initial === undefined) return { problem: `must be set; expected ${rule.expected}` }
   return { raw: rule.initial, origin: 'default', variable: null }
 }
 
@@ -187,7 +187,7 @@ function reportUnknownSections(table: Row, report: Report): void {
 
 /**
  * Suggests the nearest known key. One of another section is named together with its section; if two are equally near,
- * the key's own section wins.
+ * the key's own section wins. If none is near, the keys of the section are listed.
  */
 function reportUnknownKeys(section: string, table: Row, known: string[], report: Report): void {
   const isListed = section.endsWith(']')
@@ -195,13 +195,18 @@ function reportUnknownKeys(section: string, table: Row, known: string[], report:
     if (known.includes(key)) continue
     const nearest = closest(key, isListed ? known : [...known, ...allKeys()])
     const hint = known.includes(nearest) ? `${section}.${nearest}` : sectionsThatKnow(nearest).join(' or ')
+    const isNear = distance(key, nearest) <= Math.min(MOST_TYPING_ERRORS, key.length / 2)
     report.add({
       key: `${section}.${toTomlKey(key)}`,
       value: null,
-      message: `unknown key; did you mean ${hint}?`,
+      message: isNear
+        ? `unknown key; did you mean ${hint}?`
+        : `unknown key; ${section} has ${known.toSorted().join(', ')}`,
     })
   }
 }
+
+const MOST_TYPING_ERRORS = 3
 
 const allKeys = (): string[] => Object.values(sections).flatMap((section) => Object.keys(section.keys))
 

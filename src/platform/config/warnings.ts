@@ -51,7 +51,7 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
   if (values.smtp === null)
     warnings.push(warn('smtp', 'is not set: no code reaches an e-mail address, only phones'))
   if (values.sms.gateways.length === 0)
-    warnings.push(warn('sms.gateways', 'none is set: no code reaches a phone, only e-mail addresses'))
+    warnings.push(warn('sms.gateways', 'no gateway is set, so codes go to e-mail addresses only'))
   return warnings
 }
 

@@ -89,7 +89,7 @@ export function isUnbounded(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length')) > 128 * 1024 * 1024
 }
 
-/** The field that a refusal names. */
+/** The media types that a refusal names. */
 const mediaTypes = { json: JSON_TYPE, form: FORM_TYPE, any: `${JSON_TYPE} / ${FORM_TYPE}` }
 
 const readable: Record<'json' | 'form' | 'any', (headers: Headers) => boolean> = {

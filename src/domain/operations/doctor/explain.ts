@@ -10,10 +10,7 @@ const remedies: [RegExp, string][] = [
   [/\(OOM\)/, 'it is full: raise maxmemory of Redis'],
   [/MISCONF/, 'it could not save to its disk, and takes no writes until it can: look at the log of Redis'],
   [/smtp_auth/, 'correct username and password in [KEY], or how the server lets them in'],
-  [
-    /ECONNREFUSED|ECONNRESET|smtp_connection/,
-    'nothing takes connections there: start it, or correct host and port',
-  ],
+  [/ECONNREFUSED|ECONNRESET|smtp_connection/, 'nothing listens there: start it, or correct host and port'],
   [/ENOTFOUND|EAI_|DNS/i, 'the host is unknown: correct its name, or the name servers of this machine'],
   [
     /TIMEDOUT|TIMEOUT|timed out|no answer|\(CLOSED\)/i,

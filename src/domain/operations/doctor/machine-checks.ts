@@ -64,7 +64,7 @@ export function checkMemory({ config }: OutsideContext): Finding {
   const own = OWN_MEMORY_BYTES[config.database.url === null ? 'embedded' : 'server']
   const needed = Math.ceil((own + atOnce * config.password.memoryKib * 1024) / MEGABYTE)
   const there = Math.floor(Math.min(totalmem(), ...cgroupLimits()) / MEGABYTE)
-  const said = `${atOnce} passwords hashed at once need ${needed} MB in all, and ${there} MB are there`
+  const said = `${atOnce} passwords hashed at once need ${needed} MB in all, and ${there} MB are available`
   if (needed > there)
     return failure(`${said}: lower limits.hash_concurrency or password.memory_kib, or give it more memory`)
   return needed > there * 0.8 ? warning(`${said}: that leaves little for anything else`) : ok(said)

@@ -39,14 +39,14 @@ export async function checkSigningKey({ stores, secret, clock }: StoreContext): 
   const days = Math.floor((now.getTime() - signing.signsFrom.getTime()) / DAY_MS)
   return days > OLDEST_KEY_DAYS
     ? warning(`it is ${days} days old, and none took its place after 90: run \`poterne keys rotate\``)
-    : ok(`it has signed for ${days} days`)
+    : ok(`it is ${days} days old`)
 }
 
 const NAMED_ACCOUNTS = 5
 
 /** Checks the claims that tokens of the last day lacked, and the reasons why none was signed. */
 export async function checkClaims({ config, stores, clock }: StoreContext): Promise<Finding> {
-  if (config.tokens.claims.length === 0) return ok('tokens.claims adds none')
+  if (config.tokens.claims.length === 0) return ok('tokens.claims adds no claim')
   const since = new Date(clock.now().getTime() - DAY_MS)
   const accountsWith = async (type: 'token.incomplete' | 'token.claim_omitted') => {
     const events = await stores.events.list({ type, since }, null, 100)
@@ -67,7 +67,7 @@ export async function checkClaims({ config, stores, clock }: StoreContext): Prom
 
 export async function checkWaysIn({ config, database }: StoreContext): Promise<Finding> {
   const lockedOut = await describeLockedOut(config, database)
-  return lockedOut === null ? ok('nobody depends on a way in that is turned off') : warning(lockedOut)
+  return lockedOut === null ? ok('nobody depends on a way to sign in that is turned off') : warning(lockedOut)
 }
 
 /** An entry that works is a warning, so that nobody forgets it. */
