@@ -1,7 +1,6 @@
 /** The promise of AttemptStore, on the two backends that are PostgreSQL. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { AttemptKey } from '../../src/domain/limits/attempts/store.ts'
-import { measured } from '../helpers/timing.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
 
 setDefaultTimeout(20_000)
@@ -135,35 +134,6 @@ const suite = (backend: () => OpenBackend) => {
     expect(counts.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
     await attempts().clearInARow(key)
     expect(await attempts().addInARow(key, morning)).toBe(1)
-  })
-
-  test('taking an attempt back takes as long as before, however many others were counted today', async () => {
-    /** The shortest of several, by plans that were made while the tables were small. */
-    async function releaseMs(): Promise<number> {
-      let shortest = Number.POSITIVE_INFINITY
-      for (let i = 0; i < 60; i++) {
-        const keys = [newKey(), newKey()]
-        await attempts().reserve(keys, bounds, morning)
-        const startedAt = performance.now()
-        await attempts().release(keys, true, morning)
-        shortest = Math.min(shortest, performance.now() - startedAt)
-      }
-      return shortest
-    }
-    await attempts().sweep(dayOn(1000), 10_000)
-    const before = await releaseMs()
-    for (let i = 0; i < 8; i++) {
-      const others = Array.from({ length: 1000 }, newKey)
-      await attempts().reserve(others, bounds, morning)
-      await attempts().release(others, i % 2 === 0, morning)
-    }
-    const ratio = await measured(
-      async () => (await releaseMs()) / before,
-      (value) => value < 8,
-    )
-    // Reading all 8,000 would take more than ten times as long.
-    expect(ratio).toBeLessThan(8)
-    await attempts().sweep(dayOn(1000), 100_000)
   })
 
   test('old budgets and old counts in a row are swept, a few at a time, and only these', async () => {

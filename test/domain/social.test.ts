@@ -89,7 +89,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(back.location!.searchParams.get('state')).toBe('the client’s own')
     expect(back.setCookie).toContain('Max-Age=0')
     const { authorization } = provider.exchanges.at(-1)!
-    expect(authorization).toBe(`Basic ${Buffer.from('poterne:hunter2').toString('base64')}`)
+    expect(authorization).toBe(`Basic ${Buffer.from('poterne:hunterTwo').toString('base64')}`)
     const { code, verifier } = { code: back.location!.searchParams.get('code')!, verifier: pkce.verifier }
     expect((await browser.exchange(code, verifier)).status).toBe(200)
     expect(service.log.join('\n')).not.toContain(code)

@@ -13,7 +13,7 @@ export const socialSettings = (...issuers: string[]): Settings => ({
       name: `p${index + 1}`,
       issuer,
       client_id: 'poterne',
-      client_secret: 'hunter.two',
+      client_secret: 'hunterTwo',
       authoritative_for: ['*'],
     })),
   },

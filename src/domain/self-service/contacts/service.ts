@@ -8,9 +8,16 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { channelOf, contactOf, hasVerified, verifiedContacts } from '../../accounts/accounts/account.ts'
+import {
+  type Account,
+  channelOf,
+  contactOf,
+  hasVerified,
+  verifiedContacts,
+} from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
@@ -64,7 +71,7 @@ interface Needs {
   providers: ProviderService
   clock: Clock
   config: Config
-  stores: { contacts: ContactStore }
+  stores: { accounts: AccountStore; contacts: ContactStore }
 }
 
 const purposes = {
@@ -88,8 +95,9 @@ export function createContactsService(needs: Needs): ContactsService {
     providers,
     clock,
     config,
+    stores,
   } = needs
-  const store = needs.stores.contacts
+  const store = stores.contacts
   const { defaultCountry } = config.accounts
 
   function read(kind: Kind, contact: string): Identifier {
@@ -115,6 +123,12 @@ export function createContactsService(needs: Needs): ContactsService {
   ): Promise<ContactNotices> {
     const { kept, notice } = await undo.prepare(signedIn, kind, client)
     return { ...kept, notices: await notices.about(signedIn.account, purpose, undefined, notice) }
+  }
+
+  async function refuseTaken({ id }: Account, identifier: Identifier): Promise<void> {
+    const owner = await stores.accounts.findByIdentifier(identifier, 'login')
+    if (owner !== null && owner.id !== id && hasVerified(owner, identifier))
+      throw new AppError('identifier_taken')
   }
 
   /** The contact is somebody else's: the work of a request, for a subject that no request has, so that no code is right. */
@@ -146,7 +160,13 @@ export function createContactsService(needs: Needs): ContactsService {
       const { code: purpose } = purposes[kind]
       // Checked before the password, so that a country that is not allowed is reported at once.
       const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
-      await reauthentication.require(signedIn, proof, client, { admit: () => limits.charge(charges) })
+      await reauthentication.require(signedIn, proof, client, {
+        async admit() {
+          await limits.charge(charges)
+          // Before the second factor, because what is refused must not use up a recovery code.
+          if (config.accounts.revealExisting) await refuseTaken(account, identifier)
+        },
+      })
       const code = { subject: randomUUID(), seed: codes.createSeed() }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
