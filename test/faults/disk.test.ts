@@ -79,6 +79,18 @@ describe('a disk that takes nothing more', () => {
     expect(code).toBe(1)
     expect(error).toMatch(/^poterne failed: .*data cannot be written to: make space on its disk[^\n]*\n$/)
   })
+
+  test('at the start is said in one line also where it is mounted read-only', async () => {
+    const calls = 'unlink,unlinkat,open,openat'
+    const { code, error } = await runExecutable(['serve', '--dev'], {
+      wrapper: [
+        ...['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-P', 'data/trial'],
+        ...['-e', `trace=${calls}`, '-e', `inject=${calls}:error=EROFS`],
+      ],
+    })
+    expect(code).toBe(1)
+    expect(error).toMatch(/^poterne failed: .*data cannot be written to: .* or mount it for writing\n$/)
+  })
 })
 
 describe('a disk that is nearly full', () => {

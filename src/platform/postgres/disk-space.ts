@@ -1,5 +1,5 @@
 /** The check that a database could write to a directory: free space, quota and the limit of a file's size allow it. */
-import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Recovery writes less before the database runs: a few segments of the log and of tables. */
@@ -25,7 +25,8 @@ export function canWrite(directory: string): boolean {
   } catch {
     return false
   } finally {
-    rmSync(file, { force: true })
+    // Nothing is there where the disk is mounted read-only, which refuses this too.
+    if (existsSync(file)) rmSync(file, { force: true })
   }
 }
 

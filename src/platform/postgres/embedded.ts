@@ -95,12 +95,12 @@ const LEFTOVERS_INTERVAL_MS = 60_000
 /** Within this time another process opens the files that were released for it. */
 const RELEASE_MS = 3000
 
-/** There is not enough space to open the database. */
+/** There is not enough space to open the database, or the disk takes no writes. */
 export class DataDirectoryFull extends Error {
   override name = 'DataDirectoryFull'
   constructor(readonly directory: string) {
     super(
-      `storage.data_dir: ${resolve(directory)} cannot be written to: make space on its disk, or raise its quota`,
+      `storage.data_dir: ${resolve(directory)} cannot be written to: make space on its disk, raise its quota, or mount it for writing`,
     )
   }
 }
