@@ -452,6 +452,20 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     },
   ],
   [
+    'a token that was made under a wrong clock',
+    'future-dates',
+    'warning',
+    /token nightly \(2\d{3}-.*\): revoke it and make another$/,
+    async (patient) => {
+      const sql = await patient.ownDatabase()
+      await sql`insert into administration_tokens
+                  (uuid, hash, name, scopes, addresses, created_at, expires_at, creator_type)
+                select gen_random_uuid(), name::bytea, name, '[]', '[]', now() + day * interval '1 day',
+                       now() + interval '9 years', 'operator'
+                  from (values ('nightly', 700), ('of today', 0)) made (name, day)`
+    },
+  ],
+  [
     'an address that leads to another service',
     'base-url',
     'failure',

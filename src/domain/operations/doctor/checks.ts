@@ -41,6 +41,7 @@ import {
 import {
   checkBackup,
   checkClaims,
+  checkMadeLater,
   checkSealedRows,
   checkSigningKey,
   checkTestIdentities,
@@ -74,6 +75,7 @@ export const checks: Check[] = [
 
   { name: 'sealed-rows', where: 'stores', after: 'database', run: checkSealedRows },
   { name: 'signing-key', where: 'stores', after: 'database', run: checkSigningKey },
+  { name: 'future-dates', where: 'stores', after: 'database', run: checkMadeLater },
   { name: 'claims', where: 'stores', after: 'database', run: checkClaims },
   { name: 'ways-in', where: 'stores', after: 'database', run: checkWaysIn },
   { name: 'test-identities', where: 'stores', after: 'database', run: checkTestIdentities },

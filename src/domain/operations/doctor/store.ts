@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 
 const readFacts = defineStatement({
   name: 'doctor.facts',
@@ -84,6 +84,25 @@ const countCodeOnly = defineStatement({
      and not exists (select 1 from passkeys where account_id = accounts.id and rp_id = ${p.rpId})`,
 })
 
+/** Keys and rights whose time of making has not come yet, so that a clock was wrong when they were made. */
+const listMadeLater = defineStatement({
+  name: 'doctor.made_later',
+  params: { now: 'timestamptz' },
+  row: {
+    kind: column<'signing key' | 'token' | 'administrator'>('text'),
+    name: 'text',
+    madeAt: 'timestamptz',
+  },
+  sql: ({ now }) => sql`
+  select 'signing key' as kind, kid as name, created_at as made_at from signing_keys where created_at > ${now}
+  union all
+  select 'token', name, created_at from administration_tokens where created_at > ${now} and revoked_at is null
+  union all
+  select 'administrator', coalesce(accounts.email, accounts.phone, accounts.uuid::text), administrators.created_at
+    from administrators join accounts on accounts.id = account_id where administrators.created_at > ${now}
+   order by kind, name limit 20`,
+})
+
 export const createDoctorStore = (database: Database) => ({
   facts: async () => (await database.first(readFacts, {}))!,
   foreignTables: () => database.all(findForeignTables, {}),
@@ -93,6 +112,7 @@ export const createDoctorStore = (database: Database) => ({
     const usable = JSON.stringify(social.providers.map(({ name }) => name))
     return (await database.first(countCodeOnly, { usable, rpId: passkeys.rpId }))!.count
   },
+  madeLater: (now: Date) => database.all(listMadeLater, { now }),
   publishedKeys: async (now: Date) => (await database.all(listPublishedKeys, { now })).map(({ kid }) => kid),
 })
 

@@ -2,7 +2,7 @@
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
 import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
-import { describeLockedOut } from './store.ts'
+import { createDoctorStore, describeLockedOut } from './store.ts'
 
 const DAY_MS = 86_400_000
 /** A key signs for 90 days. */
@@ -63,6 +63,26 @@ export async function checkClaims({ config, stores, clock }: StoreContext): Prom
     : warning(
         `claims did not fit into tokens of ${omitted}: all together are at most 2,048 bytes; give these accounts fewer groups or shorter metadata`,
       )
+}
+
+/** The clocks of two machines may differ by so much. */
+const TOLERATED_MS = 60_000
+
+const remedies = {
+  'signing key': 'run `poterne keys rotate`',
+  token: 'revoke it and make another',
+  administrator: 'look in the events for who added it',
+}
+
+/** Without this, what was made under a clock that ran ahead would live on for as long as the clock was wrong. */
+export async function checkMadeLater({ database, clock }: StoreContext): Promise<Finding> {
+  const soon = new Date(clock.now().getTime() + TOLERATED_MS)
+  const found = await createDoctorStore(database).madeLater(soon)
+  if (found.length === 0) return ok('no key, token or administrator was made in the future')
+  const named = found.map(
+    ({ kind, name, madeAt }) => `${kind} ${name} (${madeAt.toISOString()}): ${remedies[kind]}`,
+  )
+  return warning(`the clock was wrong when these were made: ${named.join('; ')}`)
 }
 
 export async function checkWaysIn({ config, database }: StoreContext): Promise<Finding> {
