@@ -3,17 +3,17 @@ import { cpSync } from 'node:fs'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { ensureSecretFile } from '../../src/platform/secret-file.ts'
-import { newDirectory, oncePerRun } from './run-directory.ts'
+import { newFastDirectory, oncePerRun } from './run-directory.ts'
 
 export async function newDataDirectory(): Promise<string> {
-  const directory = newDirectory('data')
+  const directory = newFastDirectory('data')
   cpSync(await preparedDataDirectory(), directory, { recursive: true })
   return directory
 }
 
 const preparedDataDirectory = () =>
   oncePerRun('embedded-template', async () => {
-    const directory = newDirectory('embedded-template')
+    const directory = newFastDirectory('embedded-template')
     const database = await openEmbedded(directory, {
       beforeOpening: (state) => ensureSecretFile(directory, state),
     })

@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { freePort } from './free-port.ts'
-import { newDirectory, oncePerRun } from './run-directory.ts'
+import { newFastDirectory, oncePerRun } from './run-directory.ts'
 import { controlServer, leaveWithoutProgram, type ServerControls } from './server-process.ts'
 
 export interface PostgresServer extends ServerControls {
@@ -85,7 +85,7 @@ export function asServerUser(command: string[]): string[] {
 }
 
 export function serverDirectory(name = 'postgres'): string {
-  const directory = newDirectory(name)
+  const directory = newFastDirectory(name)
   const user = serverUser()
   if (user !== null) chownSync(directory, user.uid, user.gid)
   return directory
