@@ -54,17 +54,29 @@ export const fieldsOf = ({
   ...(metadata !== undefined && { metadata: readObject('--metadata', metadata, '{"plan":"team"}') }),
 })
 
-/** The options that only `set` takes. */
-export const addCarriedOptions = (command: Command): Command =>
+const addPersonOptions = (
+  command: Command,
+  { username, group, profile }: { username: string; group: string; profile: string },
+) =>
   command
-    .option('--username <name>', 'its username, also a reserved one; "" takes it away')
-    .option(
-      '--group <name>',
-      'a group: +staff joins, -guests leaves, and names without a sign take the place of all',
-      (name: string, before: string[] = []) => [...before, name],
-    )
-    .option('--profile <json>', 'fields of the profile as a JSON object; null removes one')
-    .option('--end-tokens', 'refuse the access tokens that were signed before this second')
+    .option('--username <name>', username)
+    .option('--group <name>', group, (name: string, before: string[] = []) => [...before, name])
+    .option('--profile <json>', profile)
+
+export const addNewPersonOptions = (command: Command): Command =>
+  addPersonOptions(command, {
+    username: 'its username, also a reserved one',
+    group: 'a group that it is in; may be repeated',
+    profile: 'fields of the profile as a JSON object',
+  })
+
+/** The options of `set`. */
+export const addCarriedOptions = (command: Command): Command =>
+  addPersonOptions(command, {
+    username: 'its username, also a reserved one; "" takes it away',
+    group: 'a group: +staff joins, -guests leaves, and names without a sign take the place of all',
+    profile: 'fields of the profile as a JSON object; null removes one',
+  }).option('--end-tokens', 'refuse the access tokens that were signed before this second')
 
 export const carriedOf = ({ username, group, profile, endTokens }: CarriedOptions) => ({
   ...(username !== undefined && { username: username === '' ? null : username }),

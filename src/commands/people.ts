@@ -3,6 +3,9 @@ import type { Command } from 'commander'
 import {
   type AccountFieldOptions,
   addFieldOptions,
+  addNewPersonOptions,
+  type CarriedOptions,
+  carriedOf,
   fieldsOf,
   printAccount,
   type ShownAccount,
@@ -11,7 +14,7 @@ import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
 import { callService, confirm, findAccount, NAME, type Options, uuidOf } from './service-call.ts'
 
-interface CreateOptions extends Options, AccountFieldOptions {
+interface CreateOptions extends Options, AccountFieldOptions, Omit<CarriedOptions, 'endTokens'> {
   email?: string
   phone?: string
   verified?: boolean
@@ -30,7 +33,7 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .option('--phone <number>', 'its phone number')
     .option('--verified', 'confirm the account, because its contacts are known to belong to the person')
     .option('--invite', 'send the person a code to choose a password with')
-  addFieldOptions(creating, 'a JSON object').action(create)
+  addNewPersonOptions(addFieldOptions(creating, 'a JSON object')).action(create)
   add('invite', 'send a new invitation, which replaces the one before')
     .argument('<account>', NAME)
     .option('--lifetime <duration>', 'how long the invitation is valid, at most 30d', '7d')
@@ -53,7 +56,17 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
 async function create({ email, phone, verified, invite: invites, ...options }: CreateOptions) {
   if (email === undefined && phone === undefined)
     throw new CommandFailure(2, 'name a contact, for example --email ada@example.com')
-  const body = { email, phone, verified, invite: invites, ...fieldsOf(options) }
+  const { group, ...rest } = options
+  const groups = group && { groups: group.map((name) => name.replace(/^\+/, '')) }
+  const body = {
+    email,
+    phone,
+    verified,
+    invite: invites,
+    ...fieldsOf(options),
+    ...carriedOf(rest),
+    ...groups,
+  }
   const { account } = await callService(options, (call) =>
     call<{ account: ShownAccount }>('POST', 'accounts', body),
   )

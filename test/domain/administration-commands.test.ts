@@ -261,6 +261,20 @@ describe('over the socket of a service with the embedded database', () => {
       'The code is sent. It is valid until',
     )
     expect((await over('accounts', 'create')).exitCode).toBe(2)
+    const carrying = [
+      '--username',
+      'grafana',
+      '--group',
+      'staff',
+      '--group',
+      '+beta',
+      '--profile',
+      '{"name":"Ada"}',
+    ]
+    const carried = await over('accounts', 'create', '--email', newEmail(), ...carrying, '--json')
+    expect(JSON.parse(carried.out)).toMatchObject({
+      ...{ username: 'grafana', groups: ['beta', 'staff'], profile: { name: 'Ada' } },
+    })
   })
 
   test('administrators are added, listed and removed', async () => {

@@ -187,6 +187,33 @@ describe('what an account carries', () => {
     })
   })
 
+  test('an account is made with username, groups and profile, or not at all', async () => {
+    const [email, username] = [newEmail(), newName()]
+    const carried = { username: username.toUpperCase(), groups: ['staff', 'beta'], profile: { name: 'Ada' } }
+    const made = await call('POST', 'accounts', { email, ...carried })
+    const kept = { username, groups: ['beta', 'staff'], profile: { name: 'Ada' } }
+    expect(made.body.account).toMatchObject(kept)
+    expect((await call('GET', `accounts/${made.body.account.uuid}`)).body.account).toMatchObject(kept)
+    const other = newEmail()
+    expectRefusal(await call('POST', 'accounts', { email: other, username }), 'username_taken')
+    const refused = async (body: object, errors: Parameters<typeof expectInvalid>[1]) =>
+      expectInvalid(await call('POST', 'accounts', { email: other, ...body }), errors)
+    await refused({ username: '-x' }, { username: 'invalid_value' })
+    await refused({ groups: ['Staff'] }, { groups: 'invalid_value' })
+    await refused({ profile: { name: 'a\u202eb' } }, { 'profile.name': 'invalid_characters' })
+    expect((await call('GET', `accounts?query=${other}`)).body.items).toEqual([])
+  })
+
+  test('of 32 administrators who make an account with one username, one does', async () => {
+    const username = newName()
+    const answers = await race(Array.from({ length: 32 }, newEmail), (email) =>
+      call('POST', 'accounts', { email, username }),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      expectRefusal(answer, 'username_taken')
+  })
+
   test('access tokens of before this second are refused, and those of after it work', async () => {
     const known = await service.signUp(newEmail())
     const { access_token: bearer, refresh_token, account } = await service.logIn(known)

@@ -174,14 +174,17 @@ export const addByAdministrator = (
     | 'waitingFor'
     | 'verified'
     | 'now'
+    | 'username'
+    | 'groups'
+    | 'profile'
   >,
 ): SQL => sql`
   insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, accountable_id, role_id,
-                           metadata, language, waiting_for, origin, created_at, updated_at, account_confirmed_at,
-                           email_confirmed_at, phone_confirmed_at)
+                           metadata, username, groups, profile, language, waiting_for, origin, created_at, updated_at,
+                           account_confirmed_at, email_confirmed_at, phone_confirmed_at)
   values (${p.uuid}, ${p.email}, ${p.emailKey}, ${p.phone}, ${p.passwordDigest}, ${p.accountableType},
-          ${p.accountableId}, ${p.roleId}, ${p.metadata}::jsonb, ${p.language}, ${p.waitingFor}, 'administrator', ${p.now},
-          ${p.now}, case when ${p.verified} then ${p.now} end,
+          ${p.accountableId}, ${p.roleId}, ${p.metadata}::jsonb, ${p.username}, ${p.groups}::jsonb, ${p.profile}::jsonb,
+          ${p.language}, ${p.waitingFor}, 'administrator', ${p.now}, ${p.now}, case when ${p.verified} then ${p.now} end,
           case when ${p.verified} and ${p.emailKey} is not null then ${p.now} end,
           case when ${p.verified} and ${p.phone} is not null then ${p.now} end)
   returning id`

@@ -4,11 +4,15 @@
  */
 import { AppError } from '../../../errors.ts'
 import { isUsername } from '../../../platform/config/formats.ts'
+import { currentActor } from '../../../platform/request-context.ts'
 
 export interface Usernames {
   /** The comparable form. Reserved names are refused unless the caller may give them. */
   read(typed: string, options: { mayBeReserved: boolean }): string
 }
+
+/** Only the command line gives reserved names. */
+export const isByCommand = (): boolean => currentActor()?.type === 'operator'
 
 export function createUsernames({
   config,

@@ -1,6 +1,6 @@
 /** The bounds of the fields of an account that administration sets. */
 import { Type } from '@sinclair/typebox'
-import { integer } from '../../../platform/http/schemas.ts'
+import { integer, optionalField } from '../../../platform/http/schemas.ts'
 import { roleBounds } from '../../accounts/accounts/roles.ts'
 
 const METADATA_BYTES = 4096
@@ -12,6 +12,17 @@ export const roleField = () =>
     examples: [7, 'editor'],
   })
 export const accountableField = () => integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+export const usernameField = () =>
+  optionalField(
+    Type.String({
+      maxLength: 100,
+      examples: ['ada'],
+      description:
+        'Two to 32 letters, digits, and . _ -; kept in lower case. It goes to nobody else, also after null took it away',
+    }),
+  )
+export const groupNames = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
 
 /** A JSON object, and no array. */
 export const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>

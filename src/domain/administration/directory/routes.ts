@@ -11,11 +11,9 @@ import { recordsOf } from '../../foundation/events/page.ts'
 import { exportAnswer } from '../../self-service/me/me-schema.ts'
 import { sessionRecord } from '../../sessions/sessions/session-schema.ts'
 import { detail, done, doneAnswer, queryText, timeText } from '../access/operation-schema.ts'
-import { accountableField, roleField } from './account-fields.ts'
+import { accountableField, groupNames, roleField, usernameField } from './account-fields.ts'
 import { administeredAccountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { Directory } from './service.ts'
-
-const groupNames = t.Array(t.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
 
 const session = component(
   'AccountSession',
@@ -95,12 +93,7 @@ export function createDirectoryRoutes(
           locked: t.Optional(t.Boolean()),
           locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
           profile: t.Optional(profileBody),
-          username: t.Optional(
-            nullable(t.String({ maxLength: 100, examples: ['ada'] }), {
-              description:
-                'Two to 32 letters, digits, and . _ -; kept in lower case. It goes to nobody else, also after null took it away',
-            }),
-          ),
+          username: usernameField(),
           groups: t.Optional(
             t.Union([groupNames, t.Object({ add: t.Optional(groupNames), remove: t.Optional(groupNames) })], {
               description: 'All groups, at most 32, or some to join and to leave',

@@ -4,7 +4,6 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
-import { currentActor } from '../../../platform/request-context.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { requireOrdinary } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -16,7 +15,7 @@ import {
   readProfile,
 } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
-import type { Usernames } from '../../accounts/accounts/usernames.ts'
+import { isByCommand, type Usernames } from '../../accounts/accounts/usernames.ts'
 import { type Admission, noEntry } from '../../accounts/admission/service.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -191,10 +190,10 @@ export function createDirectory(needs: Needs): Directory {
   function readPatch(patch: AccountPatch) {
     const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
     if (!isMetadata(metadata)) throw invalid('metadata')
-    const mayBeReserved = currentActor()?.type === 'operator'
     const profilePatch = profile && readProfile(profile, { mayHavePicture: true })
     const { username: typed } = patch
-    const username = typeof typed === 'string' ? usernames.read(typed, { mayBeReserved }) : typed
+    const username =
+      typeof typed === 'string' ? usernames.read(typed, { mayBeReserved: isByCommand() }) : typed
     const change = {
       roleId: role === undefined ? undefined : roles.read('role_id', role),
       accountableType: patch.accountable_type,

@@ -7,9 +7,10 @@ import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { profileBody } from '../../accounts/accounts/account-schema.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
-import { accountableField, roleField } from '../directory/account-fields.ts'
+import { accountableField, groupNames, roleField, usernameField } from '../directory/account-fields.ts'
 import { accountDetails, administeredAccountAnswer } from '../directory/administered-account-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { PeopleService } from './service.ts'
@@ -88,6 +89,9 @@ export function createPeopleRoutes(
           accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
           accountable_id: t.Optional(accountableField()),
           metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
+          profile: t.Optional(profileBody),
+          username: usernameField(),
+          groups: t.Optional(groupNames),
           language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
           invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
         }),
@@ -101,6 +105,7 @@ export function createPeopleRoutes(
             'validation_failed',
             'claims_too_large',
             'identifier_taken',
+            'username_taken',
             'channel_not_available',
             'too_many_requests',
           ),

@@ -18,8 +18,10 @@ import {
   verifiedContacts,
 } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { mergeGroups, mergeProfile, type ProfilePatch, readProfile } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
+import { isByCommand, type Usernames } from '../../accounts/accounts/usernames.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
@@ -45,6 +47,9 @@ export interface WantedAccount {
   accountableType?: string | undefined
   accountableId?: number | undefined
   metadata?: unknown
+  username?: string | null | undefined
+  groups?: string[] | undefined
+  profile?: ProfilePatch | undefined
   language?: Language | undefined
   invite?: boolean | undefined
 }
@@ -52,7 +57,10 @@ export interface WantedAccount {
 export interface PeopleService {
   /** An account that was made before. An account out of the caller's reach is refused. */
   show(uuid: string, caller: AdminCaller): Promise<AccountDetails>
-  /** With `invite` the invitation is sent too, or nothing is made. */
+  /**
+   * With `invite` the invitation is sent too, or nothing is made. A username that is, or was, somebody else's:
+   * `username_taken`.
+   */
   create(body: WantedAccount): Promise<AccountDetails>
   /** The old contact and the new one are told. `verified`: the administrator vouches for it. */
   putContact(
@@ -84,6 +92,7 @@ export interface PeopleService {
 
 interface Needs {
   roles: Roles
+  usernames: Usernames
   accountClaims: AccountClaims
   directory: Directory
   administrators: AdministratorService
@@ -106,7 +115,7 @@ const lifetimes = {
 }
 
 export function createPeopleService(needs: Needs): PeopleService {
-  const { roles, accountClaims, directory, administrators, accountCodes, codes } = needs
+  const { roles, usernames, accountClaims, directory, administrators, accountCodes, codes } = needs
   const { hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
@@ -141,6 +150,8 @@ export function createPeopleService(needs: Needs): PeopleService {
       roleId: role === undefined ? config.accounts.roleId : roles.read('role_id', role),
       accountableType: body.accountableType ?? config.accounts.accountableType,
       accountableId: body.accountableId ?? null,
+      username: body.username ? usernames.read(body.username, { mayBeReserved: isByCommand() }) : null,
+      groups: body.groups ? mergeGroups(null, body.groups) : null,
     }
     const field = accountClaims.findOverflow(null, { ...noAccount, ...fields, metadata, language })
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
@@ -184,6 +195,9 @@ export function createPeopleService(needs: Needs): PeopleService {
     async create(body) {
       const { email, phone, identifiers, primary, metadata } = read(body)
       const fields = readFields(body, metadata)
+      const profile = body.profile
+        ? mergeProfile(null, readProfile(body.profile, { mayHavePicture: true }))
+        : null
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
       if (await accounts.isTaken(identifiers)) throw new AppError('identifier_taken')
       const uuid = randomUUID()
@@ -198,6 +212,7 @@ export function createPeopleService(needs: Needs): PeopleService {
           passwordDigest,
           ...fields,
           metadata,
+          profile,
         },
         identifiers,
         invitation,

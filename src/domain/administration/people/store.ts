@@ -1,9 +1,10 @@
 /** Accounts that an administrator makes or repairs: PostgreSQL, in every storage shape. */
 
 import { sql } from 'drizzle-orm'
+import { AppError } from '../../../errors.ts'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
-import { accounts } from '../../../platform/postgres/schema.ts'
+import { accounts, type Profile } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { PreparedCode } from '../../accounts/account-codes/account-code.ts'
@@ -17,6 +18,7 @@ import {
 } from '../../accounts/accounts/account-sql.ts'
 import { putContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
 import { addByAdministrator, endWaitingFor } from '../../accounts/accounts/opening-sql.ts'
+import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Email } from '../../foundation/identifiers/email.ts'
@@ -42,13 +44,17 @@ export interface MadeAccount {
   accountableId: number | null
   roleId: number
   metadata: Record<string, unknown> | undefined
+  username: string | null
+  groups: string[] | null
+  profile: Profile | null
   language: Language
 }
 
 export interface PeopleStore {
   /**
    * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is
-   * made with the account or not at all. It returns false if one of the contacts belongs to another account.
+   * made with the account or not at all. It returns false if one of the contacts belongs to another account. A username
+   * that is, or was, somebody else's: `username_taken`.
    */
   create(
     account: MadeAccount,
@@ -100,6 +106,9 @@ const create = defineStatement({
     accountableId: 'bigint?',
     roleId: 'int',
     metadata: 'text?',
+    username: 'text?',
+    groups: 'text?',
+    profile: 'text?',
     language: 'text',
     waitingFor: 'text?',
     verified: 'boolean',
@@ -239,6 +248,8 @@ export function createPeopleStore(database: Database): PeopleStore {
         database.transaction(async (transaction) => {
           for (const { key } of identifiers) await transaction.all(endWaiting, { key })
           const made = (await transaction.first(create, paramsOf(account, identifiers, now)))!
+          if (account.username && !(await takeUsername(transaction, account.username, account.uuid)))
+            throw new AppError('username_taken')
           if (account.verified) await endClaimsTo(transaction, made.id, identifiers)
           await recordEvents(transaction, eventsOf(account), now)
           if (invitation) await putAccountCode(transaction, { ...made, uuid: account.uuid }, invitation, now)
@@ -255,7 +266,7 @@ export function createPeopleStore(database: Database): PeopleStore {
 }
 
 const paramsOf = (
-  { email, phone, metadata, ...account }: MadeAccount,
+  { email, phone, metadata, groups, profile, ...account }: MadeAccount,
   [primary]: Identifier[],
   now: Date,
 ) => ({
@@ -264,6 +275,8 @@ const paramsOf = (
   emailKey: email?.key ?? null,
   phone: phone?.key ?? null,
   metadata: metadata === undefined ? null : JSON.stringify(metadata),
+  groups: groups && JSON.stringify(groups),
+  profile: profile && JSON.stringify(profile),
   waitingFor: account.verified ? null : (primary?.key ?? null),
   now,
 })

@@ -66,14 +66,17 @@ async function createAccount() {
       field('email', say('email'), { type: 'email', autocomplete: 'off' }),
       field('phone', say('phone'), { type: 'tel', autocomplete: 'off', hint: say('phone_hint') }),
       field('role_id', say('role')),
+      field('username', say('username'), { hint: say('username_hint') }),
+      field('groups', say('groups'), { hint: say('groups_hint') }),
       choice('verified', say('contacts_are_verified')),
       choice('invite', say('send_invitation'), { checked: true }),
     ],
     {
       label: say('create'),
-      async submit({ role_id: role, verified, invite, ...contacts }) {
+      async submit({ role_id: role, groups = '', verified, invite, ...named }) {
         const body = {
-          ...contacts,
+          ...named,
+          groups: groups.split(/[\s,]+/).filter(Boolean),
           ...(role !== undefined && { role_id: readRole(role) }),
           verified: verified === 'true',
           invite: invite === 'true',
