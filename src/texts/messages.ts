@@ -7,6 +7,7 @@
  *   then says what follows the bar.
  * - `{{` and `[[` are a brace and a bracket. A paragraph of which nothing is left is no paragraph.
  */
+import { nameOfProvider } from './provider-name.ts'
 import { inSmsLetters } from './sms-length.ts'
 import { compileTemplate } from './template.ts'
 
@@ -142,10 +143,13 @@ function createValues({ removed }: MessageTexts, tag: string, durationOf: (minut
   const items = mapValues(removed, (text) => compileTemplate(text))
   const nameOf = (item: string) => {
     const [kind = '', provider = ''] = item.split(' ', 2)
-    return Object.hasOwn(items, kind) ? items[kind as keyof typeof items]({ provider }) : item
+    return Object.hasOwn(items, kind)
+      ? items[kind as keyof typeof items]({ provider: nameOfProvider(provider) })
+      : item
   }
-  return ({ minutes, removed: taken, ...facts }: MessageFacts): Record<string, string> => ({
+  return ({ minutes, removed: taken, provider, ...facts }: MessageFacts): Record<string, string> => ({
     ...facts,
+    ...(provider && { provider: nameOfProvider(provider) }),
     minutes: String(minutes),
     duration: durationOf(minutes),
     ...(taken && { removed: list.format(taken.map(nameOf)) }),

@@ -57,7 +57,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     })
     const { body } = await browser.signIn()
     expect(body.account).toMatchObject({ id: person.id, email: person.identifier, provider: 'local' })
-    await waitFor(() => service.inbox.textsTo(person.identifier).some((text) => text.includes('p1')))
+    await waitFor(() => service.inbox.textsTo(person.identifier).some((text) => text.includes('P1')))
     expect((await link(person.bearer, { ...code, password: PASSWORD })).body.code).toBe('invalid_code')
   })
 
@@ -142,7 +142,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     const { body: listed } = await service.get('identities', { bearer: person.bearer })
     expect(listed.identities).toMatchObject([{ provider_uid: identity.sub }])
     await service.delivered()
-    const notices = service.inbox.textsTo(person.identifier).filter((text) => text.includes('p1'))
+    const notices = service.inbox.textsTo(person.identifier).filter((text) => text.includes('P1'))
     expect(notices).toHaveLength(1)
     expect((await browser.signIn()).body.account.id).toBe(person.id)
   })
@@ -202,7 +202,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     const chosen = { password: 'chosen by the owner', password_confirmation: 'chosen by the owner' }
     expect((await service.post('password/reset', { identifier: email, otp, ...chosen })).status).toBe(200)
     await service.delivered()
-    expect(service.inbox.textsTo(email).at(-1)).toMatch(/la connexion par p2/)
+    expect(service.inbox.textsTo(email).at(-1)).toMatch(/la connexion par P2/)
     const bearer = (await service.logIn({ identifier: email, password: 'chosen by the owner' })).access_token
     expect((await service.get('identities', { bearer })).body.identities).toEqual([])
   })

@@ -188,7 +188,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(body.account).toMatchObject({ id: account.id, email: person.identifier, provider: 'local' })
     expect(await service.logIn(person)).toBeDefined()
     await waitFor(() => service.inbox.textsTo(person.identifier).length > before)
-    expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('p1')
+    expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('P1')
     await browser.signIn()
     expect(service.inbox.textsTo(person.identifier)).toHaveLength(before + 1)
   })

@@ -227,7 +227,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
       expect(listed.identities).toMatchObject([{ provider_uid: identity.sub }])
       const { account } = (await secondBrowser().signIn()).body
       expect(account.email).toBe(person.identifier)
-      expect(await noticesTo(person.identifier, 'p1')).toHaveLength(1)
+      expect(await noticesTo(person.identifier, 'P1')).toHaveLength(1)
     })
   })
 

@@ -18,11 +18,18 @@ export const messagePurposes: readonly MessagePurpose[] = [
 const values = {
   device: 'Firefox, Linux',
   address: '203.0.113.9',
-  about: '+3361',
   provider: 'microsoft',
   passkey: 'My phone',
   left: '9',
   removed: 'email\nidentity google',
+}
+
+/** The subjects of messages to the operator: the beginning of numbers, a pool, a gateway, a claim. */
+const subjects: Record<string, string> = {
+  operator_prefix_closed: '+3361',
+  operator_pool_dry: 'sms_newcomers',
+  operator_gateway_suspended: 'acme',
+  operator_claim_missing: 'plan',
 }
 
 /** A code that an administrator gave lives for a week here. */
@@ -59,7 +66,7 @@ function sampleRow(row: Row): QueuedMessage {
   return {
     ...row,
     id: 0,
-    values,
+    values: { ...values, about: subjects[row.purpose] ?? '' },
     lane: 0,
     requestId: null,
     accountUuid: null,

@@ -1,9 +1,10 @@
 /** The overview of an account, and its pages that hold one form or one list. */
+import { nameOfProvider } from '../../../texts/provider-name.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../sessions/sessions/service.ts'
-import { field, hiddenUsername, isolated, nameOfProvider, notice, submit } from '../frame/elements.ts'
+import { field, hiddenUsername, isolated, notice, submit } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import {

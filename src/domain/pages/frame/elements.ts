@@ -80,26 +80,3 @@ export function withContact(sentence: string, contact: string): Html {
   const [before = '', after = ''] = sentence.split('{contact}')
   return html`${before}${isolated(contact)}${after}`
 }
-
-/** The spelling that providers use for their own names, where a capital letter is not enough. */
-const providerNames: Record<string, string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  linkedin: 'LinkedIn',
-  paypal: 'PayPal',
-  entra: 'Microsoft Entra',
-  adfs: 'AD FS',
-  azure: 'Microsoft Azure',
-  auth0: 'Auth0',
-  onelogin: 'OneLogin',
-  franceconnect: 'FranceConnect',
-  x: 'X',
-}
-
-/** A provider as people read it: `github` is "GitHub", `my_company` is "My Company". */
-export const nameOfProvider = (name: string): string =>
-  providerNames[name] ??
-  name
-    .split(/[_-]/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join(' ')

@@ -2,11 +2,11 @@
  * The screens of the ways in, as HTML. Their content depends on the configuration and on the flow, never on an account
  * that was only named.
  */
+import { nameOfProvider } from '../../../texts/provider-name.ts'
 import {
   check,
   field,
   hiddenUsername,
-  nameOfProvider,
   notice,
   otherWay,
   submit,
