@@ -10,9 +10,9 @@ import postgres from 'postgres'
 import { doctorCommand } from '../../src/commands/doctor.ts'
 import { run } from '../../src/commands/run.ts'
 import { checks } from '../../src/domain/operations/doctor/checks.ts'
-import { checkSpace } from '../../src/domain/operations/doctor/database-checks.ts'
+import { checkDisk, checkSpace } from '../../src/domain/operations/doctor/database-checks.ts'
 import { explainFailure } from '../../src/domain/operations/doctor/explain.ts'
-import { checkArrival } from '../../src/domain/operations/doctor/reach-checks.ts'
+import { checkArrival, checkGateways } from '../../src/domain/operations/doctor/reach-checks.ts'
 import { checkSealedRows } from '../../src/domain/operations/doctor/stored-checks.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
@@ -803,6 +803,46 @@ test('a former secret that nothing needs is named, a fresh one that waits to be 
   }
   expect(await saidOf(true)).toContain('1 former secrets are needed no more')
   expect(await saidOf(false)).toBe('all open under the accepted secrets')
+})
+
+test('the disk of a database on another machine is not looked at here', async () => {
+  const on = (address: string | null) => ({
+    kind: 'server',
+    first: async ({ name }: { name: string }) =>
+      name === 'doctor.facts' ? { address } : { directory: import.meta.dir },
+  })
+  const messageOf = async (address: string | null) =>
+    (await checkDisk({ config: {}, database: on(address) } as never)).message
+  expect(await messageOf('203.0.113.9')).toBe(
+    'the disk of the server cannot be seen from here: watch it there',
+  )
+  for (const here of ['127.0.0.1', null]) expect(await messageOf(here)).toContain(`for ${import.meta.dir}`)
+})
+
+test('a gateway that is reached by way of a proxy is asked through it', async () => {
+  const gateway = { name: 'far', url: 'https://sms.example.com/send?to={to}', oauth: null }
+  const asked: string[] = []
+  const findingBy = (fetch: (url: string) => Promise<Response>) =>
+    checkGateways({
+      config: { sms: { gateways: [gateway] } },
+      network: {
+        fetch(url: string) {
+          asked.push(url)
+          return fetch(url)
+        },
+      },
+    } as never)
+  process.env.HTTPS_PROXY = 'http://proxy.example.com:3128'
+  try {
+    expect(await findingBy(async () => new Response(null, { status: 404 }))).toEqual(
+      expect.objectContaining({ level: 'ok', message: 'far: it answers by way of HTTPS_PROXY' }),
+    )
+    const away = await findingBy(() => Promise.reject(new Error('ECONNREFUSED')))
+    expect(away.level).toBe('failure')
+  } finally {
+    delete process.env.HTTPS_PROXY
+  }
+  expect(new Set(asked)).toEqual(new Set(['https://sms.example.com']))
 })
 
 test('a disk that fills is a warning below a gigabyte, and a failure below 100 MB', () => {

@@ -249,15 +249,16 @@ test('after the whole tour there are at most 600 series, and none names a person
 })
 
 test('a scrape takes less than 5 ms', async () => {
-  const times: number[] = []
-  for (let i = 0; i < 20; i++) {
-    const start = performance.now()
-    await exposed()
-    times.push(performance.now() - start)
-  }
-  console.log(`scrape: ${times.map((ms) => ms.toFixed(1)).join(' ')} ms`)
-  // The quickest: other work of this machine only adds.
-  expect(Math.min(...times)).toBeLessThan(SCRAPE_MS)
+  const SCRAPES = 50
+  // Its code is compiled by then.
+  for (let i = 0; i < 2 * SCRAPES; i++) await exposed()
+  const before = process.cpuUsage()
+  for (let i = 0; i < SCRAPES; i++) await exposed()
+  // Processor time hardly depends on other work of this machine. Asking is part of it.
+  const { user, system } = process.cpuUsage(before)
+  const each = (user + system) / 1000 / SCRAPES
+  console.log(`scrape: ${each.toFixed(2)} ms`)
+  expect(each).toBeLessThan(SCRAPE_MS)
 })
 
 test('the format follows the Accept header', async () => {

@@ -1,6 +1,8 @@
 /** PostgreSQL, on a server or embedded. */
 import { existsSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { measureClockSkewMs } from '../../../platform/postgres/clock-skew.ts'
+import type { Database } from '../../../platform/postgres/database.ts'
 import { canWrite, freeBytes } from '../../../platform/postgres/disk-space.ts'
 import { findNeglect } from '../../../platform/postgres/embedded-upkeep.ts'
 import { planMigrations } from '../../../platform/postgres/migrate.ts'
@@ -115,9 +117,17 @@ export async function checkUpkeep({ database: { upkeep } }: StoreContext): Promi
   )
 }
 
+/** It is null where the server runs elsewhere: a directory of that name on this machine would be another one. */
+async function directoryHere(database: Database): Promise<string | null> {
+  const store = createDoctorStore(database)
+  const { address } = await store.facts()
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map((one) => one.address))
+  return address === null || own.includes(address) ? store.directory() : null
+}
+
 export async function checkDisk({ config, database }: StoreContext): Promise<Finding> {
   const isEmbedded = database.kind === 'embedded'
-  const directory = isEmbedded ? config.storage.dataDir : await createDoctorStore(database).directory()
+  const directory = isEmbedded ? config.storage.dataDir : await directoryHere(database)
   if (directory === null || !existsSync(directory))
     return ok('the disk of the server cannot be seen from here: watch it there')
   if (isEmbedded && !canWrite(directory))

@@ -2,6 +2,7 @@
  * The checks of everything that is reached over the network: gateways, the service by its public address, providers,
  * the sites of passkeys.
  */
+import { type Network, network } from '../../../platform/guarded-fetch.ts'
 import { PROBE_HEADER } from '../../../platform/http/address-probes.ts'
 import { openPlain, openTls } from '../../../platform/open-socket.ts'
 import { wellKnownFiles } from '../../sign-in/passkeys/well-known.ts'
@@ -20,13 +21,16 @@ const TIMEOUT_MS = 5000
 /** The address is of a network for documentation (RFC 5737): nobody has it. */
 const FORGED_ADDRESS = '192.0.2.123'
 
-/** No request is sent: a gateway might take any of them for a message. */
-export async function reachHost(template: string): Promise<string> {
-  const { hostname, protocol, port } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
+/** No request is sent but HEAD of the root through a proxy: a gateway might take any other for a message. */
+export async function reachHost(
+  template: string,
+  { fetch }: Pick<Network, 'fetch'> = network,
+): Promise<string> {
+  const { hostname, protocol, port, origin } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
   if (!isLocal && (process.env.HTTPS_PROXY ?? process.env.https_proxy))
-    return 'not tried: requests to it go by way of HTTPS_PROXY'
+    return replyOf({ fetch }, origin).then(() => 'it answers by way of HTTPS_PROXY')
   if (protocol === 'https:') return `it answers (${await openTls(host, Number(port) || 443, true)})`
   return `it answers (${await openPlain(host, Number(port) || 80)}, in clear)`
 }
@@ -35,10 +39,9 @@ export async function checkGateways({ config, network }: OutsideContext): Promis
   const findings = config.sms.gateways.map(async ({ name, url, oauth }, index): Promise<Finding> => {
     const key = `sms.gateways[${index}]`
     try {
-      const said = await reachHost(url)
-      if (oauth !== null) await reachHost(oauth.token_url)
-      if (!said.startsWith('not tried'))
-        await replyOf(network, new URL(url.replace(/\{[^{}]*\}/g, '1')).origin)
+      const said = await reachHost(url, network)
+      if (oauth !== null) await reachHost(oauth.token_url, network)
+      await replyOf(network, new URL(url.replace(/\{[^{}]*\}/g, '1')).origin)
       return ok(`${name}: ${said}`)
     } catch (error) {
       return failure(`${name}: ${explainFailure(error, key)}`)
@@ -48,9 +51,9 @@ export async function checkGateways({ config, network }: OutsideContext): Promis
 }
 
 /** Any answer to HEAD of the root will do: it is no path of a message. Throws without one. */
-async function replyOf(network: OutsideContext['network'], origin: string): Promise<void> {
+async function replyOf({ fetch }: Pick<Network, 'fetch'>, origin: string): Promise<void> {
   try {
-    await network.fetch(origin, {
+    await fetch(origin, {
       method: 'HEAD',
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),

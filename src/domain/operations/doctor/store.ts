@@ -8,11 +8,19 @@ import { column, defineStatement } from '../../../platform/postgres/statement.ts
 const readFacts = defineStatement({
   name: 'doctor.facts',
   params: {},
-  row: { version: 'int', encoding: 'text', user: 'text', mayCreate: 'boolean', server: 'text' },
+  row: {
+    version: 'int',
+    encoding: 'text',
+    user: 'text',
+    mayCreate: 'boolean',
+    server: 'text',
+    address: 'text?',
+  },
   sql: () => sql`
   select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
          current_user::text as "user",
          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'a socket of this machine') as server,
+         host(inet_server_addr()) as address,
          coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create`,
 })
 
