@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { newEmail } from '../helpers/api-client.ts'
 import { createCertificate } from '../helpers/certificates.ts'
 import { poterneCommand } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
@@ -57,6 +58,25 @@ test.each(shapes)('everything answers, and nothing is sent (%s)', async (shape) 
   })
   expect([smtp.messages, gateway.requests]).toEqual([[], []])
   await Promise.all([gateway.stop(), smtp.stop(), storage.drop()])
+})
+
+test('accounts without another way in are counted where codes.login is off', async () => {
+  const service = await startService({ settings: { accounts: { password: 'optional' } } })
+  const [email, create] = [newEmail(), true]
+  await service.post('2fa/request-otp', { identifier: email, create })
+  const otp = await service.inbox.nextCode(email)
+  const entered = await service.post('2fa/verify', { identifier: email, otp, create })
+  expect(entered.status).toBe(200)
+  const databaseLine = async (codes: { login: boolean }) => {
+    const own = { accounts: { password: codes.login ? 'optional' : 'required' }, codes }
+    const settings = mergeSettings(service.storage, deliverySettings(service.smtp, service.gateway), own)
+    return (await check(settings)).lines.find((line) => line.includes('database.url'))
+  }
+  expect(await databaseLine({ login: true })).toBe('ok      database.url: it answers, and is up to date')
+  expect(await databaseLine({ login: false })).toMatch(
+    /^ok {6}database\.url: it answers, and is up to date; warning: 1 accounts have no way in but a sent code/,
+  )
+  await service.close()
 })
 
 test('a backup directory that cannot be written is a warning, in the check and at the start', async () => {

@@ -8,9 +8,11 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { openInstance } from '../../src/platform/postgres/embedded-instance.ts'
 import { newEmail } from '../helpers/api-client.ts'
+import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { type Executable, runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
+import { createTestClock } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -38,8 +40,38 @@ async function moveUntil(args: string[], isTime: (out: string) => Promise<boolea
   return running.stdout()
 }
 
+const trusting = { two_factor: { trust_device: '30d' } }
+
+/** Gives an account a username, a group and a trusted device, makes an invitation, and gives the check that all hold. */
+async function carryAlong(service: Executable, other: { identifier: string; password: string }) {
+  const command = async (on: Executable, ...args: string[]) => runExecutable([...args, ...on.configArgs])
+  const cy = await protectByApp({ ...service, clock: createTestClock() }, newEmail())
+  const { identifier } = cy.person
+  const named = await command(service, 'accounts', 'set', identifier, '--username', 'cy', '--group', 'staff')
+  expect([named.error, named.code]).toEqual(['', 0])
+  const inviting = ['invitations', 'create', '--group', 'beta', '--uses', '5', '--json']
+  const { code, id } = JSON.parse((await command(service, ...inviting)).out)
+  const device = { device_fingerprint: 'laptop-fingerprint' }
+  const otp = appCode(cy.secret, new Date(), 1)
+  const { body } = await service.post('2fa/verify', { ...cy.person, otp, trust_device: true, ...device })
+  return async (on: Executable) => {
+    const { device_token } = body
+    const trusted = await on.post('login', { ...cy.person, ...device, device_token })
+    expect(trusted.status).toBe(200)
+    const me = await on.get('me', { bearer: trusted.body.access_token })
+    expect(me.body).toMatchObject({ username: 'cy', groups: ['staff'] })
+    const taken = await command(on, 'accounts', 'set', other.identifier, '--username', 'cy')
+    expect([taken.code, taken.error]).toEqual([1, expect.stringContaining('username')])
+    const { access_token: bearer } = await on.logIn(other)
+    const joined = await on.post('invitations/accept', { invitation: code }, { bearer })
+    expect([joined.status, joined.body.groups]).toEqual([200, ['beta']])
+    const listed = JSON.parse((await command(on, 'invitations', 'list', '--json')).out)
+    expect(listed).toMatchObject([{ id, uses: 5, used: 1, groups: ['beta'] }])
+  }
+}
+
 test('the data moves to a server and back, also after a kill, the old one is marked, and nobody is logged out', async () => {
-  const embedded = await startExecutable({ shape: 'embedded' })
+  const embedded = await startExecutable({ shape: 'embedded', settings: trusting })
   const started: Executable[] = [embedded]
   const { url } = await createDatabase({ migrated: false })
   const target = postgres(url, { max: 1, onnotice: () => {} })
@@ -47,6 +79,7 @@ test('the data moves to a server and back, also after a kill, the old one is mar
     const [ada, bob] = [await embedded.signUp(newEmail()), await embedded.signUp(newEmail())]
     let tokens = await embedded.logIn(ada)
     await embedded.logIn(bob)
+    const carries = await carryAlong(embedded, ada)
     const refresh = async (service: Executable) => {
       const answer = await service.post('refresh', { refresh_token: tokens.refresh_token })
       if (answer.status === 200) tokens = answer.body
@@ -98,8 +131,9 @@ test('the data moves to a server and back, also after a kill, the old one is mar
     const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim()
     const data_dir = join(newDirectory('back'), 'data')
     const settings = { server: { secret }, database: { url }, storage: { data_dir } }
-    const server = await startExecutable({ shape: 'postgres', storage: settings })
+    const server = await startExecutable({ shape: 'postgres', storage: settings, settings: trusting })
     started.push(server)
+    await carries(server)
     expect((await refresh(server)).status).toBe(200)
     const { access_token: bearer } = await server.logIn(bob)
     const erasure = await server.call('DELETE', '/api/v1/auth/me', { password: bob.password }, { bearer })
@@ -138,9 +172,11 @@ test('the data moves to a server and back, also after a kill, the old one is mar
     const home = await startExecutable({
       shape: 'embedded',
       storage: { server: { secret }, storage: { data_dir } },
+      settings: trusting,
     })
     started.push(home)
     expect((await refresh(home)).status).toBe(200)
+    await carries(home)
     expect(await home.logIn(ada)).toMatchObject({ status: 200 })
 
     const undone = await runExecutable(['move', '--undo', ...server.configArgs])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import postgres from 'postgres'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, type LogInAnswer, protectByApp, signedIn } from '../helpers/authenticator.ts'
-import { type Executable, newStorage, startExecutable } from '../helpers/executable.ts'
+import { type Executable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
@@ -79,6 +79,25 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     const otp = await nextCode(identifier)
     const { body } = onlySuccess(await ask('2fa/verify', { identifier, otp, password }), ...USED)
     expect(await sessionsOf(body.access_token)).toHaveLength(1)
+  })
+
+  test('of 32 people with the last use of an invitation one gets an account, and it is in the group', async () => {
+    const inviting = ['invitations', 'create', '--group', 'staff', '--json', ...first().configArgs]
+    const { code, id } = JSON.parse((await runExecutable(inviting)).out)
+    const people = await race(both, async (each) => {
+      const email = newEmail()
+      await each.post('register', { ...registration(email), invitation: code })
+      return email
+    })
+    const codes = await Promise.all(people.map(nextCode))
+    const answers = await race(both, (each, caller) =>
+      each.post('verify-account', { identifier: people[caller], otp: codes[caller] }),
+    )
+    const email = people[answers.indexOf(onlySuccess(answers, 'invalid_invitation'))] as string
+    const opened = await sql`
+      select email, accounts.groups, used from accounts join invitations on invitations.id = invitation_id
+       where invitations.uuid = ${id} and account_confirmed_at is not null`
+    expect([...opened]).toEqual([{ email, groups: ['staff'], used: 1 }])
   })
 
   test('32 registrations at once make one account, and each is answered alike', async () => {
