@@ -364,6 +364,13 @@ export const ar: Texts = {
         ],
         sms: 'منع صاحب حساب في {service} إيقاف التحقق بخطوتين.',
       },
+      operator_access_granted: {
+        subject: 'وصول جديد إلى إدارة {service}',
+        email: [
+          'أصبح أحدهم مسؤولًا في {service} أو مُنح صلاحيات أكثر، أو أُنشئ رمز وصول للإدارة. إذا لم يفعل ذلك أحد منكم فراجع الأحداث من الأنواع administrator.added و administrator.role_changed و token.created وأزل هذا الوصول.',
+        ],
+        sms: 'هناك وصول جديد إلى إدارة {service}.',
+      },
       operator_claim_missing: {
         subject: 'تنقص معلومة من رموز الوصول في {service}',
         email: [

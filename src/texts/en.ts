@@ -370,6 +370,13 @@ export const en: Texts = {
         ],
         sms: '{service}: an owner kept two-factor sign-in on that your support staff had asked to turn off.',
       },
+      operator_access_granted: {
+        subject: 'New access to the administration of {service}',
+        email: [
+          'Somebody became an administrator of {service} or got more rights, or a token of administration was made. If none of you did that, look at the events of types administrator.added, administrator.role_changed and token.created, and take the access away.',
+        ],
+        sms: '{service}: somebody has new access to administration.',
+      },
       operator_claim_missing: {
         subject: 'Access tokens lack the claim {about} at {service}',
         email: [

@@ -378,6 +378,13 @@ export const es: Texts = {
         ],
         sms: '{service}: un titular mantuvo la verificacion en dos pasos que su equipo iba a desactivar.',
       },
+      operator_access_granted: {
+        subject: 'Un nuevo acceso a la administración de {service}',
+        email: [
+          'Alguien pasó a ser administrador de {service} o recibió más permisos, o se creó un token de administración. Si no fue ninguno de ustedes, mire los eventos de tipos administrator.added, administrator.role_changed y token.created, y retire ese acceso.',
+        ],
+        sms: '{service}: hay un nuevo acceso a la administracion.',
+      },
       operator_claim_missing: {
         subject: 'Falta un dato en los tokens de acceso de {service}',
         email: [

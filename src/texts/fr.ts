@@ -377,6 +377,13 @@ export const fr = {
         ],
         sms: "{service} : un titulaire a gardé la double authentification que l'assistance allait désactiver.",
       },
+      operator_access_granted: {
+        subject: 'Un nouvel accès à l’administration de {service}',
+        email: [
+          'Quelqu’un est devenu administrateur de {service} ou a reçu plus de droits, ou un jeton d’administration a été créé. Si ce n’est aucun de vous, voyez les événements de types administrator.added, administrator.role_changed et token.created, et retirez cet accès.',
+        ],
+        sms: "{service} : un nouvel accès à l'administration a été créé.",
+      },
       operator_claim_missing: {
         subject: 'Une information manque dans les jetons d’accès de {service}',
         email: [

@@ -381,6 +381,13 @@ export const pt: Texts = {
         ],
         sms: '{service}: um titular manteve a autenticacao de dois fatores que a sua equipa ia desativar.',
       },
+      operator_access_granted: {
+        subject: 'Um novo acesso à administração de {service}',
+        email: [
+          'Alguém passou a ser administrador de {service} ou recebeu mais permissões, ou foi criado um token de administração. Se não foi nenhum de vocês, veja os eventos dos tipos administrator.added, administrator.role_changed e token.created, e retire esse acesso.',
+        ],
+        sms: '{service}: ha um novo acesso a administracao.',
+      },
       operator_claim_missing: {
         subject: 'Falta um dado nos tokens de acesso de {service}',
         email: [

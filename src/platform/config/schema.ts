@@ -583,7 +583,7 @@ export const schema = {
     ),
     notify: text(
       '',
-      'The address for e-mails to the operator: many wrong codes, a prefix of numbers that was closed, a gateway whose codes do not arrive, a removal of two factors that its owner stopped. "": nowhere.',
+      'The address for e-mails to the operator: many wrong codes, a prefix of numbers that was closed, a gateway whose codes do not arrive, a removal of two factors that its owner stopped, a new administrator or token. "": nowhere.',
       {
         check: (value) => value === '' || /^[^\s@]+@[^\s@]+$/.test(value),
         expected: 'an e-mail address, or ""',

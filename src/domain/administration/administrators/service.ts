@@ -11,7 +11,8 @@ import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Role } from '../access/access.ts'
+import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
+import { type Role, roles } from '../access/access.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
 export interface AdministratorService {
@@ -33,10 +34,16 @@ export interface AdministratorService {
 interface Needs {
   clock: Clock
   config: Config
+  tellOperator: TellOperator
   stores: { accounts: AccountStore; administrators: AdministratorStore }
 }
 
-export function createAdministratorService({ clock, config, stores }: Needs): AdministratorService {
+export function createAdministratorService({
+  clock,
+  config,
+  stores,
+  tellOperator,
+}: Needs): AdministratorService {
   const { accounts, administrators } = stores
 
   async function findAccount(named: string): Promise<Account> {
@@ -65,6 +72,7 @@ export function createAdministratorService({ clock, config, stores }: Needs): Ad
       const put = await administrators.put(account, role, clock.now())
       if (put === null) throw new AppError('account_not_found')
       const { was, revokedTokens } = put
+      if (was === null || roles.indexOf(role) > roles.indexOf(was)) tellOperator('operator_access_granted')
       return { administrator: await get(account.uuid), isNew: was === null, revokedTokens }
     },
     get,

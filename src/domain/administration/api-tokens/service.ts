@@ -16,6 +16,7 @@ import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
+import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { readBearerToken } from '../../sessions/sessions/authentication.ts'
 import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../access/access.ts'
 import type { StoredToken, TokenStore } from './store.ts'
@@ -51,6 +52,7 @@ interface Needs {
   limits: LimitService
   events: GatheredEvents
   clock: Clock
+  tellOperator: TellOperator
   stores: { administrationTokens: TokenStore }
 }
 
@@ -59,7 +61,7 @@ const SHORTEST_MS = 60_000
 /** A use is written down once in a minute. */
 const USE_MS = 60_000
 
-export function createTokenService({ limits, events, clock, stores }: Needs): TokenService {
+export function createTokenService({ limits, events, clock, stores, tellOperator }: Needs): TokenService {
   const store = stores.administrationTokens
 
   /** It returns null where it may be used now, from there. */
@@ -106,6 +108,7 @@ export function createTokenService({ limits, events, clock, stores }: Needs): To
         creator: { type: caller.type, id: caller.id, name: caller.name },
       }
       if (!(await store.add(added))) throw new AppError('invalid_token', { cause: 'revoked' })
+      tellOperator('operator_access_granted')
       return { token, stored: await get(id) }
     },
 

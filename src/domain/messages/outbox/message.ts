@@ -13,6 +13,7 @@ export const operatorPurposes = [
   'operator_gateway_suspended',
   'operator_removal_stopped',
   'operator_claim_missing',
+  'operator_access_granted',
 ] as const
 export type OperatorPurpose = (typeof operatorPurposes)[number]
 
