@@ -1,0 +1,43 @@
+/**
+ * Takes the pictures of every message that docs/texts.md shows: `bun scripts/take-messages.ts`. Needs Debian's chromium
+ * and pngquant.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { $ } from 'bun'
+import { chromium } from 'playwright-core'
+
+const root = join(import.meta.dir, '..')
+const directory = mkdtempSync(join(tmpdir(), 'poterne-messages-'))
+const page = join(directory, 'messages.html')
+const smtp = { POTERNE_SMTP_HOST: 'smtp.example.com', POTERNE_SMTP_FROM: 'Acme <no-reply@example.com>' }
+const env = {
+  ...process.env,
+  ...smtp,
+  POTERNE_SERVER_BASE_URL: 'https://auth.example.com',
+  POTERNE_TEXTS_SERVICE_NAME: 'Acme',
+  POTERNE_STORAGE_DATA_DIR: directory,
+}
+
+/** Six messages in a row, at the height of most. */
+const style = `body { max-width: none; padding: 12px; } nav, h2 { display: none; } section { scroll-margin: 0; }
+  .messages { grid-template-columns: repeat(6, 1fr); gap: 12px; } article { padding: 12px; } iframe { height: 480px; }`
+
+await $`${process.execPath} ${join(root, 'src/main.ts')} texts preview --output ${page}`
+  .cwd(directory)
+  .env(env as Record<string, string>)
+  .quiet()
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const html = readFileSync(page, 'utf8').replaceAll(' loading="lazy"', '')
+for (const tag of ['en', 'ar']) {
+  const picture = join(root, `docs/pictures/messages-${tag}.png`)
+  const tab = await browser.newPage({ viewport: { width: 2000, height: 6600 }, deviceScaleFactor: 0.6 })
+  await tab.setContent(html.replace('</style>', `${style} section:not(#${tag}) { display: none; }</style>`))
+  // Chromium draws the frames after the page is loaded.
+  await tab.waitForTimeout(6000)
+  await tab.locator(`section#${tag}`).screenshot({ path: picture })
+  await $`pngquant --force --ext .png --strip 8 ${picture}`
+}
+await browser.close()
+rmSync(directory, { recursive: true })
