@@ -7,7 +7,10 @@ import { join, resolve } from 'node:path'
 
 const NAME = 'lock'
 
-/** The function that releases it. `unavailable`: the file system knows no locks. Throws where no file can be made there. */
+/**
+ * Locks the directory, and returns the function that releases it. It is `unavailable` where the file system knows no
+ * locks. It throws where no file can be made there.
+ */
 export function lockDirectory(directory: string, name = NAME): (() => void) | 'taken' | 'unavailable' {
   const file = resolve(directory, name)
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${file} is no file`)

@@ -40,7 +40,7 @@ export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOp
   const tags = [...new Set([...builtInTags, ...Object.keys(own)])]
   const known = new Set(tags)
   const merged = new Map<Language, Texts>()
-  /** Merged when the language is first asked for: most services speak few of theirs. */
+  /** A language is merged when it is first asked for, since most services use few of them. */
   const textsOf = (tag: Language) => merged.getOrInsertComputed(tag, () => mergeTexts(tag, { own, fallback }))
   const defaults = () => (known.has(language) ? textsOf(language) : languages.en)
   return {

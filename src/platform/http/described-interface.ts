@@ -16,7 +16,7 @@ export interface InterfaceDescription {
   introduction: string
   tags: Tag[]
   securitySchemes: Record<string, object>
-  /** Adds to what is gathered from the routes. */
+  /** Adds to the description that is gathered from the routes. */
   complete(gathered: unknown): unknown
 }
 

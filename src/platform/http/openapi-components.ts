@@ -44,7 +44,7 @@ export function createComponents(): Components {
     return exampleOfType(schema)
   }
 
-  /** A list has one item, unless it may hold none. */
+  /** Makes an example. A list gets one item, unless it must be empty. */
   function exampleOfType(schema: Json): unknown {
     switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
       case 'object': {

@@ -616,7 +616,10 @@ export const recoveryCodes = pgTable('recovery_codes', {
   hashes: bytea('hashes').array().notNull(),
 })
 
-/** Two factors that are to be turned off for somebody who lost them, until then or until the owner stops it. */
+/**
+ * The removals of two-factor sign-in for people who lost their factors: each waits until its time, or until the owner
+ * stops it.
+ */
 export const twoFactorRemovals = pgTable(
   'two_factor_removals',
   {

@@ -60,7 +60,7 @@ export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>)
        where id = ${p.accountId}
       returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact`
 
-/** `source`: whose one row permits it. */
+/** `source` is the CTE whose one row permits it. */
 export const setGroups = (p: Placeholders<'accountId' | 'groups' | 'now'>, source: SQL): SQL => sql`
   update ${accounts} set groups = ${p.groups}::jsonb, updated_at = ${p.now} from ${source}
    where ${accounts}.id = ${p.accountId}

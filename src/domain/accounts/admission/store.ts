@@ -98,7 +98,7 @@ const contested = defineStatement({
   sql: (p) => sql`select ${isContested(p.contact, p.tag)} as contested`,
 })
 
-/** An invitation stays in lists for so long after its end. */
+/** The time that an invitation stays in lists after its end. */
 const KEPT_DAYS = 30
 
 const sweep = createSweep({

@@ -107,7 +107,7 @@ const SUPPORT_FIELDS = new Set(['locked', 'locked_reason'])
 
 type Body = Record<string, unknown> | null
 
-/** Of the scopes that support staff have in part, what they may do with them. A delay is up to the operation. */
+/** The operations that support staff may use of the scopes they have in part. Each operation itself adds its delay. */
 const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, unknown>) => boolean>>> = {
   'accounts:write': {
     'PATCH /admin/v1/accounts/:uuid': (body = {}) =>

@@ -60,7 +60,7 @@ export const administrationInterface = (routes: readonly AdminRoute[]): Interfac
   complete: (gathered) => describeAccess(gathered, routes),
 })
 
-/** Adds to what the routes say: the scope, the refusals, the header of calls that can be sent again. */
+/** Adds to the description of each route: the scope, the refusals, the header of calls that can be sent again. */
 function describeAccess(gathered: unknown, routes: readonly AdminRoute[]): Json {
   const document = JSON.parse(JSON.stringify(gathered)) as Json
   const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))

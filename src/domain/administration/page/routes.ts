@@ -24,7 +24,7 @@ const headers = {
 
 const isPageLanguage = (tag: string | undefined): tag is PageLanguage => tag !== undefined && tag in words
 
-/** `lang` of the address, else the first of Accept-Language that the page speaks. */
+/** Returns the language of the page: `lang` of the address, else the first of Accept-Language that the page has. */
 function languageOf(asked: string | undefined, accepted: string | undefined): PageLanguage {
   if (isPageLanguage(asked)) return asked
   const tags = (accepted ?? '').split(',').map((part) => part.trim().slice(0, 2).toLowerCase())

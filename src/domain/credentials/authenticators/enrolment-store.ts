@@ -114,8 +114,8 @@ const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
 
 /**
  * The parameters of what follows when two factors were turned on for the account in `enabled`. From then on no session
- * of the account goes back to a single factor. No other device is known, since what a guessed password opened would
- * outlive the remedy against it.
+ * of the account goes back to a single factor. All other devices are forgotten: a device that was known by a guessed
+ * password would outlive this remedy.
  */
 const enablingParamTypes = {
   accountId: 'bigint',

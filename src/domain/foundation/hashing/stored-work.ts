@@ -27,7 +27,9 @@ export interface StoredWork {
    * order. No password that opens one of them is known.
    */
   decoys(): ReadonlyMap<string, string>
-  /** Called for a digest that is checked: its parameters are in use, even if the table was not read that far. */
+  /**
+   * It is called for each digest that is checked: its parameters are in use, even if the table was not read that far.
+   */
   learn(work: string): void
   close(): void
 }

@@ -93,10 +93,10 @@ export function createAttemptCounters(
     authorizations: (sessionId: string): Charge[] => [
       { key: `authorizations:${sessionId}`, rule: window(AUTHORIZATIONS_PER_MINUTE, MINUTE_MS) },
     ],
-    /** An application asks for tokens. */
+    /** Charges an application that asks for tokens. */
     tokenCalls: (addressBucket: string): Charge[] =>
       byAddress('token-calls', addressBucket, window(TOKEN_CALLS_PER_MINUTE, MINUTE_MS)),
-    /** The undo page is shown or its form is sent. */
+    /** Charges a visit to the undo page, or its form. */
     undoVisits: (addressBucket: string): Charge[] =>
       byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),
     /** An administrator lifts the limits of an account, or of an identifier that no account has. */

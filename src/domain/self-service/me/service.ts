@@ -43,7 +43,7 @@ export interface MeService {
   describeSecurity(signedIn: Authenticated): Promise<Security>
   /** Lists the events of the account, newest first. */
   listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
-  /** Cannot be undone. Throws what Reauthentication throws. */
+  /** It cannot be undone. It throws the errors of Reauthentication. */
   erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
 }
 

@@ -2,7 +2,9 @@
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { DeviceTags } from '../../accounts/devices/service.ts'
 
-/** The sessions of one account are more than a person would read through. A sign-in ends the surplus. */
+/**
+ * The most sessions that an account has, which is more than a person would read through. A sign-in ends the surplus.
+ */
 export const MAXIMUM_SESSIONS = 100
 
 /** The description of its device that a client may send at login. */

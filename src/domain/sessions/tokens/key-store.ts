@@ -48,7 +48,7 @@ export interface KeyStore {
   add(addition: KeyAddition): Promise<boolean>
   /** Removes a revoked key that needs no successor. */
   revoke(kid: string, now: Date): Promise<void>
-  /** Replaces the sealed private part by the same one sealed anew, unless it is not the same any more. */
+  /** Replaces the sealed private part by the same one sealed anew, unless it has changed meanwhile. */
   putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
 }
 
