@@ -6,7 +6,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
-import { shapes } from '../helpers/service.ts'
+import { differingShapes, shapes } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -49,7 +50,7 @@ async function refuses({ port }: Executable): Promise<boolean> {
   })
 }
 
-describe.each(shapes)('SIGTERM on %s', (shape) => {
+describe.each(reduced(differingShapes, shapes))('SIGTERM on %s', (shape) => {
   test.concurrent('in mid-request: nothing new is taken, the request is answered, its mail leaves, exit code 0', async () => {
     const service = await startExecutable({ shape })
     const email = newEmail()

@@ -1,7 +1,7 @@
 /**
  * The process gets kill -9 under a load of registrations. Every acknowledged account is there, it starts again without
  * a hand, and ten seconds later every message has gone out, the one under way at the kill included. Another replica
- * takes that one over in the same time. Two kills for each shape, twenty with POTERNE_SOAK=1.
+ * takes that one over in the same time. One kill on the embedded database, twenty on each shape with POTERNE_SOAK=1.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -12,7 +12,8 @@ import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-const KILLS = reduced(2, 20)
+const KILLS = reduced(1, 20)
+const tried = reduced<Shape[]>(['embedded'], shapes)
 /** Messages of a channel that a worker has under way at once: so many may go out twice, for each kill. */
 const UNDER_WAY = 8
 const SENT_WITHIN_MS = 10_000
@@ -148,7 +149,7 @@ async function killReplica(): Promise<{ tookMs: number; asked: number }> {
 const runs = new Map<Shape, Promise<Outcome>>()
 let replica: ReturnType<typeof killReplica>
 beforeAll(() => {
-  for (const shape of shapes) runs.set(shape, killAndStart(shape))
+  for (const shape of tried) runs.set(shape, killAndStart(shape))
   replica = killReplica()
   replica.catch(() => {})
 })
@@ -163,7 +164,7 @@ afterAll(async () => {
 
 const longest = (times: number[]) => Math.round(Math.max(...times))
 
-describe.each(shapes)('kill -9 on %s', (shape) => {
+describe.each(tried)('kill -9 on %s', (shape) => {
   test('loses no acknowledged account, no message and no code, and ten seconds later all is sent', async () => {
     const outcome = (await runs.get(shape)) as Outcome
     const { acknowledged, confirmed, restarts, lastMessages, underWay, asked, smtp, service } = outcome

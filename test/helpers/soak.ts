@@ -1,9 +1,18 @@
+import { test } from 'bun:test'
+
 /** The length of the tests of faults: reduced, or with POTERNE_SOAK=1 in full. */
 export const soaking = process.env.POTERNE_SOAK === '1'
 
 export function reduced<T>(short: T, full: T): T {
   return soaking ? full : short
 }
+
+const nothing = Object.assign(() => {}, { each: () => () => {}, concurrent: () => {} })
+/** The `test` that is not registered at all, rather than skipped. */
+export const notHere = nothing as unknown as typeof test
+
+/** The `test` of a long way to what a shorter test shows as well: for a soak only. */
+export const longTest: typeof test = soaking ? test : notHere
 
 /** The middle one; of an even number the upper of the two. */
 export function median(values: number[]): number {
