@@ -268,7 +268,11 @@ describe('what an account carries', () => {
       for (const username of ['a', '-ab', 'a b', 'ä-bc', '', 'x'.repeat(33)])
         expectInvalid(await set(uuid, { username }), { username: 'invalid_value' })
       const { token } = (
-        await call('POST', 'tokens', { name: 'script', scopes: ['accounts:write'], expires_in: '1d' })
+        await call('POST', 'tokens', {
+          name: 'script',
+          scopes: ['accounts:write', 'accounts:erase'],
+          expires_in: '1d',
+        })
       ).body
       const byToken = await onListener(
         service,
@@ -280,6 +284,11 @@ describe('what an account carries', () => {
         },
       )
       expectInvalid(byToken, { username: 'reserved' })
+      const body = { email: newEmail(), username: 'gitea' }
+      const authorization = { headers: { authorization: `Bearer ${token}` } }
+      expectInvalid(await onListener(service, 'POST', 'accounts', body, authorization), {
+        username: 'reserved',
+      })
       expect((await set(uuid, { username: 'grafana' })).body.account.username).toBe('grafana')
     })
 
