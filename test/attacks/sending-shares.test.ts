@@ -83,6 +83,18 @@ test('a network of IPv4 is a /24, and addresses that are not public share nothin
   await service.close()
 })
 
+test('forty networks use up the SMS of newcomers, of which one then comes back in its time', async () => {
+  const service = await startLimited({ clock: noon(), settings: { sms: { daily_budget: 240 } } })
+  const ask = (network: number) => register(service, numberOfNextRange(), `2a01:e0b:${network.toString(16)}`)
+  for (let network = 1; network <= 39; network++) expect(await passed(4, () => ask(network))).toBe(3)
+  expect(await passed(4, () => register(service, numberOfNextRange(), ELSEWHERE))).toBe(3)
+  expect((await ask(41)).status).toBe(429)
+  service.clock.advance((24 * HOUR) / 120)
+  expect((await ask(41)).status).toBe(201)
+  expect((await ask(42)).status).toBe(429)
+  await service.close()
+})
+
 test('when the pool of newcomers is dry, owners on new devices still get their codes, and the operator is told', async () => {
   const service = await startLimited({
     clock: noon(),
