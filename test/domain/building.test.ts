@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
-import { createStorage, shapes, writeSettings } from '../helpers/service.ts'
+import { createStorage, differingShapes, writeSettings } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -33,7 +33,7 @@ function counting(database: Database): { database: Database; count: () => number
   }
 }
 
-test.each(shapes)(
+test.each(differingShapes)(
   'on %s, a service that is built runs nothing and writes nothing until it is started',
   async (shape) => {
     const storage = await createStorage(shape)

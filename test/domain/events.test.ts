@@ -5,7 +5,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { differingShapes, ruleOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -25,7 +25,7 @@ interface EventItem {
   data: Record<string, unknown>
 }
 
-describe.each(shapes)('the history on %s', (shape) => {
+describe.each(differingShapes)('the history on %s', (shape) => {
   const rule = ruleOn(shape)
   const service = useService({ shape })
 

@@ -7,7 +7,7 @@ import { createLogger } from '../../src/platform/http/logging.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { confirmedAccounts, countRows, multiplySessions, renameTable } from '../helpers/database.ts'
-import { shapes, startService } from '../helpers/service.ts'
+import { differingShapes, startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -15,7 +15,7 @@ setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 
-describe.each(shapes)('housekeeping on %s', (shape) => {
+describe.each(differingShapes)('housekeeping on %s', (shape) => {
   const service = useService({ shape })
 
   /** Another minute, another turn. */

@@ -15,10 +15,10 @@ import { newPerson, type PretendProvider, startPretendProvider } from '../helper
 import {
   createStorage,
   deliverySettings,
+  differingShapes,
   mergeSettings,
   type Settings,
   type Shape,
-  shapes,
   type TestClock,
   type TestService,
 } from '../helpers/service.ts'
@@ -129,7 +129,7 @@ async function goOn(service: TestService, state: Awaited<ReturnType<typeof begin
 
 const previousOf = async (service: TestService) => (await service.inside.services.secrets.status()).previous
 
-describe.each(shapes)('on %s', (shape) => {
+describe.each(differingShapes)('on %s', (shape) => {
   test('a session, an app, a code and a sign-in under way survive a change of the secret, and so does what is counted', async () => {
     const stores = await createStorage(shape)
     const clock = today()
