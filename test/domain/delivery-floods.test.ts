@@ -39,7 +39,7 @@ test('e-mails of strangers beyond smtp.strangers_per_hour wait, and those of an 
   await waitFor(() => strangers.filter((email) => service.inbox.textsTo(email).length > 0).length === 2)
   const before = service.inbox.textsTo(owner.identifier).length
   await service.post('2fa/enable', { password: PASSWORD }, { bearer })
-  await waitFor(() => service.inbox.textsTo(owner.identifier).length > before, { timeoutMs: 1000 })
+  await waitFor(() => service.inbox.textsTo(owner.identifier).length > before, { timeoutMs: 10_000 })
   expect(strangers.filter((email) => service.inbox.textsTo(email).length > 0)).toHaveLength(2)
   await service.close()
 })
