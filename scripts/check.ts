@@ -11,6 +11,7 @@ import { checkMigrations } from './checks/migrations.ts'
 import { checkNames } from './checks/names.ts'
 import { checkOpenapi } from './checks/openapi.ts'
 import { checkProse } from './checks/prose.ts'
+import { checkReadme } from './checks/readme.ts'
 import { checkRoutes } from './checks/routes.ts'
 import type { Check } from './checks/source-files.ts'
 import { checkTables } from './checks/tables.ts'
@@ -31,6 +32,7 @@ const checks: Record<string, Check> = {
   'error table': checkErrorTable,
   'interface description': checkOpenapi,
   links: checkLinks,
+  readme: checkReadme,
   prose: checkProse,
   names: checkNames,
   words: checkWords,
