@@ -1,7 +1,7 @@
 /**
- * A client for the browser, React Native, Node or Bun: copy it and make it yours. It knows the two outcomes of a
- * login, keeps the tokens in the store you give it, refreshes them when they are too old, and turns every failure
- * into one `PoterneError`.
+ * A client for the browser, React Native, Node or Bun: copy it and make it yours. Beside the language it needs `fetch`
+ * and `setTimeout`, and for passkeys a browser. It knows the two outcomes of a login, keeps the tokens in the store you
+ * give it, refreshes them when they are too old, and turns every failure into one `PoterneError`.
  */
 
 export interface Tokens {
@@ -87,7 +87,7 @@ export interface ClientOptions {
   /** `https://auth.example.com` */
   baseUrl: string
   store: TokenStore
-  language?: 'fr' | 'en'
+  language?: 'fr' | 'en' | 'es' | 'pt' | 'ar'
   /** Shown to the person in the list of sessions. */
   device?: { device_type?: 'Mobile' | 'Tablette' | 'Navigateur'; device_name?: string; device_os?: string }
   /** Names this device, and nothing else: what strangers do elsewhere then never refuses its owner. */
@@ -97,10 +97,16 @@ export interface ClientOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** A random name for this device, made once and kept. */
-export function keptFingerprint(storage: Pick<Storage, 'getItem' | 'setItem'> = localStorage): string {
+/**
+ * A random name for this device, made once and kept. Where there is no `localStorage` or `crypto`, as in React Native,
+ * hand over a storage that answers at once and a function that makes a UUID.
+ */
+export function keptFingerprint(
+  storage: { getItem(key: string): string | null; setItem(key: string, value: string): void } = localStorage,
+  createUuid: () => string = () => crypto.randomUUID(),
+): string {
   const key = 'poterne-device'
-  const kept = storage.getItem(key) ?? crypto.randomUUID()
+  const kept = storage.getItem(key) ?? createUuid()
   storage.setItem(key, kept)
   return kept
 }
@@ -185,7 +191,10 @@ export function createClient(options: ClientOptions) {
     onSignedOut?.()
   }
 
-  /** Any route that needs an access token: `call('GET', 'sessions')`. Refreshes once where the token is refused. */
+  /**
+   * Any route that needs an access token: `call<Sessions>('GET', 'sessions')`, where the type is yours or a generator's.
+   * Refreshes once where the token is refused.
+   */
   async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const tokens = await readTokens()
     const request = (accessToken: string) => () => send<T>(method, path, body, accessToken)

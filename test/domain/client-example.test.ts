@@ -1,6 +1,13 @@
 /** docs/client-example.ts, run as its readers run it: against the service, over a network that loses things. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type ClientOptions, createClient, PoterneError, type Tokens } from '../../docs/client-example.ts'
+import { runInNewContext } from 'node:vm'
+import {
+  type ClientOptions,
+  createClient,
+  type keptFingerprint,
+  PoterneError,
+  type Tokens,
+} from '../../docs/client-example.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -8,6 +15,9 @@ import { useService } from '../helpers/use-service.ts'
 setDefaultTimeout(20_000)
 
 const service = useService({ shape: 'redis' })
+
+/** A script knows no exports: `export function` loses its first word, a list of names goes. */
+const exported = (line: string) => (line.startsWith('export {') ? '' : line.slice('export '.length))
 
 /** The paths that were asked on the way, and what the network does instead of the next answers. */
 let asked: string[] = []
@@ -152,5 +162,43 @@ describe('the client example', () => {
       status: 502,
       code: 'unexpected_answer',
     })
+  })
+
+  test('runs in an engine that has no browser, no storage and no crypto', async () => {
+    const source = await Bun.file(`${import.meta.dir}/../../docs/client-example.ts`).text()
+    const script = new Bun.Transpiler({ loader: 'ts' })
+      .transformSync(source)
+      .replace(/^export .*$/gm, exported)
+    const bare = runInNewContext(
+      `${script}; ({ createClient, keptFingerprint, absent: [typeof localStorage, typeof crypto, typeof navigator] })`,
+      {
+        fetch,
+        setTimeout,
+      },
+    ) as { createClient: typeof createClient; keptFingerprint: typeof keptFingerprint; absent: string[] }
+    expect(bare.absent).toEqual(['undefined', 'undefined', 'undefined'])
+    const kept = new Map<string, string>()
+    const storage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    }
+    const fingerprint = bare.keptFingerprint(storage, () => 'a name made by the platform')
+    expect(bare.keptFingerprint(storage, () => 'another one')).toBe(fingerprint)
+    const email = newEmail()
+    let tokens: Tokens | null = null
+    const store = {
+      read: () => tokens,
+      write: (newer: Tokens | null) => {
+        tokens = newer
+      },
+    }
+    const client = bare.createClient({ baseUrl: service.url, store, fingerprint, language: 'pt' })
+    await client.register({ email, password: PASSWORD })
+    await client.confirm(email, await service.inbox.nextCode(email), PASSWORD)
+    expect((await client.me()).email).toBe(email)
+    accessTokenExpires()
+    expect((await client.me()).email).toBe(email)
+    await client.logOut()
+    expect(tokens).toBeNull()
   })
 })
