@@ -22,6 +22,17 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
+const isDescribed = (schema: Document): boolean =>
+  '$ref' in schema || 'description' in schema || (schema.anyOf ?? []).some(isDescribed)
+
+/** The fields of a body, at any depth, that have neither a description nor the name of a common schema. */
+function* silentFields(path: string, schema: Document): Generator<string> {
+  for (const [name, field] of Object.entries<Document>(schema.properties ?? {})) {
+    if (!isDescribed(field)) yield `${path}: ${name}`
+    yield* silentFields(`${path}: ${name}`, field)
+  }
+}
+
 test.each(['/swagger', '/swagger/'])(
   '%s loads its script from here, its policy forbids all else',
   async (path) => {
@@ -157,6 +168,19 @@ describe('the document of the service', () => {
         ])
       }
     }
+  })
+
+  test('says a sentence about every field and parameter that a client sends', () => {
+    const silent = operations().flatMap(({ operationId, parameters = [], requestBody }) => [
+      ...parameters
+        .filter((parameter: Document) => !isDescribed(parameter))
+        .map(({ name }: Document) => `${operationId}: ${name}`),
+      ...Object.values<Document>(requestBody?.content ?? {}).flatMap(({ schema }) => [
+        ...silentFields(operationId, schema),
+      ]),
+    ])
+    expect(operations().length).toBeGreaterThan(50)
+    expect(silent).toEqual([])
   })
 
   test('follows the journey of a person, each group described', () => {

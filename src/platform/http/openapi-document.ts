@@ -185,11 +185,13 @@ function plainSchema(schema: unknown): unknown {
   const members = anyOf as Json[] | undefined
   const constants = members?.filter((member) => 'const' in member) ?? []
   if (constants.length > 0 && members?.every((member) => 'const' in member || member.type === 'null')) {
-    const type = constants[0]?.type
+    const [{ type, description }] = constants as [Json]
     const values = constants.map((member) => member.const)
+    // Of a single constant, because that of several is said beside the union.
+    const said = constants.length === 1 && description !== undefined ? { description } : {}
     return constants.length === members.length
-      ? { ...rest, type, enum: values }
-      : { ...rest, type: [type, 'null'], enum: [...values, null] }
+      ? { ...said, ...rest, type, enum: values }
+      : { ...said, ...rest, type: [type, 'null'], enum: [...values, null] }
   }
   const number = members?.find((member) => member.type === 'integer' || member.type === 'number')
   if (members?.[0]?.format === 'integer' || members?.[0]?.format === 'numeric') return { ...rest, ...number }

@@ -63,16 +63,16 @@ export const accountSchema = component(
   ),
 )
 
-const profileText = () => optionalField(t.String({ maxLength: 400 }))
+const profileText = (description: string) => optionalField(t.String({ maxLength: 400, description }))
 
 /** Null removes a field. */
 export const profileBody = t.Object(
   {
-    name: profileText(),
-    given_name: profileText(),
-    family_name: profileText(),
-    zoneinfo: profileText(),
-    picture: profileText(),
+    name: profileText('The whole name, as it is to be shown'),
+    given_name: profileText('The first name'),
+    family_name: profileText('The last name'),
+    zoneinfo: profileText('A time zone, such as Europe/London'),
+    picture: profileText('The address of a picture'),
   },
   {
     description:

@@ -5,7 +5,9 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { ReceiptService } from './receipts.ts'
 
-const params = t.Object({ gateway: t.String({ maxLength: 32 }) })
+const params = t.Object({
+  gateway: t.String({ maxLength: 32, description: 'The name of the gateway in the configuration' }),
+})
 const answer = component(
   'ReceiptTaken',
   t.Object({ status: t.Literal(200) }, { description: 'The receipt was taken, or was of no use.' }),

@@ -25,7 +25,11 @@ export function createMembershipRoutes(
       },
       {
         body: t.Object({
-          invitation: t.String({ maxLength: 256, examples: ['7K3M-9QWX-2T4V-H8ZN'] }),
+          invitation: t.String({
+            maxLength: 256,
+            description: 'The code of the invitation',
+            examples: ['7K3M-9QWX-2T4V-H8ZN'],
+          }),
         }),
         response: {
           200: ownAccountAnswer,

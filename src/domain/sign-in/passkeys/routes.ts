@@ -90,9 +90,16 @@ const passkeysAnswer = component(
   ),
 )
 
-const idParams = t.Object({ id: t.String({ format: 'uuid' }) })
+const idParams = t.Object({
+  id: t.String({ format: 'uuid', description: 'The `id` of the passkey in the list' }),
+})
 
-const nameField = t.String({ minLength: 1, maxLength: 120, examples: ['My phone'] })
+const nameField = t.String({
+  minLength: 1,
+  maxLength: 120,
+  description: 'The name under which the owner sees it',
+  examples: ['My phone'],
+})
 
 const freshNote =
   'Neither password nor code is needed if the session was opened with them less than five minutes ago and the body has its present `refresh_token`, which stays valid.'

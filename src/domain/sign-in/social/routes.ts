@@ -22,10 +22,12 @@ const redirectBrowser = (description: string) =>
   })
 
 const answerFields = {
-  state: t.Optional(t.String({ maxLength: 256 })),
-  code: t.Optional(t.String({ maxLength: 8192 })),
-  iss: t.Optional(t.String({ maxLength: 1024 })),
-  error: t.Optional(t.String({ maxLength: 256 })),
+  state: t.Optional(
+    t.String({ maxLength: 256, description: 'The value that the redirect to the provider had' }),
+  ),
+  code: t.Optional(t.String({ maxLength: 8192, description: "The provider's code" })),
+  iss: t.Optional(t.String({ maxLength: 1024, description: 'The issuer, where the provider names itself' })),
+  error: t.Optional(t.String({ maxLength: 256, description: 'The reason, where the provider refused' })),
 }
 
 /** The answer is that of a login; `two_factor.identifier` names the account, because no identifier was typed. */
