@@ -51,7 +51,7 @@ function removeDetail(operationId: string, summary: string) {
 
 function changeDetail(operationId: string, summary: string) {
   const description =
-    'A code is sent to the new one; a later request replaces it. If it belongs to somebody else, the answer is the same, no code is sent and its owner is told (409 `identifier_taken` with `accounts.reveal_existing` alone).'
+    'A code is sent to the new one; a later request replaces it. An unverified contact of the account is verified in the same way. If it belongs to somebody else, the answer is the same, no code is sent and its owner is told (409 `identifier_taken` with `accounts.reveal_existing` alone).'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
 
