@@ -121,13 +121,14 @@ function callBy(handle: Handle): Call {
     const answer = (await response.json()) as Body & Answer
     if (response.status < 400) return answer
     const fields = (answer.errors ?? []).map(
-      ({ field, message }) => `\n  ${field}: ${expectations[field] ?? message}`,
+      ({ field, code, message }) =>
+        `\n  ${field}: ${(code === 'invalid_value' && expectations[field]) || message}`,
     )
     throw new CommandFailure(1, `${answer.message}${fields.join('')}`)
   }
 }
 
-/** The service says of these fields only that it does not accept the value. */
+/** Says what these fields take, where the service says only that it does not accept the value. */
 const expectations: Record<string, string> = {
   role_id: 'there is no such role: give its number, or a name of [roles] in the configuration',
   since: 'give a time such as 2026-07-01 or 2026-07-01T12:00:00Z',
@@ -136,7 +137,7 @@ const expectations: Record<string, string> = {
 
 interface Answer {
   message: string
-  errors?: { field: string; message: string }[]
+  errors?: { field: string; code: string; message: string }[]
 }
 
 /** It serves the audit trail only: somebody who may open the socket could also send another name. */

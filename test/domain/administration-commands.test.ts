@@ -51,7 +51,7 @@ async function listenAt(service: TestService, path: string): Promise<string | nu
 }
 
 describe('over the socket of a service with the embedded database', () => {
-  const service = useService({ shape: 'embedded' })
+  const service = useService({ shape: 'embedded', settings: { roles: { 7: 'editor' } } })
   const directory = newDirectory('socket')
   const socket = join(directory, 'a.sock')
   const over = (...args: string[]) => run([...args, '--socket', socket], directory)
@@ -141,6 +141,11 @@ describe('over the socket of a service with the embedded database', () => {
       const { exitCode, error } = await over(...words)
       expect([exitCode, error]).toEqual([2, expect.stringMatching(sentence)])
     }
+    const nearly = await over('accounts', 'list', '--role', 'editr')
+    expect([nearly.exitCode, nearly.error]).toEqual([
+      1,
+      expect.stringContaining('There is no role of this name; the nearest is editor.'),
+    ])
     const { out } = await run(['tokens', 'create', '--help'], directory)
     for (const scope of scopes) expect(out).toContain(scope)
   }, 60_000)

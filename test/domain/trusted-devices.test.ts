@@ -204,6 +204,23 @@ describe('a trusted device', () => {
         await call('DELETE', `administrators/${uuid}`)
       },
     ],
+    [
+      'an undo, which brings the same contacts back',
+      async (owner, bearer) => {
+        const email = newEmail()
+        await service.post('email/change', { email, ...stepUp(owner) }, { bearer })
+        const otp = await service.inbox.nextCode(email)
+        expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
+        await service.delivered()
+        const [, token] = /undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(owner.identifier).at(-1)!)!
+        const body = new URLSearchParams({ t: token! })
+        expect((await fetch(`${service.url}/undo`, { method: 'POST', body })).status).toBe(200)
+        await service.post('password/forgot', { identifier: owner.identifier })
+        const reset = { identifier: owner.identifier, otp: await service.inbox.nextCode(owner.identifier) }
+        const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
+        expect((await service.post('password/reset', { ...reset, ...chosen })).status).toBe(200)
+      },
+    ],
     ['the end of all sessions', (_, bearer) => service.post('logout-all', {}, { bearer })],
     [
       'the end of its session from another one',
