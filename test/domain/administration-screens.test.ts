@@ -222,6 +222,18 @@ describe('the page of administration', () => {
     await announced(page, 'The account was erased.')
     expect((await service.post('login', bob)).body.code).toBe('invalid_credentials')
 
+    const made = newEmail()
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
+    await heading(page, 'Accounts')
+    await press(page, 'New account')
+    await page.fill('dialog input[name=email]', made)
+    await page.fill('dialog input[name=username]', 'dora')
+    await page.fill('dialog input[name=groups]', 'staff, beta')
+    await page.click('dialog button[type=submit]')
+    await heading(page, made)
+    const carried = (await asOperator(service, 'GET', `accounts?query=${made}`)).body.items[0]
+    expect(carried).toMatchObject({ username: 'dora', groups: ['beta', 'staff'] })
+
     await press(page, 'Sign out')
     await heading(page, 'Sign in')
     expect((await fetch(`${service.adminUrl}/admin`)).status).toBe(200)
