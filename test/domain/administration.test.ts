@@ -171,6 +171,14 @@ describe.each(shapes)('administration on %s', (shape) => {
     expect((await call('PATCH', `accounts/${uuid}`, patch)).body.code).toBe('validation_failed')
   })
 
+  rule('a new account with several wrong fields is refused with all of them', async () => {
+    const wanted = { email: 'nobody', password: 'short', role_id: 'boss', username: 'no name' }
+    const { body } = await call('POST', 'accounts', wanted)
+    expect(body.code).toBe('validation_failed')
+    const named = body.errors.map(({ field }: { field: string }) => field)
+    expect(new Set(named)).toEqual(new Set(Object.keys(wanted)))
+  })
+
   test('sessions are listed and ended, one or all', async () => {
     const { person, bearer, uuid } = await signedIn()
     const second = (await service.logIn(person)).access_token

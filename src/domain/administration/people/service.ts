@@ -137,6 +137,10 @@ export function createPeopleService(needs: Needs): PeopleService {
     if (typeof password === 'string')
       fields.push(...checkPassword(password, password, contacts.identifiers, passwordRules))
     if (!isMetadata(metadata)) fields.push({ field: 'metadata', code: 'invalid_value' })
+    const { roleId, username } = body
+    if (roleId !== undefined) fields.push(...refusedFields(() => roles.read('role_id', roleId)))
+    if (username)
+      fields.push(...refusedFields(() => usernames.read(username, { mayBeReserved: isByCommand() })))
     const [primary] = contacts.identifiers
     if (fields.length > 0 || !isMetadata(metadata) || primary === undefined)
       throw new AppError('validation_failed', { fields })
@@ -297,4 +301,15 @@ function readLifetime(
   const seconds = (parseDuration(text) ?? 0) / 1000
   if (seconds >= 60 && seconds <= atMost) return seconds
   throw new AppError('validation_failed', { fields: [{ field: 'lifetime', code: 'invalid_value' }] })
+}
+
+/** The value is read again later: here its refusal joins those of the other fields. */
+function refusedFields(read: () => unknown): FieldError[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof AppError && error.fields !== undefined) return error.fields
+    throw error
+  }
 }
