@@ -293,7 +293,7 @@ describe('a restore after the events were swept', () => {
     return (await asOperator(service, 'PATCH', `accounts/${items[0].uuid}`, { username })).status
   }
 
-  async function backedUp() {
+  async function backUpOnce() {
     const service = await startService({ shape: 'redis' })
     const { administrators, administrationTokens, keys } = service.inside.services
     const [ada, bob] = [await service.signUp(newEmail()), await service.signUp(newEmail())]
@@ -309,7 +309,18 @@ describe('a restore after the events were swept', () => {
     )
     expect([made.error, made.code]).toEqual(['', 0])
     const key = keys.signingKey().kid
-    return { service, file, ada, bob, administrator, token, key }
+    await service.inside.close()
+    await Promise.all([service.smtp.stop(), service.gateway.stop()])
+    return { storage: service.storage, file, ada, bob, administrator, token, key }
+  }
+
+  let backedUpBefore: ReturnType<typeof backUpOnce> | undefined
+  /** A service whose database is a copy of the one that was backed up. */
+  async function backedUp() {
+    backedUpBefore ??= backUpOnce()
+    const { storage, ...known } = await backedUpBefore
+    const { url } = await createDatabase({ copied: storage.database!.url as string })
+    return { service: await startService({ storage: { ...storage, database: { url } } }), ...known }
   }
 
   test('still knows who was erased, removed and revoked, and says what it cannot know', async () => {

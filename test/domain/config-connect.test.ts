@@ -13,9 +13,9 @@ import { startPostgres, startRedis } from '../helpers/servers.ts'
 import {
   createStorage,
   deliverySettings,
+  differingShapes,
   mergeSettings,
   type Settings,
-  shapes,
   startService,
   writeSettings,
 } from '../helpers/service.ts'
@@ -39,7 +39,7 @@ async function check(settings: Settings, { env = {}, args = [] as string[] } = {
   return { code: await child.exited, out, error, lines }
 }
 
-test.each(shapes)('everything answers, and nothing is sent (%s)', async (shape) => {
+test.each(differingShapes)('everything answers, and nothing is sent (%s)', async (shape) => {
   const storage = await createStorage(shape)
   const [gateway, smtp] = [await startGateway(), await startSmtp()]
   const settings = mergeSettings(storage.settings, deliverySettings(smtp, gateway), {

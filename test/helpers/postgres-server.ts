@@ -194,15 +194,19 @@ export interface DatabaseOptions {
   migrated?: boolean
   /** A server of `startPostgres()`; the shared one if not given. */
   server?: { url: string }
+  /** The address of another one on that server, to which nobody is connected: this one is a copy of it. */
+  copied?: string
 }
 
 /** A fresh database, a copy of one that the migrations made once. */
 export async function createDatabase({
   migrated = true,
   server,
+  copied,
 }: DatabaseOptions = {}): Promise<TestDatabase> {
   const { url: serverUrl } = server ?? (await sharedPostgres())
-  const template = migrated ? await migratedTemplate(serverUrl) : 'template0'
+  const empty = () => (migrated ? migratedTemplate(serverUrl) : 'template0')
+  const template = copied ? new URL(copied).pathname.slice(1) : await empty()
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
   await onServer(serverUrl, (sql) => sql.unsafe(`create database ${name} template ${template}`))
   const drop = async () => {
