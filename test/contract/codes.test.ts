@@ -3,8 +3,11 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import type { CodeResult } from '../../src/domain/limits/attempts/service.ts'
+import { type CodeBinding, createCodeService } from '../../src/domain/messages/codes/service.ts'
 import type { CodeKey } from '../../src/domain/messages/codes/store.ts'
+import type { Config } from '../../src/platform/config/types.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
+import type { ServerSecret } from '../../src/platform/secret.ts'
 import { seed } from '../random/seed.ts'
 import { countRows, forEachBackend } from './backends.ts'
 import { raceProcesses } from './racer.ts'
@@ -32,6 +35,39 @@ forEachBackend('one-time codes', (backend, name) => {
     await codes.put(key, live, start)
     expect(await codes.take(key, right, 5, start)).toBe('right')
     expect(await codes.take(key, right, 5, start)).not.toBe('right')
+  })
+
+  test('a look at a code changes nothing, and finds a spent one where that is asked for', async () => {
+    const { codes } = backend()
+    const key = newKey()
+    const looks = async (hash = right) => [
+      await codes.holds(key, hash, 5, start),
+      await codes.holds(key, hash, 5, start, true),
+    ]
+    await codes.put(key, live, start)
+    expect(await looks()).toEqual([true, true])
+    expect(await looks(wrong)).toEqual([false, false])
+    expect(await codes.take(key, right, 5, start)).toBe('right')
+    expect(await looks()).toEqual([false, true])
+    expect(await looks(wrong)).toEqual([false, false])
+  })
+
+  test('of 32 calls with the right code and another contact one is right, and none of the others is wrong', async () => {
+    const codes = createCodeService({
+      store: backend().codes,
+      attempts: { run: () => Promise.reject(new Error('not used')), decoy: () => crypto.randomUUID() },
+      secret: { tag: (...parts: unknown[]) => hashOf(parts.join()) } as unknown as ServerSecret,
+      clock: { now: () => start },
+      config: { attempts: 5, lifetimeSeconds: 600 } as Config['codes'],
+    })
+    const sent: CodeBinding = { ...newKey(), purpose: 'two_factor', destination: '+33612345678' }
+    const seed = codes.createSeed()
+    await codes.put(sent, seed, null)
+    const typed = codes.reveal(sent, seed)
+    const others = [sent.destination]
+    const named = { ...sent, destination: 'ada@example.com' }
+    const results = await times(32, () => codes.compare(named, typed, { allowed: true, others }))
+    expect(results.sort()).toEqual(['right', ...Array(31).fill('spent')])
   })
 
   test('without a code nothing passes', async () => {

@@ -105,10 +105,13 @@ export function createCodeService(options: Options): CodeService {
   const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
     secret.tag('code hash', subject, purpose, destination, digits)
 
-  const holds = (tried: TriedBinding, digits: string) =>
-    store.holds(tried, hash(tried, digits), config.attempts, clock.now())
+  const holds = (tried: TriedBinding, digits: string, orSpent = false) =>
+    store.holds(tried, hash(tried, digits), config.attempts, clock.now(), orSpent)
 
-  /** The binding with the destination from which the digits are right; the given one if they are right from none. */
+  /**
+   * The binding with the destination from which the digits are right; the given one if they are right from none. A spent
+   * code is found too, so that a parallel call with it does not count as a wrong attempt.
+   */
   async function findSent(
     tried: TriedBinding,
     digits: string,
@@ -116,7 +119,7 @@ export function createCodeService(options: Options): CodeService {
   ): Promise<TriedBinding> {
     for (const destination of others) {
       const other = { ...tried, destination }
-      if (await holds(other, digits)) return other
+      if (await holds(other, digits, true)) return other
     }
     return tried
   }

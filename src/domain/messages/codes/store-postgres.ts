@@ -97,12 +97,20 @@ const take = defineStatement({
 
 const holds = defineStatement({
   name: 'codes.holds',
-  params: { hash: 'bytea', subject: 'uuid', attempts: 'int', now: 'timestamptz', purpose: 'text' },
+  params: {
+    hash: 'bytea',
+    subject: 'uuid',
+    attempts: 'int',
+    now: 'timestamptz',
+    purpose: 'text',
+    orSpent: 'boolean',
+  },
   row: { holds: 'boolean' },
   sql: (p) => sql`
   select exists (
     select 1 from ${codes}
-     where subject = ${p.subject} and attempts < ${p.attempts} and expires_at > ${p.now} and used_at is null
+     where subject = ${p.subject} and attempts < ${p.attempts} and expires_at > ${p.now}
+       and (used_at is null or ${p.orSpent})
        and purpose in (${p.purpose}, ${p.purpose} || '/password', ${p.purpose} || '/owner')
        and hash = ${p.hash}) as holds`,
 })
@@ -144,8 +152,8 @@ export function createPostgresCodeStore(database: Database): CodeStore {
       })
       return row?.isRight ? 'right' : row?.isSpent ? 'spent' : 'wrong'
     },
-    holds: async ({ subject, purpose }, hash, attempts, at) =>
-      (await database.first(holds, { subject, purpose, hash, attempts, now: at }))!.holds,
+    holds: async ({ subject, purpose }, hash, attempts, at, orSpent = false) =>
+      (await database.first(holds, { subject, purpose, hash, attempts, now: at, orSpent }))!.holds,
     kill: async (key, code) => {
       await database.all(kill, { ...keyOf(key), ...code })
     },

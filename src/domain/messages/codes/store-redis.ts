@@ -62,7 +62,7 @@ return result
 const holds = defineScript(`
 for _, key in ipairs(KEYS) do
   local code = redis.call('HMGET', key, 'hash', 'attempts', 'ends', 'used')
-  if code[1] == ARGV[1] and not code[4] and tonumber(code[2]) < tonumber(ARGV[2]) and tonumber(code[3]) > tonumber(ARGV[3]) then
+  if code[1] == ARGV[1] and (ARGV[4] == '1' or not code[4]) and tonumber(code[2]) < tonumber(ARGV[2]) and tonumber(code[3]) > tonumber(ARGV[3]) then
     return 1
   end
 end
@@ -87,9 +87,9 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
       const own = key.group === null ? 0 : callerGroups.indexOf(key.group) + 1
       return (await runScript(redis, take, keys, [hash, attempts, now.getTime(), own])) as CodeResult
     },
-    async holds(key, hash, attempts, now) {
+    async holds(key, hash, attempts, now, orSpent = false) {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))
-      return (await runScript(redis, holds, keys, [hash, attempts, now.getTime()])) === 1
+      return (await runScript(redis, holds, keys, [hash, attempts, now.getTime(), orSpent ? 1 : 0])) === 1
     },
     kill: async (key, { hash, expiresAt }, now) => {
       await run(kill, key, [hash, expiresAt.getTime(), now.getTime()])

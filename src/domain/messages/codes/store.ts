@@ -62,8 +62,8 @@ export interface CodeStore {
    * throws, the code may have been used nevertheless.
    */
   take(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<CodeResult>
-  /** Tells whether `take` would be `right`. Changes nothing. */
-  holds(key: TriedKey, hash: Uint8Array, attempts: number, now: Date): Promise<boolean>
+  /** Tells whether `take` would be `right`, or with `orSpent` also whether it would be `spent`. Changes nothing. */
+  holds(key: TriedKey, hash: Uint8Array, attempts: number, now: Date, orSpent?: boolean): Promise<boolean>
   /**
    * Ends the code, also one whose message is still on its way: `hash` matches no code, and stays until `expiresAt`. A
    * used code stays as it is, so that parallel calls with it still get `spent`.
