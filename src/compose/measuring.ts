@@ -1,6 +1,8 @@
 /** The measurements around the services: of the stores they ask, and the gauges that a scrape reads. */
+
 import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
+import { createDoctorStore } from '../domain/operations/doctor/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { linesLost } from '../platform/http/log-writer.ts'
@@ -47,7 +49,7 @@ export function measured(
 interface Measured {
   services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits'>
   stores: Pick<Stores, 'messages'>
-  database: Pick<Database, 'upkeep'>
+  database: Database
   clock: Clock
 }
 
@@ -80,6 +82,10 @@ export function addGauges(metrics: Metrics, { services, stores, database, clock 
     return lastFailureAt && lastFailureAt.getTime() / 1000
   })
   addUpkeep(metrics, database)
+  if (database.kind === 'postgres') {
+    const { facts } = createDoctorStore(database)
+    metrics.gauge('database_info', async () => [{ labels: { server: (await facts()).server }, value: 1 }])
+  }
   const labels = { version: version.version, commit: version.commit, bun: version.bun }
   metrics.gauge('build_info', () => [{ labels, value: 1 }])
 }

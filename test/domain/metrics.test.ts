@@ -45,6 +45,7 @@ const promised: Record<string, [type: string, ...labels: string[]]> = {
   housekeeping_last_success_timestamp_seconds: ['gauge'],
   backup_last_success_timestamp_seconds: ['gauge'],
   signing_key_age_seconds: ['gauge'],
+  database_info: ['gauge', 'server'],
   build_info: ['gauge', 'version', 'commit', 'bun'],
 }
 const names = [...Object.keys(counters), ...Object.keys(histograms), ...Object.keys(gauges)].map(
@@ -219,6 +220,7 @@ test('what happened was counted', async () => {
   expect(counted('redis_round_trip_seconds_count')).toBeGreaterThan(5)
   expect(counted('signing_key_age_seconds')).toBeLessThan(600)
   expect(Date.now() / 1000 - counted('housekeeping_last_success_timestamp_seconds')).toBeLessThan(60)
+  expect(counted('database_info', 'server="127.0.0.1:')).toBe(1)
   expect(counted('build_info', `bun="${Bun.version}"`, 'commit="unknown"')).toBe(1)
 })
 

@@ -104,6 +104,7 @@ export const gauges = {
   embedded_dead_rows: { help: 'Rows in the embedded database that are gone, but still keep their space.' },
   embedded_log_bytes: { help: 'What a start of the embedded database after a crash would read of its log.' },
   signing_key_age_seconds: { help: 'Age of the key that signs access tokens.' },
+  database_info: { help: 'Always 1; the label names the server that answers.', labels: ['server'] },
   build_info: { help: 'Always 1; the labels name what runs.', labels: ['version', 'commit', 'bun'] },
 } as const satisfies Record<string, Definition>
 
