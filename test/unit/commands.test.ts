@@ -1,5 +1,6 @@
 /** The command line as users meet it: processes in a directory of their own. */
 import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { CommandFailure } from '../../src/commands/failure.ts'
 import { run } from '../../src/commands/run.ts'
+import { loginName } from '../../src/commands/service-call.ts'
 import { configExample } from '../../src/platform/config/example.ts'
 import { poterneCommand } from '../helpers/executable.ts'
 
@@ -243,4 +245,21 @@ describe('config example', () => {
     writeFileSync(join(directory, 'example.toml'), out)
     expect((await poterne(['config', 'check', '--config', 'example.toml'], smtp)).exitCode).toBe(0)
   })
+})
+
+test('an operator has the name of the login, of sudo, or of the user, also where USER is not set', () => {
+  const { USER, SUDO_USER } = process.env
+  const nameWith = (env: Record<string, string>) => {
+    delete process.env.USER
+    delete process.env.SUDO_USER
+    Object.assign(process.env, env)
+    return loginName()
+  }
+  try {
+    expect(nameWith({ USER: 'ada' })).toBe('ada')
+    expect(nameWith({ USER: 'root', SUDO_USER: 'ada' })).toBe('ada')
+    expect(nameWith({})).toBe(execFileSync('id', ['-un'], { encoding: 'utf8' }).trim())
+  } finally {
+    nameWith({ ...(USER && { USER }), ...(SUDO_USER && { SUDO_USER }) })
+  }
 })
