@@ -46,7 +46,7 @@ export function newDirectory(prefix: string): string {
   return mkdtempSync(join(runDirectory(), `${prefix}-`))
 }
 
-const MEMORY = process.env.POTERNE_TEST_MEMORY ?? '/dev/shm'
+const MEMORY = process.env.TEST_MEMORY_DIRECTORY ?? '/dev/shm'
 /** So much stays free for everybody else. */
 const FREE_BYTES = 6 * 1024 ** 3
 
