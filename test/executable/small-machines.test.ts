@@ -41,8 +41,8 @@ const residentBytes = (pid: number, what: 'VmRSS' | 'VmHWM') =>
   1024
 
 test.each([
-  ['postgres', { idle: 88e6, flood: 256 * 2 ** 20 }],
-  ['embedded', { idle: 224e6, flood: 400 * 2 ** 20 }],
+  ['postgres', { idle: 95e6, flood: 256 * 2 ** 20 }],
+  ['embedded', { idle: 245e6, flood: 400 * 2 ** 20 }],
 ] as const)('%s: idle memory, and a flood of logins under a limit', async (shape, goal) => {
   const limit = limitMemory(goal.flood)
   const settings = {

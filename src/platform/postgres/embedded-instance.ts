@@ -17,7 +17,7 @@ const STACK_KIB = 100
 /** PGlite turns fsync off ("-F"). An acknowledged write must survive a crash of the machine, so we leave it on. */
 const withoutFsyncOff = (parameters: string[]) => parameters.filter((parameter) => parameter !== '-F')
 const OWN_PARAMS = [
-  'shared_buffers=16MB',
+  'shared_buffers=8MB',
   'TimeZone=UTC',
   // Plans are kept: docs/decisions/sequential-scans-off.md.
   'enable_seqscan=off',
