@@ -41,7 +41,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const dev = options.dev === true
   if (options.seed && !dev) throw new CommandFailure(2, '--seed works only together with --dev')
   const { config: configured, file, warnings } = requireConfig({ ...options, dev })
-  const config = await withPort(configured)
+  const config = withPorts(configured)
   const { level, format } = config.log
   const pretty =
     !options.json && (format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true))
@@ -76,18 +76,26 @@ async function serve(options: ServeOptions): Promise<void> {
 }
 
 /** Port 0 means any free port. It is chosen here, because other values that depend on it are needed to build. */
-async function withPort(config: Config): Promise<Config> {
-  const { host, port, baseUrl } = config.server
-  if (port !== 0) return config
-  const probe = Bun.listen({ hostname: host, port: 0, socket: { data() {} } })
-  const free = probe.port
-  probe.stop(true)
-  const derived = (url: string) => (url.endsWith(':0') ? url.replace(/:0$/, `:${free}`) : url)
+function withPorts(config: Config): Config {
+  const { server, admin, tokens } = config
+  const port = server.port || freePort(server.host)
+  const derived = (url: string) => url.replace(/:0$/, `:${port}`)
   return {
     ...config,
-    server: { ...config.server, port: free, baseUrl: derived(baseUrl) },
-    tokens: { ...config.tokens, audience: derived(config.tokens.audience) },
+    server: { ...server, port, baseUrl: derived(server.baseUrl) },
+    tokens: { ...tokens, audience: derived(tokens.audience) },
+    admin: {
+      ...admin,
+      listen: admin.listen && { ...admin.listen, port: admin.listen.port || freePort(admin.listen.host) },
+    },
   }
+}
+
+function freePort(host: string): number {
+  const probe = Bun.listen({ hostname: host, port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
 }
 
 /** Returns the address it listens on. If it cannot listen, it closes the service, which would keep the process alive. */
@@ -162,13 +170,12 @@ function devAddresses(url: string, key: string) {
   const named = url.replace('//127.0.0.1:', '//localhost:')
   return {
     start: `${named}/?key=${key}`,
-    demonstration: `${named}/dev/app?key=${key}`,
     mailbox: `${named}/dev/mailbox?key=${key}`,
     documentation: `${url}/swagger`,
   }
 }
 
-async function seed({ mailbox, database }: Service, url: string, logger: Logger): Promise<void> {
+async function seed({ mailbox, database, services }: Service, url: string, logger: Logger): Promise<void> {
   const people = await seedPeople({
     mailbox: mailbox!,
     lock: (email) => lockSeededAccount(database, email, systemClock.now()),
@@ -186,7 +193,18 @@ async function seed({ mailbox, database }: Service, url: string, logger: Logger)
     },
   })
   for (const { email, password, about, appSecret } of people) {
-    logger.info({ email, password, about, ...(appSecret && { appSecret }) }, 'you can sign in as')
+    const isOwner = about === 'authenticator_app'
+    if (isOwner) await services.administrators.put(email, 'owner')
+    logger.info(
+      {
+        email,
+        password,
+        about,
+        ...(appSecret && { appSecret }),
+        ...(isOwner && { administration: 'owner' }),
+      },
+      'you can sign in as',
+    )
   }
 }
 

@@ -97,7 +97,7 @@ describe('--dev', () => {
       return statusesOf(answer)[0]
     }
     const key = await devKey(dev.process().stdout)
-    for (const page of ['/', '/dev/mailbox', '/dev/mailbox.json', '/dev/app']) {
+    for (const page of ['/', '/dev/mailbox', '/dev/mailbox.json']) {
       const path = `${page}?key=${key}`
       for (const host of ['localhost', `localhost:${dev.port}`, '127.0.0.1', `[::1]:${dev.port}`])
         expect([host, await statusOf(host, path)]).toEqual([host, 200])

@@ -11,8 +11,3 @@ declare module '*/dist/browser/standalone.js' {
   const path: string
   export default path
 }
-/** Imported `with { type: 'text' }`: its content. */
-declare module '*/demonstration.html' {
-  const content: string
-  export default content
-}

@@ -47,10 +47,13 @@ export function parseListenAddress(text: string): { host: string; port: number }
   const [, host = '', port = ''] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? []
   const bare = withoutBrackets(host)
   const number = Number(port)
-  return isHost(bare) && bare.includes(':') === host.startsWith('[') && number > 0 && number < 65_536
+  return isHost(bare) && bare.includes(':') === host.startsWith('[') && number < 65_536
     ? { host: bare, port: number }
     : null
 }
+
+/** Port 0, any free one, is for `--dev` alone. */
+export const isListenAddress = (text: string): boolean => (parseListenAddress(text)?.port ?? 0) > 0
 
 /** A host name or an address; no port, no brackets. */
 export function isHost(text: string): boolean {

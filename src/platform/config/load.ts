@@ -80,15 +80,15 @@ function adaptToDevelopment({ values, settings }: Settings): void {
     values.passkeys.rpId = 'localhost'
     values.passkeys.origins = [`http://localhost:${values.server.port}`]
   }
-  for (const [section, key] of [
-    ['pages', 'enabled'],
-    ['server', 'docs'],
+  for (const [section, key, value] of [
+    ['pages', 'enabled', true],
+    ['server', 'docs', true],
+    ['admin', 'listen', `${devHost}:0`],
   ] as const) {
     const found = setting(section, key)
     if (found?.origin !== 'default') continue
-    if (section === 'pages') values.pages.enabled = true
-    else values.server.docs = true
-    Object.assign(found, { raw: true, origin: 'option' })
+    Object.assign(values[section], { [key]: value })
+    Object.assign(found, { raw: value, origin: 'option' })
   }
   // Pages under development run on ports of their own, and may call the service already.
   values.passkeys.origins = withPages(values)

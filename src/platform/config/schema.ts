@@ -566,7 +566,7 @@ export const schema = {
       '',
       'Where the interface of administration listens for scripts and for the page /admin/. "": nowhere. On loopback only, unless `base_url` is set.',
       {
-        check: (value) => value === '' || formats.parseListenAddress(value) !== null,
+        check: (value) => value === '' || formats.isListenAddress(value),
         expected: 'an address and a port such as "127.0.0.1:8081", or ""',
         emptyAllowed: true,
         example: '127.0.0.1:8081',
@@ -597,7 +597,7 @@ export const schema = {
       '',
       'The address on which `GET /metrics` answers, apart from the public listener. Everybody who reaches it can read it. "": none.',
       {
-        check: (value) => value === '' || formats.parseListenAddress(value) !== null,
+        check: (value) => value === '' || formats.isListenAddress(value),
         expected: 'an address and a port such as "127.0.0.1:9464", or ""',
         emptyAllowed: true,
         example: '127.0.0.1:9464',

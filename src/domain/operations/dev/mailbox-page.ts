@@ -126,7 +126,7 @@ export function mailboxPage(entries: MailboxEntry[], language: Language, texts: 
 <style>${style}</style>
 </head>
 <body data-newest="${newest}" data-copied="${words.copied}">
-<nav><strong>poterne</strong><a href="/dev/app">${words.demonstration}</a><a href="/swagger">${words.documentation}</a></nav>
+<nav><a href="/"><strong>poterne</strong></a><a href="/swagger">${words.documentation}</a></nav>
 <h1>${words.title}</h1>
 <p class="soft">${words.about}</p>
 <form class="tools" method="post" action="/dev/mailbox/clear">

@@ -5,7 +5,6 @@ import { isLoopbackHost } from '../../../platform/config/formats.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { demonstrationPage, demonstrationPolicy } from './demonstration.ts'
 import type { DevKey } from './dev-key.ts'
 import type { Mailbox } from './mailbox.ts'
 import { htmlPartPolicy, mailboxPage, mailboxPolicy } from './mailbox-page.ts'
@@ -32,7 +31,7 @@ export interface DevPages {
   start: Omit<StartPage, 'isOpen'>
 }
 
-/** The mailbox for people as a page, for programs as JSON, newest first; the demonstration page, and links to them at `/`. */
+/** The mailbox for people as a page, for programs as JSON, newest first, and a page of links at `/`. */
 export function createDevRoutes({ mailbox, catalog, key, start }: DevPages) {
   const languageOf = (request: Request) => catalog.pick(request.headers.get('accept-language'))
   return new Elysia({ name: 'dev' })
@@ -58,14 +57,6 @@ export function createDevRoutes({ mailbox, catalog, key, start }: DevPages) {
     .onBeforeHandle(({ request }) => {
       if (!key.isIn(request)) throw new AppError('route_not_found')
     })
-    .get(
-      '/dev/app',
-      ({ request }) => {
-        const language = languageOf(request)
-        return page(demonstrationPage(language, catalog.of(language)), demonstrationPolicy, language)
-      },
-      hidden,
-    )
     .get(
       '/dev/mailbox',
       ({ request }) => {

@@ -1,6 +1,6 @@
 /**
  * Three people to try things with (`poterne serve --dev --seed`), made through the public interface. One has an
- * authenticator app, an operator locked one, and one has not confirmed yet. People who exist already stay as they are.
+ * authenticator app and becomes an owner of the page of administration, an operator locked one, and one has not confirmed yet. People who exist already stay as they are.
  */
 import { Secret, TOTP } from 'otpauth'
 import type { Mailbox } from './mailbox.ts'

@@ -34,12 +34,7 @@ export function startPage(
   const words = texts.mailbox
   const links: [string, string][] = [
     ...(isOpen && hasPages ? ([['/sign-in', texts.pages.sign_in]] as [string, string][]) : []),
-    ...(isOpen
-      ? ([
-          ['/dev/app', words.demonstration],
-          ['/dev/mailbox', words.title],
-        ] as [string, string][])
-      : []),
+    ...(isOpen ? ([['/dev/mailbox', words.title]] as [string, string][]) : []),
     ...(hasDocumentation ? ([['/swagger', words.documentation]] as [string, string][]) : []),
     ...(isOpen && adminUrl !== null ? ([[adminUrl, words.administration]] as [string, string][]) : []),
   ]
