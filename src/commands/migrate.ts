@@ -1,7 +1,8 @@
 /** `poterne migrate`: applies the pending migrations, or lists them. */
 import { Command } from 'commander'
 import { openDatabase } from '../compose/connections.ts'
-import { applyMigrations, ownMigrations, planMigrations } from '../platform/postgres/migrate.ts'
+import { migrateDatabase } from '../compose/migrating.ts'
+import { ownMigrations, planMigrations } from '../platform/postgres/migrate.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { printJson } from './print.ts'
@@ -30,7 +31,7 @@ async function migrate({ plan, own, json, ...options }: MigrateOptions): Promise
   const database = await openDatabase(config)
   try {
     if (plan) return print('pending', await planMigrations(database), json)
-    print('applied', await applyMigrations(database, new Date()), json)
+    print('applied', await migrateDatabase(database, config, new Date()), json)
   } finally {
     await database.close()
   }

@@ -232,7 +232,7 @@ describe('what fails names its key and its file', () => {
       POTERNE_SERVER_SECRET: 'ab'.repeat(32),
     }
     const { code, out } = await runExecutable(['migrate', '--plan'], { env })
-    expect({ code, first: lines(out)[0] }).toEqual({ code: 0, first: 'pending 0000_schema' })
+    expect({ code, first: lines(out)[0] }).toEqual({ code: 0, first: 'pending 0000_initial' })
     await server.stop()
   })
 

@@ -10,16 +10,13 @@ import { connectServer } from '../../src/platform/postgres/server.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { newEmail, type Person, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
-import { createFilled, laterMigrations } from '../helpers/filled-database.ts'
+import { createFilled, laterMigrations, own } from '../helpers/filled-database.ts'
 import type { Inbox } from '../helpers/inbox.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { reduced } from '../helpers/soak.ts'
 
 setDefaultTimeout(reduced(60_000, 1_800_000))
-
-/** The oldest executable that is upgraded here has so many migrations. */
-const OLDER = 13
 
 test('statements and transactions whose result a migration changes are repeated with the same values', async () => {
   const { url, drop } = await createDatabase({ migrated: false })
@@ -146,7 +143,7 @@ test('replicas are replaced one after the other, beside an older and a newer ver
   // An older executable makes its tables itself, with the texts of its migrations.
   const { url, drop } = older
     ? await createDatabase({ migrated: false })
-    : await createFilled(reduced(1000, 100_000), { migrations: OLDER })
+    : await createFilled(reduced(1000, 100_000), own)
   // So few connections that statements share them.
   const storage = { server: { secret: 'ab'.repeat(32) }, database: { url, pool_size: 2 } }
   const smtp = await startSmtp({ security: 'none', auth: null })

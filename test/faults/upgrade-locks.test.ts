@@ -1,12 +1,11 @@
 /**
- * The time that each migration, from the first one on, keeps others waiting in a database that is in use. 5,000
- * accounts; a million, and two million sessions, with POTERNE_SOAK=1, which takes five minutes, most of them to fill
- * the tables.
+ * The time that each migration keeps others waiting in a database that is in use. 5,000 accounts; a million, and two
+ * million sessions, with POTERNE_SOAK=1, which takes five minutes, most of them to fill the tables.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Database } from '../../src/platform/postgres/database.ts'
-import { applyMigrations, ownMigrations } from '../../src/platform/postgres/migrate.ts'
-import { createFilled, stages } from '../helpers/filled-database.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { createFilled, earlier, own, type Series, stages } from '../helpers/filled-database.ts'
 import { type Waits, watchLocks } from '../helpers/lock-watch.ts'
 import { startPostgres } from '../helpers/servers.ts'
 import { reduced, soaking } from '../helpers/soak.ts'
@@ -37,15 +36,18 @@ function describeRow({ names, tookMs, waits, held }: Row): string {
   return `${names.join(', ') || 'none'}: ${round(tookMs)}, longest wait ${round(ms)} (${probe}), longest lock ${round(held.ms)} (${held.table})\n`
 }
 
-test('no migration since the first keeps anybody waiting for a second', async () => {
+test.each<[string, Series]>([
+  ['from before the first release', earlier],
+  ['since', own],
+])('no migration after the first keeps anybody waiting for a second: those %s', async (_, series) => {
   const server = soaking
     ? await startPostgres({ settings: { fsync: 'on', full_page_writes: 'on', max_wal_size: '4GB' } })
     : undefined
-  const filled = await createFilled(ACCOUNTS, server && { server })
+  const filled = await createFilled(ACCOUNTS, series, server && { server })
   const watch = await watchLocks(filled.url, ACCOUNTS)
   const rows: Row[] = []
   let done = 1
-  for (const stage of stages()) {
+  for (const stage of stages(series)) {
     watch.take()
     let startedAt = performance.now()
     const database = observed(filled.database, async () => {
@@ -55,14 +57,14 @@ test('no migration since the first keeps anybody waiting for a second', async ()
       rows.push({ names, ...measured })
       startedAt = performance.now()
     })
-    await applyMigrations(database, new Date(), { migrations: ownMigrations.slice(0, stage) })
+    await applyMigrations(database, new Date(), { migrations: series.migrations.slice(0, stage) })
     await filled.advance(stage)
   }
   await watch.stop()
   if (soaking) for (const row of rows) process.stdout.write(describeRow(row))
   const slow = rows.filter(({ waits, held }) => Math.max(held.ms, ...Object.values(waits)) >= LONGEST_MS)
   expect(slow.map(describeRow)).toEqual([])
-  expect(rows.flatMap(({ names }) => names)).toHaveLength(ownMigrations.length - 1)
+  expect(rows.flatMap(({ names }) => names)).toHaveLength(series.migrations.length - 1)
   // None of them inherits the locks of the one before it.
   expect(rows.filter(({ names }) => names.length > 1)).toEqual([])
   await filled.drop()

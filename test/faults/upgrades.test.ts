@@ -1,31 +1,24 @@
 /**
- * Upgrades that end early, and databases that former migrations made. The times for which migrations keep anybody
+ * Upgrades that end early, tried with the migrations from before the first release. The times for which migrations keep anybody
  * waiting are in upgrade-locks.test.ts, two versions side by side in rolling-upgrade.test.ts.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Database, Executor } from '../../src/platform/postgres/database.ts'
-import {
-  applyMigrations,
-  type Migration,
-  migrationNames,
-  ownMigrations,
-} from '../../src/platform/postgres/migrate.ts'
+import { applyMigrations, type Migration, ownMigrations } from '../../src/platform/postgres/migrate.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
-import { poterneCommand } from '../helpers/executable.ts'
-import { laterMigrations } from '../helpers/filled-database.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { earlier, laterMigrations } from '../helpers/filled-database.ts'
 import { createDatabase, type PostgresServer, startPostgres } from '../helpers/servers.ts'
 import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(reduced(60_000, 1_800_000))
 
-/** The migrations of the oldest executable that is upgraded here; what follows is applied to a database in use. */
-const OLDER = ownMigrations.slice(0, 13)
+/** An older executable had applied these; the others are applied to a database in use. */
+const OLDER = earlier.migrations.slice(0, 13)
+const { migrations } = earlier
+const names = migrations.map(({ name }) => name)
 
 /** Everything that migrations make, as text. */
 async function schemaOf(url: string): Promise<string[]> {
@@ -35,6 +28,9 @@ async function schemaOf(url: string): Promise<string[]> {
       from information_schema.columns where table_schema = 'public' and table_name <> 'poterne_migrations'
     union all select indexdef from pg_indexes where schemaname = 'public'
     union all select indexrelid::regclass::text || ' is invalid' from pg_index where not indisvalid
+    union all select format('%s %s %s', relname, relpersistence, reloptions) from pg_class
+               where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'poterne_migrations'
+    union all select pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
     union all select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
                where connamespace = 'public'::regnamespace
     union all select proname || ' ' || md5(prosrc) from pg_proc where pronamespace = 'public'::regnamespace
@@ -61,49 +57,53 @@ function cutAt(database: Database, cut: number): Database {
   }
 }
 
-/** The migrations with the texts that some of them had before they were made fit for large databases. */
-const formerMigrations: Migration[] = ownMigrations.map((migration) => {
-  const path = join(import.meta.dir, `../helpers/former-migrations/${migration.name}.sql`)
-  if (!existsSync(path)) return migration
-  const text = readFileSync(path, 'utf8')
-  const hash = createHash('sha256').update(text).digest('hex')
-  expect(migration.formerHashes).toEqual([hash])
-  return { ...migration, hash, concurrent: false, statements: text.split('--> statement-breakpoint') }
+/** Makes a database with these migrations, and answers its schema. */
+async function schemaAfter(migrations: readonly Migration[]): Promise<string[]> {
+  const { url, drop } = await createDatabase({ migrated: false })
+  const database = await connectServer({ url, poolSize: 1 })
+  await applyMigrations(database, new Date(), { migrations })
+  await database.close()
+  const schema = await schemaOf(url)
+  await drop()
+  return schema
+}
+
+const earlierSchema = () => schemaAfter(migrations)
+
+test('the first migration makes what those from before the first release made', async () => {
+  const isMigration = (line: string) => /^\d{4}_\w+$/.test(line)
+  // No statement of the present calls them.
+  const isDead = (line: string) => /^limits_(recent|take|j\w+) /.test(line)
+  const now = await schemaAfter(ownMigrations.slice(0, 1))
+  // The index that finds accounts by a part of a contact gathers its entries now.
+  const asNow = (line: string) =>
+    line.replace("WITH (fastupdate='false')", "WITH (gin_pending_list_limit='256')")
+  const before = (await earlierSchema()).filter((line) => !isDead(line)).map(asNow)
+  expect(now.filter((line) => !isMigration(line))).toEqual(before.filter((line) => !isMigration(line)))
 })
 
-test.each([6, 10, 27])(
-  'a database to which the former texts of the first %i migrations were applied ends with the same schema',
-  async (count) => {
-    const straight = await createDatabase()
-    const { url, drop } = await createDatabase({ migrated: false })
-    const database = await connectServer({ url, poolSize: 2 })
-    await applyMigrations(database, new Date(), { migrations: formerMigrations.slice(0, count) })
-    expect(await applyMigrations(database, new Date())).toEqual(migrationNames.slice(count))
-    expect(await schemaOf(url)).toEqual(await schemaOf(straight.url))
-    const unknown = ownMigrations.map((each) => ({ ...each, hash: 'another', formerHashes: [] }))
-    await expect(applyMigrations(database, new Date(), { migrations: unknown })).rejects.toThrow(
-      'is not the one in this executable',
-    )
-    await database.close()
-    await Promise.all([drop(), straight.drop()])
-  },
-)
+test('a database from before the first release is refused by a sentence of its own', async () => {
+  const { url, drop } = await createDatabase({ migrated: false })
+  const database = await connectServer({ url, poolSize: 1 })
+  await applyMigrations(database, new Date(), { migrations: earlier.migrations.slice(0, 2) })
+  await expect(applyMigrations(database, new Date())).rejects.toThrow('from before its first release')
+  await database.close()
+  await drop()
+})
 
 describe('an upgrade that is cut', () => {
   test('at any of its statements is finished by the next start', async () => {
-    const straight = await createDatabase()
-    const expected = await schemaOf(straight.url)
-    await straight.drop()
+    const expected = await earlierSchema()
     let cuts = 0
     for (let cut = 2; ; cut += reduced(30, 1)) {
       const { url, drop } = await createDatabase({ migrated: false })
       const database = await connectServer({ url, poolSize: 2 })
       await applyMigrations(database, new Date(), { migrations: OLDER })
-      const outcome = await applyMigrations(cutAt(database, cut), new Date()).then(
+      const outcome = await applyMigrations(cutAt(database, cut), new Date(), { migrations }).then(
         () => 'finished',
         (error) => error.message,
       )
-      await applyMigrations(database, new Date())
+      await applyMigrations(database, new Date(), { migrations })
       expect(await schemaOf(url)).toEqual(expected)
       await database.close()
       await drop()
@@ -122,20 +122,12 @@ const ownServer = () =>
 afterAll(async () => (await server)?.stop())
 
 /** Its first index is made concurrently, on accounts. */
-const CONCURRENT = migrationNames.indexOf('0017_account_search')
+const CONCURRENT = names.indexOf('0017_account_search')
 
 /** Migrates in a process of its own, and waits until the server makes the first index for it. */
 async function migrateUntilIndex(url: string, watcher: postgres.Sql) {
-  const child = Bun.spawn([...poterneCommand(), 'migrate'], {
-    cwd: newDirectory('migrate'),
-    env: {
-      PATH: process.env.PATH ?? '',
-      POTERNE_DATABASE_URL: url,
-      POTERNE_SERVER_SECRET: 'ab'.repeat(32),
-    },
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
+  const script = join(import.meta.dir, '../helpers/migrate-earlier.ts')
+  const child = Bun.spawn([process.execPath, script, url], { stdout: 'ignore', stderr: 'ignore' })
   await waitFor(
     async () =>
       (
@@ -148,14 +140,12 @@ async function migrateUntilIndex(url: string, watcher: postgres.Sql) {
 }
 
 test('a process or a server that is killed while an index is made leaves what the next start finishes', async () => {
-  const straight = await createDatabase()
-  const expected = await schemaOf(straight.url)
-  await straight.drop()
+  const expected = await earlierSchema()
   const server = await ownServer()
   for (const killed of ['process', 'server']) {
     const { url } = await createDatabase({ migrated: false, server })
     const before = await connectServer({ url, poolSize: 1 })
-    await applyMigrations(before, new Date(), { migrations: ownMigrations.slice(0, CONCURRENT) })
+    await applyMigrations(before, new Date(), { migrations: migrations.slice(0, CONCURRENT) })
     await before.close()
     const clients = [1, 2].map(() => postgres(url, { max: 1, onnotice: () => {} }))
     const [holder, watcher] = clients as [postgres.Sql, postgres.Sql]
@@ -171,13 +161,13 @@ test('a process or a server that is killed while an index is made leaves what th
       await child.exited
     }
     const database = await connectServer({ url, poolSize: 1 })
-    const finished = applyMigrations(database, new Date())
+    const finished = applyMigrations(database, new Date(), { migrations })
     // The server goes on with the index of a process that is gone, and the next start waits for it.
     if (killed === 'process') {
       await watcher`select pg_sleep(0.2)`
       await holder.unsafe('commit')
     }
-    expect(await finished).toEqual(migrationNames.slice(CONCURRENT))
+    expect(await finished).toEqual(names.slice(CONCURRENT))
     expect(await schemaOf(url)).toEqual(expected)
     await Promise.all([database.close(), ...clients.map((client) => client.end({ timeout: 0 }))])
   }

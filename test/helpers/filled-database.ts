@@ -1,16 +1,23 @@
-/** Databases as older versions left them, with many accounts: filled by SQL, at the shape of the time. */
+/** Databases with many accounts, filled by SQL as their migrations were at the time. */
+import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Database } from '../../src/platform/postgres/database.ts'
 import { applyMigrations, type Migration, ownMigrations } from '../../src/platform/postgres/migrate.ts'
+import { readFolder } from '../../src/platform/postgres/read-migrations.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
 import { createDatabase } from './servers.ts'
 
+export interface Series {
+  migrations: readonly Migration[]
+  /** The rows that are put into the tables once so many migrations are applied; `$1` is the number of accounts. */
+  fills: Record<number, string[]>
+}
+
 /**
- * The rows that are put into the tables once so many migrations are applied; `$1` is the number of accounts. One
- * account in fifty is an unverified registration, which others contest; one in ten has an app, one in a hundred is
+ * One account in fifty is an unverified registration, which others contest; one in ten has an app, one in a hundred is
  * locked.
  */
-const FILLS: Record<number, string[]> = {
+const EARLIER_FILLS: Series['fills'] = {
   1: [
     `insert into accounts (uuid, email, email_key, phone, password_digest, accountable_type, role_id,
                            account_confirmed_at, email_confirmed_at, phone_confirmed_at, locked_at, two_factor_enabled,
@@ -66,6 +73,30 @@ const FILLS: Record<number, string[]> = {
   ],
 }
 
+/** The migrations from before the first release, which did everything that a migration may do: they try the migrator. */
+export const earlier: Series = {
+  migrations: readFolder(join(import.meta.dir, 'earlier-migrations')),
+  fills: EARLIER_FILLS,
+}
+
+/** The same people in the tables of the present. */
+const OWN_FILLS: Series['fills'] = {
+  1: [
+    `insert into accounts (uuid, email, email_key, phone, password_digest, accountable_type, role_id,
+                           account_confirmed_at, email_confirmed_at, phone_confirmed_at, locked_at, two_factor_enabled,
+                           waiting_for, created_at, updated_at, language)
+     select gen_random_uuid(), 'person-' || i || '@example.com', 'person-' || i || '@example.com',
+            '+3361' || lpad(i::text, 7, '0'),
+            '$argon2id$v=19$m=8,t=1,p=1$' || repeat('A', 22) || '$' || repeat('B', 43), 'User', i % 3,
+            case when i % 50 > 0 then now() end, case when i % 50 > 0 then now() end,
+            case when i % 50 > 0 and i % 2 = 0 then now() end, case when i % 100 = 1 then now() end, i % 10 = 1,
+            case when i % 50 = 0 then 'person-' || i || '@example.com' end,
+            now() - i * interval '1 second', now(), 'fr' from generate_series(1, $1::int) i`,
+    ...[...EARLIER_FILLS[4]!, ...EARLIER_FILLS[9]!, ...EARLIER_FILLS[16]!],
+  ],
+}
+export const own: Series = { migrations: ownMigrations, fills: OWN_FILLS }
+
 export interface FilledDatabase {
   url: string
   database: Database
@@ -78,15 +109,16 @@ export interface FilledDatabase {
 }
 
 /** Returns the numbers of migrations after which tables are filled, up to all of them. */
-export const stages = (): number[] => [
-  ...Object.keys(FILLS)
+export const stages = ({ fills, migrations }: Series): number[] => [
+  ...Object.keys(fills)
     .map(Number)
     .filter((count) => count > 1),
-  ownMigrations.length,
+  migrations.length,
 ]
 
 export async function createFilled(
   accounts: number,
+  series: Series,
   { migrations = 1, server }: { migrations?: number; server?: { url: string } } = {},
 ): Promise<FilledDatabase> {
   const { url, drop } = await createDatabase({ migrated: false, ...(server && { server }) })
@@ -94,8 +126,8 @@ export async function createFilled(
   const client = postgres(url, { max: 1, onnotice: () => {} })
   let filled = 0
   const advance = async (count: number) => {
-    await applyMigrations(database, new Date(), { migrations: ownMigrations.slice(0, count) })
-    for (const [at, texts] of Object.entries(FILLS)) {
+    await applyMigrations(database, new Date(), { migrations: series.migrations.slice(0, count) })
+    for (const [at, texts] of Object.entries(series.fills)) {
       if (Number(at) <= filled || Number(at) > count) continue
       if (Number(at) < count && filled < Number(at)) {
         throw new Error(`the tables of migration ${at} are filled before ${count} is reached`)
@@ -105,7 +137,7 @@ export async function createFilled(
     }
     filled = count
   }
-  for (const count of [1, ...stages()].filter((each) => each < migrations)) await advance(count)
+  for (const count of [1, ...stages(series)].filter((each) => each < migrations)) await advance(count)
   await advance(migrations)
   return {
     ...{ url, database, accounts, advance },
@@ -127,7 +159,6 @@ export const laterMigrations: Migration[] = ['accounts', 'sessions', 'messages',
     ...{
       name: `later_${index}`,
       hash: `later_${index}`,
-      formerHashes: [],
       oldestVersion: null,
       concurrent: false,
     },

@@ -35,7 +35,7 @@ test.each([
   ['reset lock_timeout', 'lifts lock_timeout'],
   [`select set_config('lock_timeout', '0', true)`, 'lifts lock_timeout'],
 ])('a new migration may not say %s', (text, problem) => {
-  expect(checkMigration('0016_new.sql', text)).toEqual([expect.stringContaining(problem)])
+  expect(checkMigration('0001_new.sql', text)).toEqual([expect.stringContaining(problem)])
 })
 
 test.each([
@@ -56,9 +56,9 @@ test.each([
   ['UPDATE "signing_keys" SET "published_until" = null;'],
   ['CREATE FUNCTION "f"() RETURNS void LANGUAGE sql AS $$ DELETE FROM "accounts" $$;'],
 ])('a new migration may say %s', (text) => {
-  expect(checkMigration('0016_new.sql', text)).toEqual([])
+  expect(checkMigration('0001_new.sql', text)).toEqual([])
 })
 
-test('migrations from before the rules stay as they are', () => {
-  expect(checkMigration('0015_events.sql', 'ALTER TABLE "accounts" DROP COLUMN "email";')).toEqual([])
+test('the first migration meets an empty database, so no rule holds for it', () => {
+  expect(checkMigration('0000_initial.sql', 'ALTER TABLE "accounts" DROP COLUMN "email";')).toEqual([])
 })

@@ -82,7 +82,6 @@ function withConcurrent(): Migration[] {
       number,
       name,
       hash: name,
-      formerHashes: [],
       statements,
       oldestVersion: null,
       concurrent,

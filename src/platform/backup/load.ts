@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { CopySession } from '../postgres/copy.ts'
 import { databaseCode } from '../postgres/failure.ts'
-import { isText, ownMigrations } from '../postgres/migrate.ts'
+import { ownMigrations } from '../postgres/migrate.ts'
 import {
   countRows,
   finishTables,
@@ -28,7 +28,7 @@ export function requireKnownMigration({ migration: { number, name, hash }, versi
   const own = ownMigrations[number]
   if (own === undefined)
     throw new BackupRefused(`was made by a newer poterne (${version}, ${name}): restore it with that version`)
-  if (!isText(own, hash))
+  if (own.hash !== hash)
     throw new BackupRefused(`holds migration ${name}, which is not the one in this executable`)
 }
 

@@ -15,6 +15,9 @@ export type { Migration } from './read-migrations.ts'
 /** The migrations in this executable, oldest first. */
 export const ownMigrations: readonly Migration[] = readMigrations()
 
+/** The first of the migrations that `0000_initial` replaced before anything was released. */
+const BEFORE_RELEASE = '0000_schema'
+
 /** The key of the advisory lock. Any number will do, but it must never change. */
 const LOCK = 7_045_318
 
@@ -105,10 +108,6 @@ const LOCK_TRIES = 60
 const LOCK_PAUSE_MS = 1000
 const BUSY_PAUSE_MS = 100
 
-/** Tells whether the hash is that of the migration's text, or of an earlier one. */
-export const isText = ({ hash, formerHashes }: Migration, other: string) =>
-  hash === other || formerHashes.includes(other)
-
 /** Migrations of a newer version are no obstacle where each of them names this version as able to use the database. */
 function pendingAfter(applied: AppliedBefore[], migrations: readonly Migration[]): Migration[] {
   for (const { number, name, hash, oldestVersion } of applied) {
@@ -119,8 +118,12 @@ function pendingAfter(applied: AppliedBefore[], migrations: readonly Migration[]
         `the database was migrated by a newer poterne (${applied.at(-1)?.name}); run that version, or restore a backup`,
       )
     }
-    if (!isText(own, hash)) {
-      throw new MigrationRefused(`migration ${name} in the database is not the one in this executable`)
+    if (own.hash !== hash) {
+      throw new MigrationRefused(
+        name === BEFORE_RELEASE
+          ? 'the database was made by a poterne from before its first release, and none continues it: start with a new database'
+          : `migration ${name} in the database is not the one in this executable`,
+      )
     }
   }
   return migrations.slice(applied.length)

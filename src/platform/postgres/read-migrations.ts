@@ -7,11 +7,6 @@ export interface Migration {
   number: number
   name: string
   hash: string
-  /**
-   * The hashes of earlier texts, from the lines `-- formerly: …`. Where one of them was applied, later migrations make
-   * good what it did otherwise.
-   */
-  formerHashes: string[]
   statements: string[]
   /** The oldest version that may run beside it, from its line `-- oldest version beside it: 1.2.3`; null: any. */
   oldestVersion: string | null
@@ -19,8 +14,10 @@ export interface Migration {
   concurrent: boolean
 }
 
-export function readMigrations(): Migration[] {
-  const folder = join(import.meta.dir, '../../../drizzle')
+export const readMigrations = (): Migration[] => readFolder(join(import.meta.dir, '../../../drizzle'))
+
+/** The migrations that the journal of a folder lists. */
+export function readFolder(folder: string): Migration[] {
   const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
     entries: { idx: number; tag: string }[]
   }
@@ -30,7 +27,6 @@ export function readMigrations(): Migration[] {
       number: idx,
       name: tag,
       hash: createHash('sha256').update(text).digest('hex'),
-      formerHashes: [...text.matchAll(/^-- formerly: ([0-9a-f]{64})$/gm)].map(([, hash]) => hash as string),
       oldestVersion: /^-- oldest version beside it: (\d+\.\d+\.\d+)$/m.exec(text)?.[1] ?? null,
       concurrent: text.startsWith('-- concurrently\n'),
       statements: text.split('--> statement-breakpoint').map((part) => part.trim()),

@@ -1,6 +1,6 @@
 /**
  * Counters in PostgreSQL: unlogged table `limits` (a crash of the server empties it), one row for each counter, its
- * state as in charge.ts, until swept after `expires_at`. The SQL function limits_charge (drizzle/0008) evaluates and
+ * state as in charge.ts, until swept after `expires_at`. The SQL function limits_charge (drizzle/0000_initial.sql) evaluates and
  * counts, so that a charge is one round trip however many counters it names.
  */
 

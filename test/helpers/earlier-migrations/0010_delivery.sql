@@ -1,4 +1,3 @@
--- formerly: 8b89b3d02d246be1f1a9f593de7754de914f61812dbfdfb29fe9dfac78abad0e
 -- The indexes of messages that belong here are made by 0027, without stopping writers.
 CREATE TABLE "early_receipts" (
 	"gateway" text NOT NULL,

@@ -1,4 +1,3 @@
--- formerly: 98acd3f285998de3c0c835ed77098d24f733309c4a204e882ca0c174dc3aa649
 CREATE TABLE "housekeeping" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"next_at" timestamp (3) with time zone NOT NULL

@@ -1,3 +1,4 @@
+-- The indexes of accounts and messages that belong here are made by 0027, without stopping writers.
 CREATE TABLE "replaced_contacts" (
 	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "replaced_contacts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"account_id" bigint NOT NULL,
@@ -19,11 +20,4 @@ ALTER TABLE "identities" ADD COLUMN "added_by" uuid;--> statement-breakpoint
 ALTER TABLE "totp_factors" ADD COLUMN "added_by" uuid;--> statement-breakpoint
 ALTER TABLE "replaced_contacts" ADD CONSTRAINT "replaced_contacts_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "replaced_contacts_account" ON "replaced_contacts" USING btree ("account_id");--> statement-breakpoint
-CREATE INDEX "replaced_contacts_replaced_at" ON "replaced_contacts" USING btree ("replaced_at");--> statement-breakpoint
-CREATE INDEX "accounts_email_claims" ON "accounts" USING btree ("email_key","id") WHERE "accounts"."email_confirmed_at" is null and "accounts"."account_confirmed_at" is not null;--> statement-breakpoint
-CREATE INDEX "accounts_phone_claims" ON "accounts" USING btree ("phone","id") WHERE "accounts"."phone_confirmed_at" is null and "accounts"."account_confirmed_at" is not null;--> statement-breakpoint
-CREATE INDEX "accounts_email_registrations" ON "accounts" USING btree ("email_key","id") WHERE "accounts"."account_confirmed_at" is null;--> statement-breakpoint
-CREATE INDEX "accounts_phone_registrations" ON "accounts" USING btree ("phone","id") WHERE "accounts"."account_confirmed_at" is null;--> statement-breakpoint
-CREATE INDEX "accounts_email_made" ON "accounts" USING btree ("email_key") WHERE "accounts"."origin" is not null;--> statement-breakpoint
-CREATE INDEX "accounts_phone_made" ON "accounts" USING btree ("phone") WHERE "accounts"."origin" is not null;--> statement-breakpoint
-CREATE INDEX "messages_destination" ON "messages" USING btree (lower("destination")) WHERE "messages"."destination" <> '';
+CREATE INDEX "replaced_contacts_replaced_at" ON "replaced_contacts" USING btree ("replaced_at");

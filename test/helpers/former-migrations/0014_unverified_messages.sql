@@ -1,1 +1,0 @@
-CREATE INDEX "messages_unverified" ON "messages" USING btree ("code_subject","code_purpose") WHERE "messages"."gateway" is not null and "messages"."verified_at" is null;
