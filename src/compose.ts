@@ -8,6 +8,7 @@ import { createApp } from './app.ts'
 import { type Administration, createAdministration } from './compose/administration.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
+import { migrateDatabase } from './compose/migrating.ts'
 import { requireNotMoved } from './compose/move.ts'
 import type { createPages } from './compose/pages.ts'
 import type { Services } from './compose/services.ts'
@@ -39,7 +40,7 @@ import { createAddressProbes } from './platform/http/address-probes.ts'
 import { createLogger, type Logger } from './platform/http/logging.ts'
 import { openScrapeListener, type ScrapeListener } from './platform/http/scrape-listener.ts'
 import type { Database } from './platform/postgres/database.ts'
-import { applyMigrations, requireMigrated } from './platform/postgres/migrate.ts'
+import { requireMigrated } from './platform/postgres/migrate.ts'
 import { failedStatement } from './platform/postgres/statement-name.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
@@ -91,7 +92,9 @@ export async function compose(options: ComposeOptions): Promise<Service> {
   const { database, redis } = connections
   try {
     await requireNotMoved(database)
-    await (config.database.migrate ? applyMigrations(database, clock.now()) : requireMigrated(database))
+    await (config.database.migrate
+      ? migrateDatabase(database, config, clock.now())
+      : requireMigrated(database))
     await redis?.ready().catch((error: unknown) => {
       throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
     })
@@ -190,7 +193,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     {
       baseUrl,
       handsOver: config.pages.enabled && config.pages.applications.length > 0,
-      pages: options.createPages?.(services, { dev, settings }) ?? [],
+      pages: options.createPages?.(services, { dev, settings }) ?? null,
       devRoutes:
         mailbox && devKey
           ? (options.createDevRoutes?.({

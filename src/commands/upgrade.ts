@@ -1,7 +1,6 @@
 /** `poterne upgrade`: replaces this executable by the newest release, or by the one before. It never runs by itself. */
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { Command } from 'commander'
-import { preparedDatabasePath } from '../platform/bundled/paths.ts'
 import { type PublicKey, readPublicKey } from '../platform/upgrade/minisign.ts'
 import {
   compareVersions,
@@ -12,26 +11,24 @@ import {
 } from '../platform/upgrade/release-index.ts'
 import { download, exchange, previousOf, replace } from '../platform/upgrade/replace-executable.ts'
 import { releaseKeys, version } from '../platform/version.ts'
-import type { CommonOptions } from './common-options.ts'
-import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { askStatus, urlOf } from './health.ts'
 import { printResult } from './print.ts'
 import { createProgressBar } from './progress.ts'
-
-interface UpgradeOptions extends CommandOptions, CommonOptions {
-  from?: string
-  check?: boolean
-  to?: string
-  back?: boolean
-  environment?: string
-  restart?: string
-}
+import { goBack } from './upgrade-back.ts'
+import {
+  ask,
+  migrationsThatExclude,
+  ownFile,
+  readUnitFile,
+  systemctl,
+  type UpgradeCommandOptions,
+  unitEnvironment,
+} from './upgrade-parts.ts'
 
 const READY_MS = 60_000
 const READY_PAUSE_MS = 500
-/** Our container images hold this file. */
-const IMAGE_MARK = '/etc/poterne-image'
 
 export function upgradeCommand(): Command {
   return new Command('upgrade')
@@ -47,12 +44,15 @@ export function upgradeCommand(): Command {
     )
     .option('--check', 'only say whether there is a newer release')
     .option('--to <version>', 'only this version')
-    .option('--back', 'go back to the executable that was replaced last')
+    .option(
+      '--back',
+      'go back to the executable that was replaced last; with --yes also to the embedded database of before its migrations',
+    )
     .option(
       '--restart <unit>',
       'restart this systemd unit, and go back if the service is not ready within a minute',
     )
-    .action((options: UpgradeOptions) => explained(() => upgrade(options)))
+    .action((options: UpgradeCommandOptions) => explained(() => upgrade(options)))
 }
 
 async function explained(work: () => Promise<void>): Promise<void> {
@@ -64,13 +64,13 @@ async function explained(work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function upgrade(options: UpgradeOptions): Promise<void> {
+async function upgrade(options: UpgradeCommandOptions): Promise<void> {
   if (options.from !== undefined) {
     const { upgradeEngineFrom } = await import('./upgrade-engine.ts')
     return upgradeEngineFrom(options.from, options)
   }
-  const env = readEnvironment(options.environment)
-  if (options.back) return goBack(options)
+  const env = readUnitFile(options.environment)
+  if (options.back) return goBack(options, env)
   const location = readLocation(options, env)
   const index = await readIndex(location, releaseKeys.map(readPublicKey).filter(isKey))
   const newer = compareVersions(index.version, version.version) > 0
@@ -99,18 +99,7 @@ async function upgrade(options: UpgradeOptions): Promise<void> {
 
 const isKey = (key: PublicKey | null): key is PublicKey => key !== null
 
-/** Variables of a systemd environment file: `NAME=value` lines, quotes around a value, `#` before a comment. */
-function readEnvironment(file: string | undefined): Record<string, string> {
-  if (file === undefined) return {}
-  const lines = readFileSync(file, 'utf8').split('\n')
-  const pairs = lines
-    .map((line) => /^\s*([A-Za-z_]\w*)=(.*?)\s*$/.exec(line))
-    .filter((match) => match !== null)
-    .map(([, name, value]) => [name, (value as string).replace(/^(["'])(.*)\1$/, '$2')])
-  return Object.fromEntries(pairs)
-}
-
-function readLocation(options: UpgradeOptions, env: Record<string, string>): string {
+function readLocation(options: UpgradeCommandOptions, env: Record<string, string>): string {
   Object.assign(process.env, env)
   const { config } = requireConfig({ config: options.config, mustDeliver: false })
   if (config.upgrade.index === null) {
@@ -135,7 +124,7 @@ function report(index: ReleaseIndex, about: { newer: boolean; expired: boolean; 
 }
 
 async function install(
-  options: UpgradeOptions,
+  options: UpgradeCommandOptions,
   env: Record<string, string>,
   index: ReleaseIndex,
 ): Promise<void> {
@@ -155,7 +144,7 @@ async function install(
       `poterne ${index.version} is installed; ${previousOf(file)} is the one before. Restart the service now, for example by systemctl restart poterne.`,
     )
   }
-  restart(options.restart)
+  systemctl('restart', options.restart)
   if (await becomesReady(options)) {
     return printResult(
       options,
@@ -163,15 +152,30 @@ async function install(
       `poterne ${index.version} is installed and ready.`,
     )
   }
-  if (unsafe.length > 0) {
+  systemctl('stop', options.restart)
+  if (unsafe.length > 0 && !(await canStillRun(previousOf(file), options, env))) {
+    systemctl('start', options.restart)
     throw new UpgradeRefused(
-      `poterne ${index.version} is not ready after a minute. Its migrations ${unsafe.join(', ')} exclude ${version.version}, so the new executable stays: read its log, then mend it, or restore a backup with ${previousOf(file)}`,
+      `poterne ${index.version} is not ready after a minute. Its migrations ${unsafe.join(', ')} exclude ${version.version}, so the new executable stays: read its log, then mend it. \`poterne upgrade --back --yes\` puts back the embedded database of before; for a server, restore a backup with ${previousOf(file)}`,
     )
   }
   exchange(file)
-  restart(options.restart)
+  systemctl('start', options.restart)
   throw new UpgradeRefused(
     `poterne ${index.version} was not ready after a minute: ${version.version} is back and was restarted; the newer one is ${previousOf(file)}`,
+  )
+}
+
+/** Asks the executable of before whether it can use the database as it is: a new one that failed early migrated nothing. */
+async function canStillRun(
+  previous: string,
+  options: UpgradeCommandOptions,
+  env: Record<string, string>,
+): Promise<boolean> {
+  const command = ['migrate', '--plan', ...(options.config ? ['--config', options.config] : [])]
+  return ask(previous, command, { ...unitEnvironment(options.restart), ...env }).then(
+    () => true,
+    () => false,
   )
 }
 
@@ -179,7 +183,7 @@ async function install(
 async function fetchTried(
   file: string,
   offer: Download,
-  options: UpgradeOptions,
+  options: UpgradeCommandOptions,
   env: Record<string, string>,
   expected: string,
 ): Promise<string> {
@@ -201,37 +205,6 @@ async function fetchTried(
   }
 }
 
-/** Returns the output of an executable. Throws UpgradeRefused with its words where it fails. */
-async function ask(program: string, command: string[], env: Record<string, string>): Promise<string> {
-  const child = Bun.spawn([program, ...command], {
-    env: { ...process.env, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, words] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  if ((await child.exited) === 0) return out
-  throw new UpgradeRefused(
-    `${program} ${command.join(' ')} failed, and nothing was changed:\n${words.trim()}`,
-  )
-}
-
-interface ListedMigration {
-  name: string
-  oldest_version: string | null
-}
-
-/** The migrations that only the new executable has, and that do not name `running` as able to use the database since. */
-function migrationsThatExclude(running: string, before: string, after: string): string[] {
-  const known = new Set((JSON.parse(before) as ListedMigration[]).map(({ name }) => name))
-  return (JSON.parse(after) as ListedMigration[])
-    .filter(({ name }) => !known.has(name))
-    .filter(({ oldest_version }) => oldest_version === null || compareVersions(running, oldest_version) < 0)
-    .map(({ name }) => name)
-}
-
 function offered({ version: newest, targets }: ReleaseIndex): Download {
   const target = `${process.platform}-${process.arch}`
   const offer = targets[target]
@@ -239,53 +212,10 @@ function offered({ version: newest, targets }: ReleaseIndex): Download {
   return offer
 }
 
-/** The file that runs now. Throws UpgradeRefused where another tool is in charge of it. */
-function ownFile(): string {
-  if (preparedDatabasePath === null)
-    throw new UpgradeRefused('poterne runs from source here: upgrade it with git')
-  const file = realpathSync(process.execPath)
-  if (existsSync(IMAGE_MARK)) {
-    throw new UpgradeRefused('this is a container image: run the newer image instead')
-  }
-  if (Bun.which('dpkg-query') && Bun.spawnSync(['dpkg-query', '--search', file]).exitCode === 0) {
-    throw new UpgradeRefused(`${file} belongs to a Debian package: install the newer package instead`)
-  }
-  return file
-}
-
-function restart(unit: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(['systemctl', 'restart', unit])
-  if (exitCode !== 0) process.stderr.write(`systemctl restart ${unit} failed: ${stderr.toString().trim()}\n`)
-}
-
-async function becomesReady(options: UpgradeOptions): Promise<boolean> {
+async function becomesReady(options: UpgradeCommandOptions): Promise<boolean> {
   const { config } = requireConfig({ config: options.config, mustDeliver: false })
   for (const end = Date.now() + READY_MS; Date.now() < end; await Bun.sleep(READY_PAUSE_MS)) {
     if ((await askStatus(urlOf(config, '/readyz'))) === 200) return true
   }
   return false
-}
-
-async function goBack(options: UpgradeOptions): Promise<void> {
-  const file = ownFile()
-  const previous = previousOf(file)
-  if (!existsSync(previous)) throw new UpgradeRefused(`there is no ${previous} to go back to`)
-  const excluded = migrationsThatExclude(
-    (JSON.parse(await ask(previous, ['version', '--json'], {})) as { version: string }).version,
-    await ask(previous, ['migrate', '--own'], {}),
-    await ask(file, ['migrate', '--own'], {}),
-  )
-  if (excluded.length > 0 && !options.yes) {
-    throw new UpgradeRefused(
-      `${previous} cannot use a database that has ${excluded.join(', ')}: restore a backup of before with it, or give --yes to exchange the files anyway`,
-    )
-  }
-  exchange(file)
-  if (options.restart !== undefined) restart(options.restart)
-  const next = options.restart === undefined ? ' Restart the service now.' : ''
-  printResult(
-    options,
-    { back: true, previous },
-    `The executable from before is back; the other one is ${previous}.${next}`,
-  )
 }

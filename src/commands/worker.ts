@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
+import { type EmbeddedState, putBack, readEmbeddedState } from '../compose/going-back.ts'
 import { requireNotMoved } from '../compose/move.ts'
 import {
   type BackupJob,
@@ -28,7 +29,22 @@ import { type AllowJob, allowAgain } from '../platform/postgres/relocation.ts'
 /** Requests come first. */
 const NICENESS = 10
 
-type Job = BackupJob | TrialJob | CopyJob | ReadJob | DiscardJob
+/** Root takes on the owner of the data directory for good, and must stay root to replace the executable. */
+export interface StateJob {
+  task: 'embedded state'
+  dataDir: string
+  /** The address of a server: then there is no embedded database. */
+  database: string | null
+}
+
+export interface PutBackJob {
+  task: 'put back'
+  dataDir: string
+  /** The end of the name under which the present database is kept. */
+  label: string
+}
+
+type Job = BackupJob | TrialJob | CopyJob | ReadJob | DiscardJob | StateJob | PutBackJob
 
 export function workerCommand(): Command {
   return new Command(WORKER_COMMAND).action(work)
@@ -37,7 +53,7 @@ export function workerCommand(): Command {
 async function work(): Promise<void> {
   const job = (await Bun.stdin.json()) as Job | AllowJob
   if (job.task === 'allow') return allowAgain(job.url)
-  dieFirst(job.task === 'trial' ? 1000 : 500)
+  if (job.task !== 'embedded state' && job.task !== 'put back') dieFirst(job.task === 'trial' ? 1000 : 500)
   if (job.task === 'trial') endWithParent()
   let printedAt = 0
   const onProgress = (what: string, done: number) => {
@@ -55,11 +71,16 @@ async function work(): Promise<void> {
 async function resultOf(job: Job, onProgress: Progress): Promise<object> {
   if (job.task === 'backup') return backUp(job, onProgress)
   if (job.task === 'copy') return copyFiles(job)
+  if (job.task === 'embedded state') return { state: await readState(job) }
+  if (job.task === 'put back') return { kept: putBack(job.dataDir, job.label) }
   if (job.task === 'trial') return runTrialJob(job, new Date(), onProgress)
   if (job.task === 'read') await runReadJob(job, new Date(), onProgress)
   else discard(job)
   return {}
 }
+
+const readState = ({ dataDir, database }: StateJob): Promise<EmbeddedState | null> =>
+  database === null ? readEmbeddedState(dataDir) : Promise.resolve(null)
 
 /** As in copyFiles, the command waits for it. */
 function discard({ directory }: DiscardJob): void {

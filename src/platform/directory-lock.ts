@@ -5,13 +5,16 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const NAME = 'lock'
+export const DIRECTORY_LOCK = 'lock'
 
 /**
  * Locks the directory, and returns the function that releases it. It is `unavailable` where the file system knows no
  * locks. It throws where no file can be made there.
  */
-export function lockDirectory(directory: string, name = NAME): (() => void) | 'taken' | 'unavailable' {
+export function lockDirectory(
+  directory: string,
+  name = DIRECTORY_LOCK,
+): (() => void) | 'taken' | 'unavailable' {
   const file = resolve(directory, name)
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${file} is no file`)
   // Loaded here, since a service with servers locks nothing.
@@ -51,7 +54,7 @@ function isAbandoned(path: string, graceMs: number): boolean {
   // In a directory that others write to as well, what is in theirs may lead anywhere.
   if (!found.isDirectory() || found.uid !== process.geteuid?.()) return false
   const ageMs = Date.now() - found.mtimeMs
-  if (!existsSync(join(path, NAME))) return ageMs > YOUNG_MS
+  if (!existsSync(join(path, DIRECTORY_LOCK))) return ageMs > YOUNG_MS
   if (ageMs < graceMs) return false
   const lock = lockDirectory(path)
   if (typeof lock !== 'function') return lock === 'unavailable' && ageMs > OLD_MS

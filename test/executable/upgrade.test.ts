@@ -1,11 +1,20 @@
 /** `poterne upgrade`: from one made version to the next and back; whatever is wrong leaves the old one running. */
 import { beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
-import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
-import { newSigningKey, type Offer, releasedVersions, signFile, writeIndex } from '../helpers/releases.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { type Executable, runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
+import {
+  LATER_MIGRATION,
+  newSigningKey,
+  type Offer,
+  releasedVersions,
+  signFile,
+  writeIndex,
+} from '../helpers/releases.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(120_000)
 
@@ -43,7 +52,7 @@ test('goes to the newest release and back again', async () => {
   const { code, out } = await upgrade()
   expect([code, out]).toEqual([0, expect.stringContaining('poterne 9.9.9 is installed')])
   expect([await versionOf(), beside()]).toEqual(['9.9.9', ['poterne', 'poterne.previous']])
-  expect((await upgrade(['--back'])).code).toBe(0)
+  expect((await upgrade(['--back', '--yes'])).code).toBe(0)
   expect(await versionOf()).toBe(manifest.version)
 })
 
@@ -146,6 +155,102 @@ test('the environment file of the unit gives the variables that the configuratio
   expect((await upgrade()).code).toBe(2)
   expect((await upgrade(['--environment', environment])).code).toBe(0)
   expect(await versionOf()).toBe('9.9.9')
+})
+
+describe('a release whose migration excludes the version before', () => {
+  const person = async (service: Executable) => {
+    const email = newEmail()
+    await service.signUp(email)
+    return { identifier: email, password: PASSWORD }
+  }
+  const statusOf = async (service: Executable, who: { identifier: string; password: string }) =>
+    (await service.post('login', who)).status
+
+  /** A service of the present version that was stopped, and whose file is 9.9.9 since. */
+  async function upgraded(dataDir = join(newDirectory('data'), 'data')) {
+    const index = writeIndex(newest(), key)
+    const storage = { storage: { data_dir: dataDir } }
+    const service = await startExecutable({ storage, executable: file, settings: { upgrade: { index } } })
+    const early = await person(service)
+    const run = (args: string[], wrapper: string[] = []) =>
+      runExecutable([...args, ...service.configArgs], { executable: file, wrapper })
+    expect(await service.kill('SIGTERM')).toBe(0)
+    expect(await run(['upgrade'])).toMatchObject({ code: 0 })
+    return { service, early, run, dataDir }
+  }
+
+  test('is left by the copy of before, and what was written since is named and kept aside', async () => {
+    const { service, early, run, dataDir } = await upgraded()
+    await service.start()
+    const late = await person(service)
+    expect([await statusOf(service, early), await statusOf(service, late)]).toEqual([200, 200])
+    const inUse = await run(['upgrade', '--back', '--yes'])
+    expect([inUse.code, inUse.error]).toEqual([1, expect.stringContaining('in use by another poterne')])
+    await service.kill('SIGTERM')
+    const asked = await run(['upgrade', '--back'])
+    expect([asked.code, asked.error]).toEqual([1, expect.stringContaining(LATER_MIGRATION)])
+    expect(asked.error).toContain('--back --yes puts back the copy of 20')
+    expect(asked.error).toContain('1 new accounts')
+    expect(await versionOf()).toBe('9.9.9')
+    const back = await run(['upgrade', '--back', '--yes', '--json'])
+    expect([back.code, back.error]).toEqual([0, ''])
+    const { restored } = JSON.parse(back.out)
+    expect(restored).toMatchObject({ kept: join(dataDir, 'postgres.9.9.9'), written: { accounts: 1 } })
+    expect(restored.written.events).toMatchObject({ 'account.confirmed': 1, 'login.succeeded': 2 })
+    expect([await versionOf(), existsSync(restored.kept)]).toEqual([manifest.version, true])
+    await service.start()
+    expect([await statusOf(service, early), await statusOf(service, late)]).toEqual([200, 401])
+    await service.close()
+  })
+
+  test('that never started is left without a copy', async () => {
+    const { service, early, run } = await upgraded()
+    expect(await run(['upgrade', '--back'])).toMatchObject({ code: 0, error: '' })
+    await service.start()
+    expect([await versionOf(), await statusOf(service, early)]).toEqual([manifest.version, 200])
+    await service.close()
+  })
+
+  longTest('a kill at each renaming leaves a way back', async () => {
+    const killedAt = (step: number) => [
+      ...['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=rename,renameat,renameat2,link,linkat'],
+      ...['-e', `inject=rename,renameat,renameat2,link,linkat:signal=KILL:when=${step}`],
+    ]
+    for (let step = 1; step <= 4; step++) {
+      const { service, early, run } = await upgraded()
+      await run(['migrate'], killedAt(step))
+      await service.start()
+      expect(await statusOf(service, early)).toBe(200)
+      await service.kill('SIGTERM')
+      await run(['upgrade', '--back', '--yes'], killedAt(step))
+      expect((await runExecutable(['version'], { executable: file })).code).toBe(0)
+      if ((await versionOf()) !== manifest.version)
+        expect(await run(['upgrade', '--back', '--yes'])).toMatchObject({ code: 0 })
+      await service.start()
+      expect([await versionOf(), await statusOf(service, early)]).toEqual([manifest.version, 200])
+      await service.close()
+    }
+  })
+
+  longTest('does not migrate without space for the copy, and the version before still runs', async () => {
+    const folder = newDirectory('small-disk')
+    expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=160m', 'none', folder]).exitCode).toBe(0)
+    try {
+      const { service, early, run, dataDir } = await upgraded(join(folder, 'data'))
+      const { bavail, bsize } = statfsSync(folder)
+      const filler = join(folder, 'filler')
+      writeFileSync(filler, Buffer.alloc(bavail * bsize - 60 * 2 ** 20))
+      const migrated = await run(['migrate'])
+      expect([migrated.code, migrated.error]).toEqual([1, expect.stringContaining('free space for a copy')])
+      expect(readdirSync(dataDir).filter((name) => /snapshot|before/.test(name))).toEqual([])
+      expect(await run(['upgrade', '--back'])).toMatchObject({ code: 0 })
+      await service.start()
+      expect([await versionOf(), await statusOf(service, early)]).toEqual([manifest.version, 200])
+      await service.close()
+    } finally {
+      Bun.spawnSync(['umount', '-l', folder])
+    }
+  })
 })
 
 test('an executable that was built without keys believes nobody', async () => {

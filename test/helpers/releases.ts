@@ -60,6 +60,7 @@ export const releasedVersions = (keys: SigningKey[]) =>
       copyFileSync(join(root, file), join(sources, file))
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     writeFileSync(join(sources, 'package.json'), JSON.stringify({ ...manifest, version: '9.9.9' }))
+    addMigration(join(sources, 'drizzle'))
     symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'))
     mkdirSync(join(sources, 'dist'))
     // Compressing the files of the embedded database anew would take longer than the build.
@@ -69,6 +70,17 @@ export const releasedVersions = (keys: SigningKey[]) =>
     run([process.execPath, 'scripts/build.ts', '--out', newer], { cwd: sources, env })
     return { present, newer }
   })
+
+/** The migration that 9.9.9 has and the present version has not; the present one cannot run beside it. */
+export const LATER_MIGRATION = '9999_later'
+
+function addMigration(folder: string): void {
+  const file = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: { idx: number; tag: string }[] }
+  const entries = [...journal.entries, { idx: journal.entries.length, tag: LATER_MIGRATION }]
+  writeFileSync(file, JSON.stringify({ ...journal, entries }))
+  writeFileSync(join(folder, `${LATER_MIGRATION}.sql`), 'create table later (id integer primary key)\n')
+}
 
 /** The newest archive of dist/, so that no test pays for another initdb. */
 function preparedDatabase(): Record<string, string> {

@@ -2,7 +2,7 @@
  * Looks at the directory of the embedded database before PostgreSQL sees it. It holds nothing, a database of this
  * engine, one of another engine, or something that must not be touched.
  */
-import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DATABASE_DIRECTORY, DataDirectoryRefused, describeForeignFile } from '../data-directory.ts'
 import { flush } from '../flush.ts'
@@ -11,7 +11,7 @@ import { flush } from '../flush.ts'
 export const ENGINE_VERSION = '18'
 
 /** Complete and on the disk, and about to take the place of the database. */
-const UPGRADED = `${DATABASE_DIRECTORY}.upgraded`
+export const UPGRADED = `${DATABASE_DIRECTORY}.upgraded`
 
 /** Made by the PostgreSQL of another version. */
 export class OtherEngine extends DataDirectoryRefused {
@@ -71,14 +71,17 @@ export function requireOwnEngine(directory: string): void {
 }
 
 /**
- * The database at `fresh`, which is on the disk, takes the place of the one that is there, which is kept; gives its new name.
- * A crash leaves the old one, or what `finishSwap` completes.
+ * The database at `fresh`, which is on the disk, takes the place of the one that is there, which is kept; gives its new name,
+ * which ends in `label`. A crash leaves the old one, or what `finishSwap` completes.
  */
-export function swapDatabase(dataDir: string, fresh: string, engine: string): string {
+export function swapDatabase(dataDir: string, fresh: string, label: string): string {
   const current = join(dataDir, DATABASE_DIRECTORY)
-  let kept = `${current}.${engine}`
-  for (let number = 2; existsSync(kept); number++) kept = `${current}.${engine}-${number}`
-  renameSync(fresh, join(dataDir, UPGRADED))
+  let kept = `${current}.${label}`
+  for (let number = 2; existsSync(kept); number++) kept = `${current}.${label}-${number}`
+  const upgraded = join(dataDir, UPGRADED)
+  // One that an interrupted swap left beside its database was never used.
+  if (fresh !== upgraded) rmSync(upgraded, { recursive: true, force: true })
+  renameSync(fresh, upgraded)
   flush(dirname(fresh))
   flush(dataDir)
   renameSync(current, kept)

@@ -1,0 +1,65 @@
+/** The embedded database on the way back to the version before: what it holds, and the copy that was kept of it. */
+import { prepareDataDirectory } from '../platform/data-directory.ts'
+import { isEmbeddedThere, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
+import { lockData } from '../platform/postgres/embedded-lock.ts'
+import { findKeptSnapshot, type KeptSnapshot, putBackSnapshot } from '../platform/postgres/kept-snapshot.ts'
+
+export interface EmbeddedState {
+  /** The migrations that were applied to it. */
+  migrations: string[]
+  /** It is null where none was kept. */
+  snapshot: KeptSnapshot | null
+  /** The rows that the copy lacks. */
+  written: Written
+}
+
+export interface Written {
+  accounts: number
+  /** The keys are types of events. */
+  events: Record<string, number>
+}
+
+/** It returns null where no database is there. Throws DataDirectoryLocked while a service runs. */
+export async function readEmbeddedState(dataDir: string): Promise<EmbeddedState | null> {
+  if (!isEmbeddedThere(dataDir)) return null
+  const session = await openEmbeddedCopy(dataDir, () => {}, {})
+  try {
+    const migrations = await session.query<{ name: string }>(
+      'select name from poterne_migrations order by number',
+    )
+    const snapshot = findKeptSnapshot(dataDir)
+    const since = [snapshot?.madeAt ?? '-infinity']
+    const [accounts] = await session.query<{ count: number }>(
+      'select count(*)::int as count from accounts where created_at >= $1::timestamptz',
+      since,
+    )
+    const events = await session.query<{ type: string; count: number }>(
+      `select type, count(*)::int as count from events where created_at >= $1::timestamptz
+        group by type order by count desc, type`,
+      since,
+    )
+    return {
+      migrations: migrations.map(({ name }) => name),
+      snapshot,
+      written: {
+        accounts: accounts?.count ?? 0,
+        events: Object.fromEntries(events.map(({ type, count }) => [type, count])),
+      },
+    }
+  } finally {
+    await session.close()
+  }
+}
+
+/** Returns where the present database is kept. Throws DataDirectoryLocked while a service runs. */
+export function putBack(dataDir: string, label: string): string {
+  prepareDataDirectory(dataDir)
+  const unlock = lockData(dataDir)
+  try {
+    const snapshot = findKeptSnapshot(dataDir)
+    if (snapshot === null) throw new Error(`there is no copy of before in ${dataDir} any more`)
+    return putBackSnapshot(dataDir, snapshot, label)
+  } finally {
+    unlock()
+  }
+}
