@@ -115,6 +115,7 @@ const table = `
   POST    /api/v1/auth/invitations/accept          acceptInvitation         bearer    self-service/invitations
   GET     /api/v1/auth/events                      listEvents               bearer    self-service/me
   DELETE  /api/v1/auth/me                          eraseAccount             bearer    self-service/me
+  POST    /api/v1/auth/me/remove                   eraseAccountByPost       bearer    self-service/me
   POST    /api/v1/auth/2fa/enable                  enableTwoFactor          bearer    sign-in/two-factor
   POST    /api/v1/auth/2fa/enable/confirm          confirmTwoFactor         bearer    sign-in/two-factor
   POST    /api/v1/auth/2fa/totp                    requestAuthenticatorApp  bearer    sign-in/two-factor
@@ -129,7 +130,9 @@ const table = `
   POST    /api/v1/auth/phone/change                changePhone              bearer    self-service/contacts
   POST    /api/v1/auth/phone/confirm               confirmPhone             bearer    self-service/contacts
   DELETE  /api/v1/auth/email                       removeEmail              bearer    self-service/contacts
+  POST    /api/v1/auth/email/remove                removeEmailByPost        bearer    self-service/contacts
   DELETE  /api/v1/auth/phone                       removePhone              bearer    self-service/contacts
+  POST    /api/v1/auth/phone/remove                removePhoneByPost        bearer    self-service/contacts
   GET     /api/v1/auth/social                      listProviders            none      sign-in/social
   GET     /api/v1/auth/social/:provider/authorize  authorizeProvider        none      sign-in/social
   GET     /api/v1/auth/social/:provider/callback   finishProvider           none      sign-in/social
@@ -139,6 +142,7 @@ const table = `
   GET     /api/v1/auth/identities                  listIdentities           bearer    sign-in/identities
   POST    /api/v1/auth/identities/:provider        linkIdentity             bearer    sign-in/identities
   DELETE  /api/v1/auth/identities/:provider        unlinkIdentity           bearer    sign-in/identities
+  POST    /api/v1/auth/identities/:provider/remove unlinkIdentityByPost     bearer    sign-in/identities
   POST    /api/v1/auth/passkeys/login/options      passkeyLogInOptions         none      sign-in/passkeys
   POST    /api/v1/auth/passkeys/login              logInWithPasskey            none      sign-in/passkeys
   POST    /api/v1/auth/passkeys/registration/options passkeyRegistrationOptions  bearer    sign-in/passkeys
@@ -147,6 +151,7 @@ const table = `
   GET     /api/v1/auth/passkeys                    listPasskeys                bearer    sign-in/passkeys
   PATCH   /api/v1/auth/passkeys/:id                renamePasskey               bearer    sign-in/passkeys
   DELETE  /api/v1/auth/passkeys/:id                removePasskey               bearer    sign-in/passkeys
+  POST    /api/v1/auth/passkeys/:id/remove         removePasskeyByPost      bearer    sign-in/passkeys
   POST    /api/v1/sms/receipts/:gateway            putReceipt               none      messages/sms-funnel
   GET     /api/v1/sms/receipts/:gateway            putReceiptByQuery        none      messages/sms-funnel
 `
@@ -169,14 +174,20 @@ export const readRoutes = (): AppRoute[] =>
 /** Routes that browsers alone call, so that no document describes them. */
 export type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
 
-export interface AppOptions extends HttpBaseOptions {
+/** The pages for people, and the page that says an address does not exist. */
+export interface AppPages {
+  routes: FormRoutes
+  missing: NonNullable<HttpBaseOptions['missingPage']>
+}
+
+export interface AppOptions extends Omit<HttpBaseOptions, 'missingPage'> {
   /** Clients reach the service there; it is also the issuer of its tokens. */
   baseUrl: string
   passkeys: Config['passkeys']
   /** Cookies only over TLS. */
   secureCookies: boolean
-  /** The pages for people; empty: there are none. */
-  pages: FormRoutes
+  /** It is null without pages for people. */
+  pages: AppPages | null
   /** True if applications are handed who signed in. */
   handsOver?: boolean
   /** It is null without --dev. */
@@ -196,7 +207,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     secureCookies,
     ...options
   } = appOptions
-  const httpBase = createHttpBase(options)
+  const httpBase = createHttpBase({ ...options, ...(pages && { missingPage: pages.missing }) })
   const bearer = createBearer(services.authentication.authenticate, requireMayCall)
   const app = new Elysia(appSettings)
     .use(httpBase)
@@ -221,7 +232,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createUndoRoutes(httpBase, services.undo, options.catalog))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
-  for (const createRoutes of pages) app.use(createRoutes(httpBase))
+  for (const createRoutes of pages?.routes ?? []) app.use(createRoutes(httpBase))
   if (devRoutes) app.use(devRoutes)
   if (documentation) app.use(createDocumentation({ ...documentation, ...publicDocumentation }))
   return app

@@ -38,7 +38,9 @@ interface Operation {
   path: string
 }
 
-/** The operations that may ask for a recent sign-in, as the document lists them; the last one erases the account. */
+const erases = ({ path }: Operation) => /^me(\/remove)?$/.test(path)
+
+/** The operations that may ask for a recent sign-in, as the document lists them; the last ones erase the account. */
 const operations: Operation[] = Object.entries(openapi.paths)
   .flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
@@ -48,7 +50,7 @@ const operations: Operation[] = Object.entries(openapi.paths)
       return named ? [{ method: method.toUpperCase(), path: short.replace('/api/v1/auth/', '') }] : []
     }),
   )
-  .sort((one, other) => Number(one.path === 'me') - Number(other.path === 'me'))
+  .sort((one, other) => Number(erases(one)) - Number(erases(other)))
 
 test('a recent sign-in is read in one place', async () => {
   const reading: string[] = []
@@ -104,7 +106,7 @@ describe.each(differingShapes)('with limits on, on %s', (shape) => {
       expectRefusal(await attempt(operation, own.bearer, token), 'reauthentication_required')
     const shown = await attempt(operation, own.bearer, present)
     expect(outcomeOf(shown)).not.toBe(refusedBy('reauthentication_required'))
-    if (operation.path === 'me') return
+    if (erases(operation)) return
     // From now on the account has a password.
     if (operation.path === 'password/change') return
     // Neither the right token nor the wrong ones rotated anything or ended the session.

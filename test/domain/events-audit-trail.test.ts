@@ -214,7 +214,7 @@ describe('every call of the public interface that changes something', () => {
     await step('eraseAccount', 'account.erased', () => remove('me', factor, end.access_token))
 
     const writing = readRoutes()
-      .filter(({ method }) => method !== 'GET')
+      .filter(({ method, operation }) => method !== 'GET' && !operation.endsWith('ByPost'))
       .map(({ operation }) => operation)
     const missing = writing.filter((operation) => !done.has(operation) && !withoutEvent.has(operation))
     expect(missing).toEqual([])

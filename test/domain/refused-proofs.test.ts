@@ -221,7 +221,9 @@ const REFUSALS = ['404', '409']
 /** `METHOD path code` of each refusal with 404 or 409 of an operation that takes the owner's proof. */
 async function refusalsOfOwners(): Promise<string[]> {
   const { paths, components } = await Bun.file(`${import.meta.dir}/../../docs/openapi.json`).json()
-  return Object.entries<Record<string, Body>>(paths).flatMap(([path, operations]) =>
+  // `POST …/remove` is the operation of DELETE.
+  const own = Object.entries<Record<string, Body>>(paths).filter(([path]) => !path.endsWith('/remove'))
+  return own.flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { requestBody, responses }]) => {
       if (!/"otp"|OwnerProof/.test(JSON.stringify(requestBody ?? null))) return []
       const name = `${method.toUpperCase()} ${path.replace('/api/v1/auth/', '')}`

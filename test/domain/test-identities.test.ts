@@ -219,7 +219,7 @@ describe('a test identity', () => {
   test('gives an account on which every other operation is refused, those of tomorrow too', async () => {
     const identifier = identities.next()
     const { access_token: bearer, account } = await openTest(service, identifier)
-    const allowed = ['PATCH /api/v1/auth/me', 'DELETE /api/v1/auth/me']
+    const allowed = ['PATCH /api/v1/auth/me', 'DELETE /api/v1/auth/me', 'POST /api/v1/auth/me/remove']
     const changing = readRoutes().filter(
       ({ method, path, authentication }) =>
         authentication === 'bearer' && method !== 'GET' && !allowed.includes(`${method} ${path}`),

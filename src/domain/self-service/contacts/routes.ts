@@ -2,10 +2,12 @@
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import { byPost } from '../../../platform/http/removal.ts'
 import { messageAnswer } from '../../../platform/http/schemas.ts'
 import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
 import { otpField, ownerProofBody, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
 
@@ -35,7 +37,7 @@ const confirmSchema = () => ({
   },
 })
 
-const removeSchema = () => ({
+const removal = () => ({
   body: ownerProofBody,
   response: {
     200: accountAnswer,
@@ -48,6 +50,9 @@ function removeDetail(operationId: string, summary: string) {
     'Refused for the last verified one. It is told, as are the other verified contacts. `password` where the account has one.'
   return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
 }
+
+const removeEmail = removeDetail('removeEmail', 'Remove the own e-mail address')
+const removePhone = removeDetail('removePhone', 'Remove the own telephone number')
 
 function changeDetail(operationId: string, summary: string) {
   const description =
@@ -66,6 +71,13 @@ export function createContactRoutes(
   bearer: Bearer<Authenticated>,
   contacts: ContactsService,
 ) {
+  const remove =
+    (kind: 'email' | 'phone') =>
+    async ({ signedIn, body, client }: { signedIn: Authenticated; body: OwnerProof; client: Client }) => ({
+      status: 200 as const,
+      account: await contacts.remove(signedIn, kind, body, client),
+    })
+
   return new Elysia({ name: 'contacts', prefix: '/api/v1/auth' })
     .use(httpBase)
     .use(bearer)
@@ -111,20 +123,8 @@ export function createContactRoutes(
       }),
       { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Verify the new phone number') },
     )
-    .delete(
-      '/email',
-      async ({ signedIn, body, client }) => ({
-        status: 200 as const,
-        account: await contacts.remove(signedIn, 'email', body, client),
-      }),
-      { ...removeSchema(), detail: removeDetail('removeEmail', 'Remove the own e-mail address') },
-    )
-    .delete(
-      '/phone',
-      async ({ signedIn, body, client }) => ({
-        status: 200 as const,
-        account: await contacts.remove(signedIn, 'phone', body, client),
-      }),
-      { ...removeSchema(), detail: removeDetail('removePhone', 'Remove the own telephone number') },
-    )
+    .delete('/email', remove('email'), { ...removal(), detail: removeEmail })
+    .post('/email/remove', remove('email'), { ...removal(), detail: byPost(removeEmail) })
+    .delete('/phone', remove('phone'), { ...removal(), detail: removePhone })
+    .post('/phone/remove', remove('phone'), { ...removal(), detail: byPost(removePhone) })
 }

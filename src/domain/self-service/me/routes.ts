@@ -3,16 +3,33 @@ import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import { byPost } from '../../../platform/http/removal.ts'
 import { messageAnswer } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
 import { ownerProofBody } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { Exports } from './exports.ts'
 import { exportAnswer, securityAnswer, securityRecord } from './me-schema.ts'
 import type { MeService } from './service.ts'
+
+/** Elysia changes schemas when it compiles a route, so each service has its own. */
+const erasure = () => ({
+  body: ownerProofBody,
+  response: { 200: messageAnswer(200), ...errorResponses(...ownerProofErrors) },
+})
+
+const erasureDetail = {
+  tags: ['Account'],
+  operationId: 'eraseAccount',
+  summary: 'Delete your account',
+  description:
+    'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
+  security: bearerSecurity,
+}
 
 export function createMeRoutes(
   httpBase: HttpBase,
@@ -21,6 +38,19 @@ export function createMeRoutes(
   exports: Exports,
   languages: readonly Language[],
 ) {
+  async function erase({
+    signedIn,
+    body,
+    client,
+  }: {
+    signedIn: Authenticated
+    body: OwnerProof
+    client: Client
+  }) {
+    await accounts.erase(signedIn, body, client)
+    return { status: 200 as const, message: client.texts.sentences.account_erased }
+  }
+
   return new Elysia({ name: 'me', prefix: '/api/v1/auth' })
     .use(httpBase)
     .use(bearer)
@@ -132,26 +162,6 @@ export function createMeRoutes(
         },
       },
     )
-    .delete(
-      '/me',
-      async ({ signedIn, body, client }) => {
-        await accounts.erase(signedIn, body, client)
-        return { status: 200 as const, message: client.texts.sentences.account_erased }
-      },
-      {
-        body: ownerProofBody,
-        response: {
-          200: messageAnswer(200),
-          ...errorResponses(...ownerProofErrors),
-        },
-        detail: {
-          tags: ['Account'],
-          operationId: 'eraseAccount',
-          summary: 'Delete your account',
-          description:
-            'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
-          security: bearerSecurity,
-        },
-      },
-    )
+    .delete('/me', erase, { ...erasure(), detail: erasureDetail })
+    .post('/me/remove', erase, { ...erasure(), detail: byPost(erasureDetail) })
 }

@@ -3,9 +3,11 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import { byPost } from '../../../platform/http/removal.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
 import { ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { LinkedIdentity } from './identity.ts'
 import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
@@ -51,11 +53,41 @@ const providerParams = t.Object({
 const whereSet =
   'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor sign-in it also needs `otp`.'
 
+/** Elysia changes schemas when it compiles a route, so each service has its own. */
+const unlinking = () => ({
+  params: providerParams,
+  body: t.Optional(ownerProofBody),
+  response: {
+    200: identitiesAnswer(200),
+    ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerProofErrors),
+  },
+})
+
+const unlinkingDetail = {
+  tags: ['Social login'],
+  operationId: 'unlinkIdentity',
+  summary: 'Unlink an identity',
+  description: `${whereSet} The owner is told.`,
+  security: bearerSecurity,
+}
+
+interface Unlinking {
+  signedIn: Authenticated
+  params: { provider: string }
+  body: OwnerProof | null | undefined
+  client: Client
+}
+
 export function createIdentityRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   identities: IdentityService,
 ) {
+  const unlink = async ({ signedIn, params, body, client }: Unlinking) => ({
+    status: 200 as const,
+    identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(identityRecord),
+  })
+
   return new Elysia({ name: 'identities', prefix: '/api/v1/auth/identities' })
     .use(httpBase)
     .use(bearer)
@@ -111,28 +143,6 @@ export function createIdentityRoutes(
         },
       },
     )
-    .delete(
-      '/:provider',
-      async ({ signedIn, params, body, client }) => ({
-        status: 200 as const,
-        identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(
-          identityRecord,
-        ),
-      }),
-      {
-        params: providerParams,
-        body: t.Optional(ownerProofBody),
-        response: {
-          200: identitiesAnswer(200),
-          ...errorResponses('identity_not_found', 'last_sign_in_method', ...ownerProofErrors),
-        },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'unlinkIdentity',
-          summary: 'Unlink an identity',
-          description: `${whereSet} The owner is told.`,
-          security: bearerSecurity,
-        },
-      },
-    )
+    .delete('/:provider', unlink, { ...unlinking(), detail: unlinkingDetail })
+    .post('/:provider/remove', unlink, { ...unlinking(), detail: byPost(unlinkingDetail) })
 }

@@ -1,3 +1,6 @@
+/** The longest name that an owner may give to a passkey. */
+export const NAME_CHARACTERS = 120
+
 /** A passkey as it is stored. */
 export interface Passkey {
   /** The public handle of the row: what the paths name. */

@@ -3,13 +3,15 @@ import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
+import { byPost } from '../../../platform/http/removal.ts'
 import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
+import type { OwnerProof } from '../sign-in/reauthentication.ts'
 import { ownerProofBody, signedInAnswer } from '../sign-in/sign-in-schema.ts'
-import type { Passkey } from './passkey.ts'
+import { NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'
 
@@ -96,7 +98,7 @@ const idParams = t.Object({
 
 const nameField = t.String({
   minLength: 1,
-  maxLength: 120,
+  maxLength: NAME_CHARACTERS,
   description: 'The name under which the owner sees it',
   examples: ['My phone'],
 })
@@ -116,11 +118,35 @@ const withBearer = (...parts: Parameters<typeof documented>) => ({
   security: bearerSecurity,
 })
 
+/** Elysia changes schemas when it compiles a route, so each service has its own. */
+const removal = () => ({
+  params: idParams,
+  body: t.Optional(ownerProofBody),
+  response: {
+    200: messageAnswer(200),
+    ...errorResponses('passkey_not_found', 'last_sign_in_method', 'no_other_factor', ...ownerProofErrors),
+  },
+})
+
+const removalDetail = withBearer('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`)
+
+interface Removal {
+  signedIn: Authenticated
+  params: { id: string }
+  body: OwnerProof | null | undefined
+  client: Client
+}
+
 export function createPasskeyRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   passkeys: PasskeyService,
 ) {
+  async function remove({ signedIn, params, body, client }: Removal) {
+    await passkeys.remove(signedIn, params.id, body ?? {}, client)
+    return { status: 200 as const, message: client.texts.sentences.passkey_removed }
+  }
+
   return createLoginRoutes(httpBase, passkeys)
     .use(bearer)
     .post(
@@ -213,27 +239,8 @@ export function createPasskeyRoutes(
         detail: withBearer('renamePasskey', 'Rename a passkey', 'The name is for its owner only.'),
       },
     )
-    .delete(
-      '/:id',
-      async ({ signedIn, params, body, client }) => {
-        await passkeys.remove(signedIn, params.id, body ?? {}, client)
-        return { status: 200 as const, message: client.texts.sentences.passkey_removed }
-      },
-      {
-        params: idParams,
-        body: t.Optional(ownerProofBody),
-        response: {
-          200: messageAnswer(200),
-          ...errorResponses(
-            'passkey_not_found',
-            'last_sign_in_method',
-            'no_other_factor',
-            ...ownerProofErrors,
-          ),
-        },
-        detail: withBearer('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`),
-      },
-    )
+    .delete('/:id', remove, { ...removal(), detail: removalDetail })
+    .post('/:id/remove', remove, { ...removal(), detail: byPost(removalDetail) })
 }
 
 function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {

@@ -12,6 +12,7 @@ import type { AssertionBody, Attestation } from '../../../platform/http/passkey-
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -22,7 +23,7 @@ import type { SecondFactor } from '../sign-in/second-factor.ts'
 import type { AssertionCheck } from './assertion-check.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
-import { amrOf, type Passkey } from './passkey.ts'
+import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyStore } from './store.ts'
 import {
   ALGORITHMS,
@@ -238,7 +239,10 @@ export function createPasskeyService(
     },
 
     async rename({ account }, id, name) {
-      const renamed = await store.rename(account, id, name, clock.now())
+      const wrong = name === '' ? 'required' : name.length > NAME_CHARACTERS ? 'too_long' : null
+      if (wrong !== null)
+        throw new AppError('validation_failed', { fields: [{ field: 'name', code: wrong }] })
+      const renamed = isUuid(id) ? await store.rename(account, id, name, clock.now()) : null
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
     },
