@@ -1,15 +1,16 @@
 /** The pages for people, on top of the services. Only an installation that has them makes them. */
-import type { FormRoutes } from '../app.ts'
+import type { AppPages } from '../app.ts'
 import type { ClientSettings } from '../domain/operations/client-settings/routes.ts'
 import { createAccountRoutes } from '../domain/pages/account/routes.ts'
 import { createAccountPages } from '../domain/pages/account/service.ts'
 import { createApplicationRoutes } from '../domain/pages/applications/routes.ts'
 import { createHandOverScreen } from '../domain/pages/applications/screens.ts'
 import { createApplicationService } from '../domain/pages/applications/service.ts'
-import { frameOf } from '../domain/pages/frame/frame.ts'
+import { frameOf, PAGE_POLICY } from '../domain/pages/frame/frame.ts'
 import { createFrameRoutes } from '../domain/pages/frame/routes.ts'
 import { createDestinations } from '../domain/pages/visits/destinations.ts'
 import { createFlowSeal } from '../domain/pages/visits/flow.ts'
+import { missingScreen } from '../domain/pages/visits/refusals.ts'
 import { createVisits } from '../domain/pages/visits/service.ts'
 import { createWaysInRoutes } from '../domain/pages/ways-in/routes.ts'
 import { createWaysIn } from '../domain/pages/ways-in/service.ts'
@@ -21,7 +22,7 @@ interface PageOptions {
   settings: ClientSettings
 }
 
-export function createPages(services: Services, { dev, settings }: PageOptions): FormRoutes {
+export function createPages(services: Services, { dev, settings }: PageOptions): AppPages {
   const { config, clock } = services
   const { pages } = config
   const frame = frameOf(config)
@@ -44,7 +45,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
     isForDomains: config.accounts.registrationDomains.length > 0,
     trustDevice: config.twoFactor.trustDevice !== null,
   }
-  return [
+  const routes: AppPages['routes'] = [
     (httpBase) => createFrameRoutes(httpBase, frame),
     (httpBase) =>
       createWaysInRoutes(httpBase, {
@@ -62,4 +63,12 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
       ? []
       : [(httpBase: HttpBase) => createApplicationRoutes(httpBase, { ...services, visits, applications })]),
   ]
+  return {
+    routes,
+    missing: (code, { language, texts }) => ({
+      html: frame.render({ ...missingScreen(texts, code), bare: true, language, texts, languages: [] }),
+      policy: PAGE_POLICY,
+      language,
+    }),
+  }
 }

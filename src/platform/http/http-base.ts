@@ -4,7 +4,7 @@
  * reads the source text of hooks, so they must destructure their context in the parameter list.
  */
 import { Elysia } from 'elysia'
-import { AppError, type ErrorCode } from '../../errors.ts'
+import { AppError, type ErrorCode, type PageContent } from '../../errors.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
@@ -58,6 +58,8 @@ export interface HttpBaseOptions {
   bodyDeadlineMs?: number
   /** Says to `poterne doctor` how its request arrived. */
   probes?: AddressProbes
+  /** Draws the page for a browser that asks for an address, or a method of it, that does not exist. */
+  missingPage?: (code: ErrorCode, client: Pick<Client, 'language' | 'texts'>) => PageContent
   /** Called after each answer. */
   onAnswer?: (answer: AnsweredRequest) => void
 }
@@ -128,6 +130,7 @@ export function createHttpBase({
   showsCauses = false,
   bodyDeadlineMs = BODY_DEADLINE_MS,
   probes,
+  missingPage,
   onAnswer,
 }: HttpBaseOptions) {
   const exchanges = new WeakMap<Request, RequestState>()
@@ -183,6 +186,8 @@ export function createHttpBase({
     if (exchange.route === TOKEN_ROUTE) failure.oauthError ??= 'invalid_request'
     const methods = failure.errorCode === 'route_not_found' ? findMethods(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
+    if (missingPage && MISSING.has(failure.errorCode) && asksForPage(request))
+      failure.page ??= missingPage(failure.errorCode, exchange.client)
     exchange.failure = failure
     if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
     const answer = errorAnswer(failure, exchange.client.texts, exchange.client.requestId, showsCauses)
@@ -285,6 +290,12 @@ export function createHttpBase({
       return ''
     })
 }
+
+const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
+
+/** The interface answers in JSON, also to a browser. */
+const asksForPage = ({ url, headers }: Request) =>
+  !pathOf(url).startsWith('/api/') && (headers.get('accept') ?? '').includes('text/html')
 
 /** Its errors are those of OAuth, also where its body cannot be read. */
 const TOKEN_ROUTE = '/oauth2/token'

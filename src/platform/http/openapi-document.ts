@@ -12,9 +12,13 @@ import { FORM_ROUTES } from './request-body.ts'
 
 type Paths = Record<string, Record<string, Json>>
 
+/** Elysia closes the body of a route when it is called for the first time, and the routes describe none as closed. */
+const unlessClosed = (key: string, value: unknown) =>
+  key === 'additionalProperties' && value === false ? undefined : value
+
 /** `gathered` is left as it is. */
 export function toOpenapiDocument(gathered: unknown, journey: Tag[]): Json {
-  const document = JSON.parse(JSON.stringify(gathered)) as Json
+  const document = JSON.parse(JSON.stringify(gathered, unlessClosed)) as Json
   const components = createComponents()
   const errors = createErrorAnswers()
   const paths = document.paths as Paths
@@ -127,11 +131,11 @@ function withOwnExamples({ examples, ...parameter }: Json): Json {
     : { ...parameter, ...(examples !== undefined && { examples }) }
 }
 
-/** An empty requirement among several makes the token optional. */
 /** The owner of an account that a test identity opened can change next to nothing. */
 const changeErrors = ({ operationId }: Json): ErrorCode[] =>
-  operationId === 'eraseAccount' ? [] : ['test_identity']
+  /^eraseAccount/.test(operationId as string) ? [] : ['test_identity']
 
+/** An empty requirement among several makes the token optional. */
 function needsToken({ security }: Json): boolean {
   const ways = (security ?? []) as Json[]
   return ways.length > 0 && ways.every((way) => Object.keys(way).length > 0)

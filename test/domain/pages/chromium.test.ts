@@ -293,9 +293,10 @@ describe('with script', () => {
       )
       await page.keyboard.press('Tab')
     }
-    expect(reached.slice(0, 7)).toEqual([
+    expect(reached.slice(0, 8)).toEqual([
       'identifier',
       'password',
+      'Show',
       'stay',
       'Sign in',
       'Forgot your password?',
@@ -306,6 +307,11 @@ describe('with script', () => {
     await page.keyboard.type(identifier)
     await page.keyboard.press('Tab')
     await page.keyboard.type(password)
+    await press(page, 'Show')
+    expect(await page.getAttribute('#password', 'type')).toBe('text')
+    await press(page, 'Hide')
+    expect(await page.getAttribute('#password', 'type')).toBe('password')
+    await page.focus('#password')
     await page.keyboard.press('Enter')
     await arrives(page)
     await close()

@@ -107,25 +107,39 @@ describe('terms', () => {
     expect([denied.path, denied.said]).toEqual(['/sign-in', 'The sign-in was cancelled there.'])
   })
 
+  const signIn = async (email: string) => {
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Send me a code instead', { identifier: email })
+    return browser.press('Sign in', { otp: await service.inbox.nextCode(email) })
+  }
+
   test('somebody who has not accepted the present version is asked once, on the way to where they go', async () => {
     const email = newEmail()
     // Administrators are exempt: nobody accepted anything for this account yet.
     await asOperator(service, 'POST', 'accounts', { email, verified: true })
-    const signIn = async () => {
-      const browser = await openBrowser(service.url).open('/sign-in')
-      await browser.press('Send me a code instead', { identifier: email })
-      return browser.press('Sign in', { otp: await service.inbox.nextCode(email) })
-    }
-    const later = await signIn()
+    const later = await signIn(email)
     expect([later.path, later.title]).toEqual(['/sign-in/terms', 'Terms'])
     expect(later.html).toContain(`<a href="${terms}" target="_blank">terms of use</a>`)
     const [, notNow = ''] = /<a href="(\/leave[^"]+)">Not now/.exec(later.html) ?? []
     await later.open(notNow)
     expect(nextOf(later)).toBe('https://app.example.com/')
-    const browser = await signIn()
+    // The account says so too, for as long as nobody accepts them.
+    await later.open('/account')
+    expect(later.html).toContain(`Our <a href="${terms}" target="_blank">terms of use</a> have changed.`)
+    const elsewhere = await signIn(email)
+    await elsewhere.open('/account')
+    await elsewhere.press('Accept')
+    expect([elsewhere.path, elsewhere.html.includes('terms of use')]).toEqual(['/account', false])
+    expect((await signIn(email)).path).toBe('/leave')
+  })
+
+  test('somebody who accepts the present version on the way goes on, and is not asked again', async () => {
+    const email = newEmail()
+    await asOperator(service, 'POST', 'accounts', { email, verified: true })
+    const browser = await signIn(email)
     await browser.press('Accept')
     expect(nextOf(browser)).toBe('https://app.example.com/')
-    expect((await signIn()).path).toBe('/leave')
+    expect((await signIn(email)).path).toBe('/leave')
   })
 
   test('whoever accepted them at registration is not refused for what somebody else registered', async () => {

@@ -317,8 +317,37 @@ describe('what a page is', () => {
     expect([sent.status, sent.headers.get('location')]).toEqual([303, '/account/password'])
   })
 
+  test.each([
+    ['/sign-inn', 'GET', 404, 'There is no such page'],
+    ['/sign-in', 'DELETE', 405, 'There is no such page'],
+  ])('a browser that opens %s by %s gets a page', async (path, method, status, title) => {
+    const ask = (accept: string) =>
+      fetch(service.url + path, { method, headers: { accept, 'accept-language': 'en' } })
+    const shown = await ask('text/html,application/xhtml+xml')
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+    expect(shown.headers.get('content-security-policy')).toContain(`default-src 'none'`)
+    expect(await shown.text()).toContain(`<h1>${title}</h1>`)
+    const told = await ask('*/*')
+    expect([told.status, told.headers.get('content-type')]).toEqual([
+      status,
+      'application/json;charset=utf-8',
+    ])
+  })
+
+  test('whoever asks the interface for an address that is none gets its error body', async () => {
+    const answer = await fetch(`${service.url}/api/v1/none`, { headers: { accept: 'text/html' } })
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+      404,
+      'route_not_found',
+    ])
+  })
+
   test('without pages.enabled there is nothing', async () => {
-    expect((await fetch(`${plain.url}/sign-in`)).status).toBe(404)
+    const missing = await fetch(`${plain.url}/sign-in`, { headers: { accept: 'text/html' } })
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([
+      404,
+      'application/json;charset=utf-8',
+    ])
     expect((await fetch(`${plain.url}/.well-known/change-password`)).status).toBe(404)
   })
   const plain = useService()

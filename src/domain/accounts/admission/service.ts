@@ -103,6 +103,10 @@ interface Needs {
   stores: { invitations: InvitationStore }
 }
 
+/** True if the account has yet to accept this version of the terms; an empty one stands for none. */
+export const lacksTerms = (account: Pick<Account, 'termsVersion' | 'testIdentity'>, terms: string): boolean =>
+  terms !== '' && !account.testIdentity && account.termsVersion !== terms
+
 export const termsRequired = (terms: string) => new AppError('terms_required', { terms })
 
 /** The domain of an address in comparable form. */

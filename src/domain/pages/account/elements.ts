@@ -1,6 +1,6 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../self-service/me/me-schema.ts'
-import { field, hiddenUsername, notice, otherWay } from '../frame/elements.ts'
+import { field, hiddenUsername, notice, otherWay, passwordInput } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
@@ -73,10 +73,9 @@ export function proofFields(
     : null
   const password =
     account.passwordDigest !== null &&
-    html`${hiddenUsername(account.email ?? account.phone ?? '')}${field({
+    html`${hiddenUsername(account.email ?? account.phone ?? '')}${passwordInput(visit.texts, {
       name: 'password',
       label: pages.current_password,
-      type: 'password',
       autocomplete: 'current-password',
       wrong: problem.of('password', 'current_password'),
     })}`

@@ -45,6 +45,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     ],
     ['/account/profile', '/account/profile', account.changeProfile],
     ['/account/language', '/account/language', account.changeLanguage],
+    ['/account/terms', '/account', account.acceptTerms],
     ['/account/password', '/account/password', account.changePassword],
     ['/account/email', '/account/email', (visit, typed) => account.changeContact(visit, typed, 'email')],
     ['/account/phone', '/account/phone', (visit, typed) => account.changeContact(visit, typed, 'phone')],

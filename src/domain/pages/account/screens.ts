@@ -1,10 +1,19 @@
 /** The overview of an account, and its pages that hold one form or one list. */
 import { nameOfProvider } from '../../../texts/provider-name.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
+import { lacksTerms } from '../../accounts/admission/service.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../sessions/sessions/service.ts'
-import { field, hiddenUsername, isolated, notice, submit } from '../frame/elements.ts'
+import {
+  field,
+  hiddenUsername,
+  isolated,
+  notice,
+  passwordInput,
+  submit,
+  withTerms,
+} from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import {
@@ -26,6 +35,9 @@ export interface AccountOffered {
   passkeys: boolean
   providers: readonly string[]
   languages: readonly string[]
+  /** The link to the terms, and the version that has to be accepted; empty: none. */
+  terms: string
+  termsVersion: string
   minimumLength: number
 }
 
@@ -53,6 +65,10 @@ export function overviewScreen(
       account[kind] ? isolated(account[kind]) : pages.none,
       change(`/account/${kind}`, account[kind] !== null),
     )
+  const newTerms = () => {
+    const accept = html`<form method="post" action="${drawing.to('/account/terms')}"><button class="link">${pages.accept}</button></form>`
+    return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
+  }
   const factors = methods.map((method) => pages[`method_${method}` as keyof typeof pages]).join(', ')
   return page(
     visit,
@@ -60,6 +76,7 @@ export function overviewScreen(
     pages.account,
     html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
 ${visit.session.account.twoFactorEnabled && recoveryCodesLeft < 3 && notice(pages.few_recovery_codes, 'bad')}
+${lacksTerms(visit.session.account, offered.termsVersion) && newTerms()}
 <div class="section"><h2>${pages.profile}</h2>
 ${row(pages.name, profile?.name ?? pages.none, change('/account/profile', profile?.name !== undefined))}
 ${contact('email')}${contact('phone')}
@@ -141,10 +158,9 @@ export function passwordScreen(
     pages.password,
     html`<form method="post" action="${drawing.to('/account/password')}">
 ${security.account.passwordDigest === null && hiddenUsername(security.account.email ?? security.account.phone ?? '')}${proofFields(visit, drawing, security, present)}
-${field({
+${passwordInput(visit.texts, {
   name: 'new_password',
   label: pages.new_password,
-  type: 'password',
   autocomplete: 'new-password',
   wrong: wrongNew,
   hint: pages.password_hint.replace('{count}', String(minimumLength)),

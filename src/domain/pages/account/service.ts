@@ -96,6 +96,11 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, '/account', { language, notice: 'saved' })
     },
 
+    async acceptTerms(visit: OwnVisit): Promise<Response> {
+      await me.change(visit.session, { terms: config.accounts.terms })
+      return visits.go(visit, '/account', { notice: 'saved' })
+    },
+
     async changePassword(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { new_password: password = '', ...rest } = typed
       const { password: current_password, ...proof } = proofOf(visit, rest)

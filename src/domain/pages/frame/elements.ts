@@ -1,4 +1,5 @@
 /** The elements that forms are made of. Errors are linked to their fields, and announced by the title of the page too. */
+import type { Texts } from '../../../texts/texts.ts'
 import { type Html, html } from './html.ts'
 
 export interface FieldOptions {
@@ -16,11 +17,13 @@ export interface FieldOptions {
   maxlength?: number
   /** It stands beside the label. */
   aside?: Html | null | false
+  /** It stands there too, and comes after the field for the keyboard. */
+  after?: Html
   kind?: 'code'
 }
 
 export function field(options: FieldOptions): Html {
-  const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, aside } = options
+  const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, aside, after } = options
   const { required = true, autofocus = false, maxlength = 512, kind } = options
   const focused = autofocus || Boolean(wrong)
   const about = [...(wrong ? [`${name}-wrong`] : []), ...(hint ? [`${name}-hint`] : [])].join(' ')
@@ -32,10 +35,19 @@ export function field(options: FieldOptions): Html {
     type !== 'password' && html` autocapitalize="none" spellcheck="false"`
   }${required && html` required`}${focused && html` autofocus`}${
     wrong && html` aria-invalid="true"`
-  }${about !== '' && html` aria-describedby="${about}"`}>
+  }${about !== '' && html` aria-describedby="${about}"`}>${after}
 ${wrong && html`<p class="wrong" id="${name}-wrong">${wrong}</p>`}
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`
+}
+
+/** With script, a button beside the label shows what was typed. */
+export const passwordInput = (
+  { pages }: Texts,
+  options: Omit<FieldOptions, 'type' | 'aside' | 'after' | 'value'>,
+): Html => {
+  const after = html`<button type="button" class="link" data-show="${options.name}" data-done="${pages.hide_password}" hidden>${pages.show_password}</button>`
+  return field({ ...options, type: 'password', after })
 }
 
 /** Password managers fill and keep a password together with a name, so every form that sets one names the account. */
@@ -74,6 +86,13 @@ export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = '', more
 
 /** Addresses and numbers read from left to right inside any sentence. */
 export const isolated = (text: string): Html => html`<bdi>${text}</bdi>`
+
+/** A sentence that names the terms, with a link to them where there is an address. */
+export function withTerms({ pages }: Texts, href: string, sentence: string): Html {
+  const [before = '', after = ''] = sentence.split('{terms}')
+  const name = pages.terms_of_use
+  return html`${before}${href ? html`<a href="${href}" target="_blank">${name}</a>` : name}${after}`
+}
 
 /** A sentence with an address or number in the place of `{contact}`. */
 export function withContact(sentence: string, contact: string): Html {

@@ -1,6 +1,7 @@
 // Passkeys, the countdown of "send again", and a code that submits itself. The pages work without this file.
 
 const byId = (id) => document.getElementById(id)
+const all = (selector) => document.querySelectorAll(selector)
 
 // A time that is left counts down.
 const clock = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
@@ -13,7 +14,7 @@ const countDown = (left, show) => {
   }
   tick()
 }
-for (const time of document.querySelectorAll('[data-left]'))
+for (const time of all('[data-left]'))
   countDown(Number(time.dataset.left), (left) => {
     time.textContent = clock(left)
     const notice = time.closest('.notice')
@@ -21,7 +22,7 @@ for (const time of document.querySelectorAll('[data-left]'))
   })
 
 // "Send again" opens when its time has come.
-for (const button of document.querySelectorAll('[data-wait]')) {
+for (const button of all('[data-wait]')) {
   const label = button.textContent
   const waits = () => button.getAttribute('aria-disabled') === 'true'
   button.addEventListener('click', (event) => waits() && event.preventDefault())
@@ -53,7 +54,7 @@ document.addEventListener('submit', (event) => {
 })
 const restore = () => {
   for (const form of document.forms) delete form.dataset.sent
-  for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy')
+  for (const button of all('[aria-busy]')) button.removeAttribute('aria-busy')
 }
 addEventListener('pageshow', restore)
 
@@ -65,7 +66,7 @@ if (code)
     if (whole && code.form.checkValidity() && !code.form.dataset.sent) code.form.requestSubmit()
   })
 
-for (const button of document.querySelectorAll('[data-copy]')) {
+for (const button of all('[data-copy]')) {
   button.hidden = false
   button.addEventListener('click', () =>
     navigator.clipboard.writeText(byId(button.dataset.copy).innerText.trim()).then(() => {
@@ -73,7 +74,18 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     }),
   )
 }
-for (const button of document.querySelectorAll('[data-print]')) {
+for (const button of all('[data-show]')) {
+  const input = byId(button.dataset.show)
+  const label = button.textContent
+  const show = (shown) => {
+    input.type = shown ? 'text' : 'password'
+    button.textContent = shown ? button.dataset.done : label
+  }
+  button.hidden = false
+  button.addEventListener('click', () => show(input.type === 'password'))
+  input.form.addEventListener('submit', () => show(false))
+}
+for (const button of all('[data-print]')) {
   button.hidden = false
   button.addEventListener('click', () => print())
 }
@@ -101,8 +113,8 @@ const create = async (form) => {
 }
 if (Key && Key.parseRequestOptionsFromJSON) {
   let conditional = null
-  for (const part of document.querySelectorAll('[data-with-script]')) part.hidden = false
-  for (const form of document.querySelectorAll('form[data-passkey]')) {
+  for (const part of all('[data-with-script]')) part.hidden = false
+  for (const form of all('form[data-passkey]')) {
     const work = form.dataset.passkey === 'create' ? create : get
     form.hidden = false
     form.addEventListener('submit', (event) => {
@@ -123,7 +135,7 @@ if (Key && Key.parseRequestOptionsFromJSON) {
       })
   }
   // A form that asks for a password takes a passkey instead.
-  for (const button of document.querySelectorAll('[data-step-up]')) {
+  for (const button of all('[data-step-up]')) {
     button.hidden = false
     const failed = byId(button.dataset.failed)
     button.addEventListener('click', () => {

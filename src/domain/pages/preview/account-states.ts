@@ -17,6 +17,8 @@ type Read = AccountPages['read']
 const AT = new Date('2025-11-05T08:30:00Z')
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh'
 
+export const TERMS_VERSION = '2026-01'
+
 interface Person {
   email?: string | null
   phone?: string | null
@@ -25,6 +27,7 @@ interface Person {
   methods?: Security['methods']
   recoveryCodesLeft?: number
   removalAt?: Date | null
+  acceptedTerms?: string | null
   isEmpty?: boolean
 }
 
@@ -44,13 +47,17 @@ const endangered: Person = {
 }
 const withPhoneAlone: Person = { email: null, phone: '+33612345678', hasPassword: false, isEmpty: true }
 
-const accountOf = ({ email = null, phone = null, hasPassword = true, methods }: Person, language: string) =>
+const accountOf = (
+  { email = null, phone = null, hasPassword = true, methods, acceptedTerms = TERMS_VERSION }: Person,
+  language: string,
+) =>
   ({
     email,
     phone,
     language,
     passwordDigest: hasPassword ? '$argon2id$' : null,
     twoFactorEnabled: methods !== undefined,
+    termsVersion: acceptedTerms,
   }) as Account
 
 const event = (type: string, device: string | null, address: string | null) => ({
@@ -146,6 +153,7 @@ const more: AccountState[] = [
   { name: 'two-factor', path: '/account', person: protectedPerson },
   { name: 'endangered', path: '/account', person: endangered },
   { name: 'new', path: '/account', person: withPhoneAlone },
+  { name: 'new-terms', path: '/account', person: { ...plain, acceptedTerms: null } },
   { name: 'saved', path: '/account', flow: { notice: 'saved' } },
   {
     name: 'wrong',

@@ -6,7 +6,7 @@ import type { Language } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { continueScreen, signOutScreen, unknownScreen } from '../applications/screens.ts'
 import type { Flow } from '../visits/flow.ts'
-import { cookiesBlockedScreen, failedScreen, otherHostScreen } from '../visits/refusals.ts'
+import { cookiesBlockedScreen, failedScreen, missingScreen, otherHostScreen } from '../visits/refusals.ts'
 import type { Screen, View } from '../visits/service.ts'
 import {
   choosePasswordScreen,
@@ -21,7 +21,7 @@ import {
   signUpScreen,
   termsScreen,
 } from '../ways-in/screens.ts'
-import { accountStates } from './account-states.ts'
+import { accountStates, TERMS_VERSION } from './account-states.ts'
 import type { PageState } from './page-state.ts'
 
 export const PREVIEW_TIME = new Date('2026-01-01T12:00:00Z')
@@ -141,6 +141,7 @@ const waysInStates: PageState[] = [
     bare: true,
     draw: ({ texts }) => failedScreen(texts, 'unavailable', '#', undefined),
   },
+  { name: 'missing', bare: true, draw: ({ texts }) => missingScreen(texts, 'route_not_found') },
 ]
 
 export const pageStates = (config: Config, catalog: Catalog): PageState[] => [
@@ -172,7 +173,7 @@ export function previewOffered({ password, social, pages }: Config): Offered {
     minimumLength: password.minimumLength,
     resendAfter: 60,
     terms: pages.terms,
-    termsVersion: '2026-01',
+    termsVersion: TERMS_VERSION,
     passwordOptional: false,
     isForDomains: false,
     trustDevice: true,

@@ -25,6 +25,16 @@ export function failedScreen(
   }
 }
 
+/** Somebody opened an address that does not exist, or one that takes a form only. */
+export function missingScreen(texts: Texts, code: ErrorCode): Refusal {
+  const { missing_title: title, account } = texts.pages
+  return {
+    title,
+    content: html`<h1>${title}</h1><p class="lead">${errorSentence(code, texts)}</p>
+<a class="button quiet" href="/account">${account}</a>`,
+  }
+}
+
 /** Nobody can sign in with a browser that keeps no cookie, and the flow of its form cannot be read. */
 export function cookiesBlockedScreen({ pages }: Texts, href: string): Refusal {
   return {

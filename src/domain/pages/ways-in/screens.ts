@@ -9,9 +9,11 @@ import {
   hiddenUsername,
   notice,
   otherWay,
+  passwordInput,
   submit,
   wayOf,
   withContact,
+  withTerms,
 } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen, View } from '../visits/service.ts'
@@ -99,10 +101,9 @@ ${field({
   wrong: problem.of('identifier'),
   autofocus: !flow.typed?.identifier,
 })}
-${field({
+${passwordInput(visit.texts, {
   name: 'password',
   label: pages.password,
-  type: 'password',
   autocomplete: 'current-password',
   wrong: problem.of('password'),
   autofocus: Boolean(flow.typed?.identifier),
@@ -146,30 +147,22 @@ function closedScreen({ texts: { pages, errors } }: View, { to }: Drawing): Scre
   }
 }
 
-/** A sentence that names the terms, with a link to them. */
-function withTerms({ texts: { pages } }: View, { offered }: Drawing, sentence: string): Html {
-  const [before, after] = sentence.split('{terms}')
-  const name = pages.terms_of_use
-  const link = offered.terms ? html`<a href="${offered.terms}" target="_blank">${name}</a>` : name
-  return html`${before}${link}${after}`
-}
-
 function termsCheck(visit: View, drawing: Drawing): Html | false {
-  const { termsVersion } = drawing.offered
+  const { terms, termsVersion } = drawing.offered
   if (termsVersion === '') return false
-  const label = withTerms(visit, drawing, visit.texts.pages.accept_terms)
+  const label = withTerms(visit.texts, terms, visit.texts.pages.accept_terms)
   return check('terms', label, { required: true, checked: visit.flow.terms === termsVersion })
 }
 
 /** Somebody who came by a provider accepts the terms before the account is opened; others are asked after a new version. */
 export function termsScreen(visit: View, drawing: Drawing, { isNew }: { isNew: boolean }): Screen {
   const { pages } = visit.texts
-  const { to, now } = drawing
+  const { to, now, offered } = drawing
   const title = pages.terms
   return {
     title,
     content: html`<h1>${title}</h1>
-<p class="lead">${withTerms(visit, drawing, isNew ? pages.terms_lead : pages.new_terms_lead)}</p>
+<p class="lead">${withTerms(visit.texts, offered.terms, isNew ? pages.terms_lead : pages.new_terms_lead)}</p>
 ${showProblem(visit, [], now).above}
 <form method="post" action="${to(isNew ? '/sign-up/terms' : '/sign-in/terms')}">${submit(pages.accept)}</form>
 <p class="foot"><a href="${to(isNew ? '/sign-in' : '/leave')}">${isNew ? pages.back_to_sign_in : pages.not_now}</a></p>`,
@@ -216,16 +209,16 @@ ${offered.providers.map((name) =>
 }
 
 function newPassword(
-  { texts: { pages } }: View,
+  { texts }: View,
   { offered }: Drawing,
   wrong: string | null,
   mayBeLeftOut = false,
 ): Html {
+  const { pages } = texts
   const hint = pages.password_hint.replace('{count}', String(offered.minimumLength))
-  return field({
+  return passwordInput(texts, {
     name: 'password',
     label: pages.choose_password,
-    type: 'password',
     autocomplete: 'new-password',
     wrong,
     required: !mayBeLeftOut,

@@ -1,7 +1,7 @@
 /** The steps of the ways in. Each calls the service of the JSON route that does the same, and says where the browser goes. */
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { termsRequired } from '../../accounts/admission/service.ts'
+import { lacksTerms, termsRequired } from '../../accounts/admission/service.ts'
 import type { Memberships } from '../../self-service/invitations/service.ts'
 import type { MeService } from '../../self-service/me/service.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions/service.ts'
@@ -284,10 +284,7 @@ export function createWaysIn(needs: Needs) {
 
     /** Asks once after a new version, on the way from a sign-in to where it leads. */
     isAskedForTerms: ({ session }: Visit): boolean =>
-      session !== null &&
-      !session.account.testIdentity &&
-      accounts.terms !== '' &&
-      session.account.termsVersion !== accounts.terms,
+      session !== null && lacksTerms(session.account, accounts.terms),
 
     goOn,
 

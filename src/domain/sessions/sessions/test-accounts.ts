@@ -6,6 +6,7 @@ import type { Authenticated } from './authentication.ts'
 const ALLOWED: ReadonlySet<string> = new Set([
   'PATCH /api/v1/auth/me',
   'DELETE /api/v1/auth/me',
+  'POST /api/v1/auth/me/remove',
   'POST /account/language',
   'POST /account/delete',
   'POST /account/export',

@@ -1,0 +1,209 @@
+/** The forms of `/account` sent by somebody else, from elsewhere, or in a way that no browser of ours sends them. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { createAccountRoutes } from '../../src/domain/pages/account/routes.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { appCode } from '../helpers/authenticator.ts'
+import { newClient } from '../helpers/limited-service.ts'
+import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
+import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
+
+const absent: unknown = new Proxy(() => {}, { get: () => absent })
+const FORMS = createAccountRoutes(new Elysia() as never, absent as never)
+  .routes.filter(({ method }) => method === 'POST')
+  .map(({ path }) => path)
+
+const service = useLimited({
+  settings: {
+    ...pageSettings,
+    server: { ...pageSettings.server, language: 'en' },
+    passkeys: { rp_id: 'auth.example.com' },
+  },
+})
+/** It ends the session with which the others are sent. */
+const ENDS = '/account/sessions/end-all'
+const SESSION = '__Host-poterne'
+
+async function signedIn() {
+  const headers = newClient().headers as Record<string, string>
+  const person = await service.signUp(newEmail())
+  const browser = await openBrowser(service.url, { headers }).open('/sign-in')
+  await browser.press('Sign in', { identifier: person.identifier, password: PASSWORD })
+  expect(browser.path).toBe('/account')
+  return { person, browser, headers }
+}
+type Owner = Awaited<ReturnType<typeof signedIn>>
+
+/** Everything that the forms could change, as the owner sees it. */
+async function stateOf({ browser }: Owner) {
+  const pages = [
+    '/account',
+    '/account/sessions',
+    '/account/passkeys',
+    '/account/two-factor',
+    '/account/history',
+  ]
+  const shown: string[] = []
+  for (const page of pages) {
+    const { html } = await browser.open(page)
+    shown.push(html.replaceAll(/flow=[\w-]+/g, 'flow'))
+  }
+  return shown
+}
+
+/** The fields that each form would need to do its work. */
+const filled = (session = '') => ({
+  password: PASSWORD,
+  new_password: 'an entirely new phrase',
+  contact: newEmail(),
+  name: 'Mallory',
+  language: 'fr',
+  otp: '000000',
+  session,
+  id: session,
+  device: session,
+  passkey: session,
+  provider: 'p1',
+})
+
+test('the walk knows the forms', () => {
+  expect(FORMS.length).toBeGreaterThan(30)
+  expect(FORMS).toContain('/account/delete')
+})
+
+describe('nothing changes', () => {
+  const fromElsewhere: [string, Record<string, string>][] = [
+    ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ['a sister site', { 'sec-fetch-site': 'same-site', origin: 'https://evil.example.com' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['a frame in a sandbox', { 'sec-fetch-site': 'cross-site', origin: 'null' }],
+  ]
+
+  test.each(fromElsewhere)('by a form that comes from %s', async (_, headers) => {
+    const owner = await signedIn()
+    const before = await stateOf(owner)
+    for (const path of FORMS) {
+      const answer = await owner.browser.post(path, filled(), headers)
+      expect([path, answer.status]).toEqual([path, 422])
+    }
+    expect(await stateOf(owner)).toEqual(before)
+  })
+
+  test('by a form of an old browser that names another origin, or brings the flow of another browser', async () => {
+    const owner = await signedIn()
+    const other = await openBrowser(service.url, { headers: owner.headers }).open('/sign-in')
+    const foreignFlow = new URL(other.forms[0]!.action, 'https://page').search
+    const before = await stateOf(owner)
+    const cookie = [...owner.browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    for (const origin of ['https://evil.example', 'null', null]) {
+      for (const path of FORMS) {
+        const answer = await fetch(service.url + path + foreignFlow, {
+          method: 'POST',
+          redirect: 'manual',
+          headers: { host: 'auth.example.com', cookie, ...owner.headers, ...(origin && { origin }) },
+          body: new URLSearchParams(filled()),
+        })
+        expect([path, answer.status]).toEqual([path, 422])
+      }
+    }
+    expect(await stateOf(owner)).toEqual(before)
+  })
+
+  test('by a form without a session, or with one that was signed out', async () => {
+    const owner = await signedIn()
+    const cookie = owner.browser.cookies.get(SESSION)!
+    const form = owner.browser.forms.find(({ action }) => action.startsWith('/sign-out'))!
+    await owner.browser.post(form.action, {})
+    for (const value of [undefined, cookie, 'f'.repeat(64)]) {
+      const stranger = await openBrowser(service.url, { headers: owner.headers }).open('/sign-in')
+      if (value) stranger.cookies.set(SESSION, value)
+      for (const path of FORMS) {
+        const answer = await stranger.post(path, filled())
+        const way = [path, answer.status, answer.headers.get('location')?.split('?')[0]]
+        expect(way).toEqual([path, 303, '/sign-in'])
+      }
+    }
+    await service.logIn({ identifier: owner.person.identifier, password: PASSWORD })
+  })
+})
+
+test('a body of another type, fields twice, or many of them makes no form fail', async () => {
+  const owner = await signedIn()
+  const twice = new URLSearchParams(
+    Object.entries(filled()).flatMap(([name, value]) => [
+      [name, value],
+      [name, `x${value}`],
+    ]) as [string, string][],
+  )
+  const bodies: [string, string][] = [
+    ['application/json', JSON.stringify(filled())],
+    ['text/plain', String(new URLSearchParams(filled()))],
+    ['application/x-www-form-urlencoded', `${twice}`],
+    ['application/x-www-form-urlencoded', Array.from({ length: 3000 }, (_, at) => `${at}=1`).join('&')],
+    ['application/x-www-form-urlencoded', '__proto__=1&constructor=2&%00=3&password[]=4'],
+  ]
+  const cookie = [...owner.browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  for (const [type, body] of bodies) {
+    for (const path of FORMS.filter((each) => each !== ENDS)) {
+      const answer = await fetch(service.url + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          ...{ host: 'auth.example.com', cookie, 'content-type': type, 'sec-fetch-site': 'same-origin' },
+          ...owner.headers,
+        },
+        body,
+      })
+      expect([path, type, answer.status < 500]).toEqual([path, type, true])
+    }
+  }
+  expect((await owner.browser.open('/account')).path).toBe('/account')
+  await service.logIn({ identifier: owner.person.identifier, password: PASSWORD })
+})
+
+test('the ids of another account end, forget, rename and remove nothing there', async () => {
+  const [victim, attacker] = [await signedIn(), await signedIn()]
+  const elsewhere = await service.logIn({ identifier: victim.person.identifier, password: PASSWORD })
+  const { body } = await service.get('sessions', { bearer: elsewhere.access_token })
+  const ids: string[] = body.sessions.map(({ id }: { id: string }) => id)
+  expect(ids.length).toBeGreaterThanOrEqual(2)
+  const before = await stateOf(victim)
+  for (const id of ids) {
+    for (const path of FORMS.filter((each) => /\/(end|forget|rename|remove)$/.test(each))) {
+      expect([path, (await attacker.browser.post(path, filled(id))).status]).toEqual([path, 303])
+    }
+  }
+  expect(await stateOf(victim)).toEqual(before)
+})
+
+test('of 32 confirmations of one app a single one shows recovery codes', async () => {
+  const { browser } = await signedIn()
+  await browser.open('/account/two-factor/app')
+  await browser.press('Continue', { password: PASSWORD })
+  const [, secret = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(browser.html) ?? []
+  const { action } = browser.forms.find((form) => form.action.startsWith('/account/two-factor/app/confirm'))!
+  const otp = appCode(secret, service.clock.now())
+  const answers = await Promise.all(Array.from({ length: 32 }, () => browser.post(action, { otp })))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(31)
+})
+
+test('of 32 deletions one erases the account, and the others find nobody', async () => {
+  const { browser, person } = await signedIn()
+  const cookies = [...browser.cookies]
+  const answers = await Promise.all(
+    Array.from({ length: 32 }, () => {
+      const tab = openBrowser(service.url, { headers: newClient().headers as Record<string, string> })
+      for (const [name, value] of cookies) tab.cookies.set(name, value)
+      return tab.post('/account/delete', { password: PASSWORD })
+    }),
+  )
+  const ways = answers.map((answer) => answer.headers.get('location')?.split('?')[0])
+  expect(ways.filter((way) => way === '/signed-out').length).toBeGreaterThanOrEqual(1)
+  expect(answers.every(({ status }) => status === 303 || status === 429)).toBe(true)
+  expect((await service.post('login', { identifier: person.identifier, password: PASSWORD })).status).toBe(
+    401,
+  )
+})
