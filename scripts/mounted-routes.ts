@@ -21,7 +21,7 @@ export function mountedRoutes(): Mounted[] {
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
     devRoutes: null,
-    pages: [],
+    pages: null,
     documentation: null,
     passkeys: {
       rpId: 'example.com',

@@ -33,7 +33,7 @@ export async function openapiPage(): Promise<string> {
     corsOrigins: [],
     logger: createLogger({ clock: systemClock, write: () => {} }),
     devRoutes: null,
-    pages: [],
+    pages: null,
     documentation: { baseUrl: BASE_URL, version: packageJson.version },
     secureCookies: true,
   })

@@ -87,9 +87,10 @@ function describe(operation: Json, { method, path, access, destructive }: AdminR
       : access === 'page'
         ? 'For the page.'
         : null
+  operation.parameters = describeParameters(path, (operation.parameters ?? []) as Json[])
   const said = operation.description ?? `${operation.summary}.`
   operation.description = [said, asksFor].filter(Boolean).join(' ')
-  if (isRepeatable) operation.parameters = [...((operation.parameters ?? []) as Json[]), idempotencyKey]
+  if (isRepeatable) operation.parameters = [...(operation.parameters as Json[]), idempotencyKey]
   addErrors(operation, [
     ...(access === 'open' || method !== 'GET' ? (['insufficient_scope'] as const) : []),
     ...(access === 'open' ? [] : (['invalid_token', 'insufficient_scope'] as const)),
@@ -97,6 +98,22 @@ function describe(operation: Json, { method, path, access, destructive }: AdminR
     ...(destructive ? (['reauthentication_required'] as const) : []),
     ...(isRepeatable ? (['validation_failed', 'idempotency_key_reused', 'unavailable'] as const) : []),
   ])
+}
+
+const NUMBERED = /\/(messages|identities)\/:id/
+
+const describeParameters = (path: string, parameters: Json[]): Json[] =>
+  parameters.map((parameter) =>
+    parameter.in === 'path' ? { ...parameter, ...pathParameter(path, parameter.name as string) } : parameter,
+  )
+
+/** The services read them: another text is an id of nothing. */
+function pathParameter(path: string, name: string): Json {
+  if (name === 'identifier')
+    return { description: 'E-mail address or phone number', schema: { type: 'string', minLength: 1 } }
+  const description = name === 'uuid' ? 'The `uuid` of the account' : 'The `id` in the list'
+  const form = name === 'id' && NUMBERED.test(path) ? { pattern: '^[0-9]{1,16}$' } : { format: 'uuid' }
+  return { description, schema: { type: 'string', ...form } }
 }
 
 const idempotencyKey = {

@@ -3,7 +3,11 @@ import { t } from 'elysia'
 import { answer } from '../../../platform/http/components.ts'
 
 /** A field of a query; what it says is read by the service. */
-export const queryText = () => t.Optional(t.String({ maxLength: 300 }))
+export const queryText = (description: string) => t.Optional(t.String({ description, maxLength: 300 }))
+
+/** One of some words, which the service reads. */
+export const queryWord = (description: string, words: readonly string[]) =>
+  t.Optional(t.String({ description, enum: words, maxLength: 300 }))
 
 /** Read by `readNumber`. */
 export const numberText = (description: string) =>

@@ -10,7 +10,7 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { exportAnswer } from '../../self-service/me/me-schema.ts'
 import { sessionRecord } from '../../sessions/sessions/session-schema.ts'
-import { detail, done, doneAnswer, queryText, timeText } from '../access/operation-schema.ts'
+import { detail, done, doneAnswer, queryText, queryWord, timeText } from '../access/operation-schema.ts'
 import { accountableField, groupNames, roleField, usernameField } from './account-fields.ts'
 import { administeredAccountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { Directory } from './service.ts'
@@ -42,9 +42,11 @@ export function createDirectoryRoutes(
     .get('/accounts', async ({ query }) => ({ status: 200 as const, ...(await accounts.list(query)) }), {
       query: t.Object({
         ...pageQuery,
-        query: queryText(),
-        locked: queryText(),
-        confirmed: queryText(),
+        query: queryText(
+          'At least three characters of a contact, a name or a username; a phone number in any spelling; a uuid, or its first characters; an id',
+        ),
+        locked: queryWord('Only those that are locked, or only those that are not', ['true', 'false']),
+        confirmed: queryWord('Only those that are confirmed, or only those that are not', ['true', 'false']),
         role_id: t.Optional(
           t.String({
             description: 'The number of a role, or its name',

@@ -10,11 +10,19 @@ import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
-import { detail, done, doneAnswer, numberText, queryText, timeText } from '../access/operation-schema.ts'
+import {
+  detail,
+  done,
+  doneAnswer,
+  numberText,
+  queryText,
+  queryWord,
+  timeText,
+} from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { meaningOf } from './meaning.ts'
 import type { MessageLog } from './service.ts'
-import type { ListedMessage } from './store.ts'
+import { type ListedMessage, messageStates } from './store.ts'
 
 const message = component(
   'Message',
@@ -23,7 +31,7 @@ const message = component(
       id: integer(),
       channel: t.String({ enum: ['email', 'sms'] }),
       purpose: t.String({ examples: ['password_reset'] }),
-      state: t.String({ enum: ['waiting', 'sent', 'delivered', 'refused', 'expired'] }),
+      state: t.String({ enum: messageStates }),
       destination: t.String(),
       account: nullable(t.String()),
       gateway: nullable(t.String()),
@@ -73,9 +81,9 @@ const reportRow = component(
 )
 const filter = {
   ...pageQuery,
-  state: queryText(),
-  channel: queryText(),
-  gateway: queryText(),
+  state: queryWord('The present state of the message', messageStates),
+  channel: queryWord('The channel that it goes by', ['email', 'sms']),
+  gateway: queryText('The name of a gateway, as in the configuration'),
   since: timeText(),
 }
 const recipient = t.Optional(

@@ -24,10 +24,11 @@ const sendingErrors = [
   'validation_failed',
 ] as const
 
-const contactBody = t.Object({
-  value: t.String({ examples: ['ada@example.com'] }),
-  verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
-})
+const contactBody = (example: string) =>
+  t.Object({
+    value: t.String({ maxLength: 512, examples: [example] }),
+    verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
+  })
 const putErrors = errorResponses(
   'account_not_found',
   'identifier_taken',
@@ -191,7 +192,7 @@ export function createPeopleRoutes(
         account: await people.putContact(params.uuid, 'email', body),
       }),
       {
-        body: contactBody,
+        body: contactBody('ada@example.com'),
         response: { 200: administeredAccountAnswer, ...putErrors },
         detail: detail('putAccountEmail', 'Set the e-mail address of an account'),
       },
@@ -214,7 +215,7 @@ export function createPeopleRoutes(
         account: await people.putContact(params.uuid, 'phone', body),
       }),
       {
-        body: contactBody,
+        body: contactBody('+33612345678'),
         response: { 200: administeredAccountAnswer, ...putErrors },
         detail: detail('putAccountPhone', 'Set the phone number of an account'),
       },
