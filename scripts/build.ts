@@ -5,7 +5,7 @@
  * `poterne upgrade` believes, with a comma between them. Identifiers keep their names (no `--minify`), because the
  * router reads the parameters of handlers from their source.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
@@ -47,7 +47,12 @@ async function hashOf(patterns: string[]): Promise<string> {
 /** Runs in a process of its own, so that its memory is free again when the executable is built. */
 async function prepareDatabase(): Promise<string> {
   const given = process.env.POTERNE_PREPARED_DATABASE
-  if (given) return resolve(given)
+  // The names of chunks depend on the paths of the files: from another place, the same archive would give other bytes.
+  if (given) {
+    const copy = join(dist, 'given-database.tar.zst')
+    if (resolve(given) !== copy) copyFileSync(given, copy)
+    return copy
+  }
   const archive = join(dist, `embedded-${await hashOf(archiveSources)}.tar.zst`)
   if (existsSync(archive)) return archive
   for (const file of new Glob('embedded-*').scanSync({ cwd: dist })) rmSync(join(dist, file))

@@ -5,8 +5,8 @@ import { run } from './shell.ts'
 
 const root = join(import.meta.dir, '../..')
 
-/** The packages inside the image, beside poterne. */
-const wanted = ['libc6', 'ca-certificates', 'tzdata', 'base-files']
+/** The packages inside the image, beside poterne. The native addon that verifies passwords needs libgcc. */
+const wanted = ['libc6', 'libgcc-s1', 'ca-certificates', 'tzdata', 'base-files']
 
 interface Pinned {
   name: string

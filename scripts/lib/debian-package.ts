@@ -72,10 +72,13 @@ function write(tree: string, path: string, mode: number, text: string): void {
   chmodSync(join(tree, path), mode)
 }
 
-/** The example with every setting off, so that the service does not start before somebody named a mail server. */
+/**
+ * The example with every setting off, so that the service does not start before somebody named a mail server. The
+ * sections stay, so that each setting is turned on by removing the "#" before it.
+ */
 function shippedConfiguration(): string {
   const example = readFileSync(join(root, 'config.example.toml'), 'utf8')
-  return example.replace(/^(?!#|\s*$)/gm, '#')
+  return example.replace(/^(?!#|\[|\s*$)/gm, '#')
 }
 
 const installedKib = (tree: string) =>
@@ -95,7 +98,7 @@ Version: ${manifest.version}
 Architecture: ${architecture}
 Maintainer: The poterne maintainers <maintainers@poterne.invalid>
 Installed-Size: ${kib}
-Depends: libc6 (>= 2.36), ca-certificates
+Depends: libc6 (>= 2.36), libgcc-s1, ca-certificates
 Recommends: tzdata
 Section: net
 Priority: optional

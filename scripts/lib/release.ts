@@ -2,13 +2,14 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import manifest from '../../package.json'
-import { pinPackages } from './debian-files.ts'
+import { pinPackages, unpackPackages } from './debian-files.ts'
 import { makeDebianPackage } from './debian-package.ts'
 import { makeImage } from './image.ts'
 import { writeManuals } from './manuals.ts'
 import { run } from './shell.ts'
 import { readReleaseKey, sign } from './signing.ts'
 import { type TargetName, targets } from './targets.ts'
+import { tryExecutable } from './trial.ts'
 
 const root = join(import.meta.dir, '../..')
 const dist = join(root, 'dist')
@@ -109,6 +110,22 @@ function writeSums(): void {
   writeFileSync(join(out, 'SHA256SUMS'), lines.join(''))
 }
 
+/** The emulated executable loads the libraries of the image. The oldest processor that Bun supports has no AVX. */
+async function tryExecutables(): Promise<void> {
+  const image = join(work, 'debian/arm64/image')
+  mkdirSync(image, { recursive: true })
+  for (const folder of unpackPackages('arm64', join(work, 'debian'))) run(['cp', '-a', `${folder}/.`, image])
+  const trials: [what: string, architecture: string, emulator: string[]][] = [
+    ['linux-x64', 'amd64', []],
+    ['linux-x64 on a processor of 2008', 'amd64', ['qemu-x86_64-static', '-cpu', 'Nehalem']],
+    ['linux-arm64', 'arm64', ['qemu-aarch64-static', '-L', image]],
+  ]
+  for (const [what, architecture, emulator] of trials) {
+    const executable = executables[architecture] as string
+    await timed(`trial of ${what}`, () => tryExecutable({ executable, emulator, version }))
+  }
+}
+
 const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 
 rmSync(out, { recursive: true, force: true })
@@ -134,6 +151,7 @@ for (const [architecture, executable] of Object.entries(executables)) {
 await timed('container image', () =>
   makeImage({ executables, commit, epoch: Number(epoch), work: join(work, 'debian'), out }),
 )
+await tryExecutables()
 writeIndex()
 writeSums()
 if (key === null) console.log('POTERNE_RELEASE_KEY is not set: nothing was signed')

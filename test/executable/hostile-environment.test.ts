@@ -106,14 +106,17 @@ function linksOf(pid: number): string[] {
   return links.filter((link) => link !== null && !given.includes(link)) as string[]
 }
 
+/** The state of a socket that listens, as the kernel writes it. */
+const LISTENS = '0A'
+
 /** The foreign ends of its sockets, as the kernel lists them, but for those that clients connected to its port. */
 function connectionsOf(pid: number, port: number): string[] {
   const links = linksOf(pid)
   const tables = ['tcp', 'tcp6', 'udp', 'udp6'].map((name) => `/proc/${pid}/net/${name}`).filter(existsSync)
   const lines = tables.flatMap((table) => readFileSync(table, 'utf8').trim().split('\n').slice(1))
   return lines.flatMap((line) => {
-    const [, local = '', foreign = '', , , , , , , inode] = line.trim().split(/\s+/)
-    const isIts = links.includes(`socket:[${inode}]`)
+    const [, local = '', foreign = '', state, , , , , , inode] = line.trim().split(/\s+/)
+    const isIts = state !== LISTENS && links.includes(`socket:[${inode}]`)
     return isIts && Number.parseInt(local.split(':')[1] ?? '', 16) !== port ? [foreign] : []
   })
 }

@@ -1,0 +1,93 @@
+/**
+ * Starts executables as they were built, in an empty directory. A build that left out the program of the embedded
+ * database's thread, or the addon that verifies passwords, ends the release here.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+interface Trial {
+  executable: string
+  /** Put in front of the executable: an emulator of its processor. */
+  emulator?: string[]
+  version: string
+}
+
+/** An emulated processor needs half a minute. */
+const READY_WITHIN_MS = 300_000
+const PAUSE_MS = 200
+
+/** Throws where it does not answer `/readyz`, does not verify passwords with the addon, or does not stop. */
+export async function tryExecutable({ executable, emulator = [], version }: Trial): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'poterne-release-'))
+  const command = [...emulator, executable]
+  try {
+    const said = await output([...command, 'version', '--json'], folder)
+    if (JSON.parse(said).version !== version) throw new Error(`${executable} says another version: ${said}`)
+    await tryService(command, folder)
+    const { checks } = JSON.parse(await output([...command, 'doctor', '--json'], folder)) as {
+      checks: { message: string }[]
+    }
+    if (!checks.some(({ message }) => message.includes('the native addon verifies passwords')))
+      throw new Error(
+        `${executable} does not verify passwords with the native addon: ${JSON.stringify(checks)}`,
+      )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const environment = (folder: string) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: folder,
+  POTERNE_SERVER_PORT: '0',
+  POTERNE_STORAGE_DATA_DIR: join(folder, 'data'),
+  POTERNE_SMTP_HOST: '127.0.0.1',
+  POTERNE_SMTP_FROM: 'release@example.com',
+})
+
+async function tryService(command: string[], folder: string): Promise<void> {
+  const log = join(folder, 'log')
+  const service = Bun.spawn([...command, 'serve', '--dev'], {
+    cwd: folder,
+    env: environment(folder),
+    stdin: 'ignore',
+    stdout: Bun.file(log),
+    stderr: Bun.file(`${log}.errors`),
+  })
+  const words = () => [log, `${log}.errors`].map((file) => readFileSync(file, 'utf8')).join('')
+  try {
+    const url = await waitUntil(() => /"url":"(http:[^"]+)"/.exec(words())?.[1], service)
+    await waitUntil(async () => (await fetch(`${url}/readyz`)).status === 200 || undefined, service)
+    service.kill('SIGTERM')
+    const code = await service.exited
+    if (code !== 0) throw new Error(`it ended with ${code} after SIGTERM`)
+  } catch (error) {
+    throw new Error(`${command.join(' ')} serve: ${(error as Error).message}\n${words()}`)
+  } finally {
+    service.kill('SIGKILL')
+  }
+}
+
+async function waitUntil<T>(
+  look: () => T | undefined | Promise<T | undefined>,
+  service: Bun.Subprocess,
+): Promise<T> {
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await Bun.sleep(PAUSE_MS)) {
+    if (service.exitCode !== null) throw new Error(`it ended with ${service.exitCode}`)
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error('it was not ready in time')
+}
+
+/** Doctor ends with 1 where a check fails, such as that of the mail server, which is not there. */
+async function output(command: string[], folder: string): Promise<string> {
+  const child = Bun.spawn(command, { cwd: folder, env: environment(folder), stdout: 'pipe', stderr: 'pipe' })
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  if (out.startsWith('{')) return out
+  throw new Error(`${command.join(' ')} ended with ${await child.exited}:\n${error}${out}`)
+}
