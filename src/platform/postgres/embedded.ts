@@ -52,6 +52,7 @@ import {
   databaseCode,
   isUnavailable,
 } from './failure.ts'
+import { removeExpiredSnapshot } from './kept-snapshot.ts'
 import { whilePlansAreStale } from './pool.ts'
 
 export interface EmbeddedOptions {
@@ -457,6 +458,7 @@ async function inTransaction<T>(run: RunStatement, work: (inside: Executor) => P
 function removeLeftovers(dataDir: string): void {
   removeOldSnapshots(dataDir)
   removeOldTrials(dataDir)
+  removeExpiredSnapshot(dataDir)
 }
 
 /** The words of PGlite itself ("Aborted()") help nobody. */
