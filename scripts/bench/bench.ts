@@ -23,7 +23,7 @@ export interface Bench {
   /** poterne on PostgreSQL and Redis, limits off, in a database of its own with so many confirmed accounts. */
   startPoterne(options?: StartOptions): Promise<MeasuredPoterne>
   /** poterne with nothing but its embedded database, limits off. */
-  startEmbedded(options: { accounts: number; cheapPasswords?: boolean }): Promise<Poterne>
+  startEmbedded(options: EmbeddedOptions): Promise<Poterne>
   load(load: Load): Promise<LoadResult>
   progress(text: string): void
   close(): Promise<void>
@@ -34,6 +34,13 @@ export interface StartOptions {
   settings?: Settings
   /** An argon2 that costs nothing, for rows that sign in only to begin. */
   cheapPasswords?: boolean
+}
+
+export interface EmbeddedOptions {
+  accounts: number
+  cheapPasswords?: boolean
+  /** Put in front of the executable. */
+  wrapper?: string[]
 }
 
 export interface MeasuredPoterne extends Poterne {
@@ -90,7 +97,7 @@ export function createBench({ quick, executable, progress }: BenchOptions): Benc
       }
       return { ...poterne, databaseUrl, redisUrl: redis.url, keyPrefix }
     },
-    async startEmbedded({ accounts, cheapPasswords = false }) {
+    async startEmbedded({ accounts, cheapPasswords = false, wrapper = [] }) {
       const dataDir = join(newDirectory('embedded'), 'data')
       await addEmbeddedAccounts(dataDir, { count: accounts, hash: hashOf(cheapPasswords) })
       const settings = mergeSettings(
@@ -98,7 +105,7 @@ export function createBench({ quick, executable, progress }: BenchOptions): Benc
         { storage: { data_dir: dataDir } },
         passwordSettings(cheapPasswords),
       )
-      return startPoterne({ executable: await bench.executable(), settings })
+      return startPoterne({ executable: await bench.executable(), settings, wrapper })
     },
     async load(load) {
       const result = await runLoad(load)

@@ -36,6 +36,8 @@ export function loadSettings(smtpPort: number): Settings {
 export interface PoterneOptions {
   executable: string
   settings: Settings
+  /** Put in front of the executable; the process must stay its own. */
+  wrapper?: string[]
   /** Return once the process is there, whatever it does. */
   unready?: boolean
 }
@@ -43,6 +45,7 @@ export interface PoterneOptions {
 export async function startPoterne({
   executable,
   settings,
+  wrapper = [],
   unready = false,
 }: PoterneOptions): Promise<Poterne> {
   const directory = newDirectory('poterne')
@@ -56,7 +59,7 @@ export async function startPoterne({
   const file = join(directory, 'config.toml')
   writeFileSync(file, stringify(all))
   const startedAt = performance.now()
-  const server = startServer([executable, 'serve', '--config', file], { directory })
+  const server = startServer([...wrapper, executable, 'serve', '--config', file], { directory })
   const url = `http://127.0.0.1:${port}`
   if (!unready) await untilReady(url, server)
   return { url, pid: server.pid, startedAt, settings: all, stop: server.end }

@@ -13,6 +13,7 @@ import { refreshRow } from './rows/refresh.ts'
 import { refreshLatencyRow } from './rows/refresh-latency.ts'
 import { replicasRow } from './rows/replicas.ts'
 import { sizeRow } from './rows/size.ts'
+import { slowDiskRow } from './rows/slow-disk.ts'
 import { startRow } from './rows/start.ts'
 
 export const rows: Row[] = [
@@ -27,6 +28,7 @@ export const rows: Row[] = [
   refreshLatencyRow,
   memoryRow,
   embeddedRow,
+  slowDiskRow,
   startRow,
   growthRow,
   sizeRow,

@@ -6,17 +6,28 @@ import { type Bench, CLIENTS } from '../bench.ts'
 import { type Load, requireStatuses, type Traffic } from '../load.ts'
 import { runRounds } from '../rounds.ts'
 import { compareLine, type Line, type Row } from '../row.ts'
-import { logins, openSessions, ownAccount, refreshes, registrations, strangersLogin } from '../traffic.ts'
+import {
+  codeRequests,
+  logins,
+  openSessions,
+  ownAccount,
+  refreshes,
+  registrations,
+  strangersLogin,
+} from '../traffic.ts'
 
 const ACCOUNTS = 1000
-/** Nobody registers twice. */
+/** Nobody registers twice, or asks for a second code. */
 const PER_ROUND = 20_000
+/** Enough for two warm-ups and the rounds of both sides. */
+const ACCOUNTS_OF_CODES = 8 * PER_ROUND
 const RIVAL = 'with PostgreSQL and Redis servers'
 
 export const embeddedRow: Row = {
   name: 'embedded',
   async measure(bench: Bench) {
     let first = 0
+    let asked = 1
     return [
       await measured(bench, {
         what: 'logins',
@@ -50,6 +61,17 @@ export const embeddedRow: Row = {
           return registrations(PER_ROUND, first)
         },
       }),
+      await measured(bench, {
+        what: '2fa/request-otp',
+        atLeast: 0.8,
+        status: 201,
+        cheapPasswords: true,
+        accounts: ACCOUNTS_OF_CODES,
+        trafficOf: async () => {
+          asked += PER_ROUND
+          return codeRequests(PER_ROUND, asked - PER_ROUND)
+        },
+      }),
     ]
   },
 }
@@ -59,16 +81,25 @@ interface Measured {
   atLeast: number
   status?: number
   cheapPasswords?: boolean
+  accounts?: number
   more?: Pick<Load, 'warmupSeconds' | 'lastly'>
   trafficOf(url: string): Promise<Traffic>
 }
 
 async function measured(
   bench: Bench,
-  { what, atLeast, status = 200, cheapPasswords = false, more = {}, trafficOf }: Measured,
+  {
+    what,
+    atLeast,
+    status = 200,
+    cheapPasswords = false,
+    accounts = ACCOUNTS,
+    more = {},
+    trafficOf,
+  }: Measured,
 ): Promise<Line> {
-  const embedded = await bench.startEmbedded({ accounts: ACCOUNTS, cheapPasswords })
-  const served = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords })
+  const embedded = await bench.startEmbedded({ accounts, cheapPasswords })
+  const served = await bench.startPoterne({ accounts, cheapPasswords })
   const rate = async (url: string, seconds = bench.seconds) => {
     const load = { url, traffic: await trafficOf(url), connections: CLIENTS, seconds, ...more }
     return requireStatuses(await bench.load(load), [status], what).rate
