@@ -20,9 +20,9 @@ const env = {
   POTERNE_STORAGE_DATA_DIR: directory,
 }
 
-/** Six messages in a row, at the height of most. */
+/** Six messages in a row. */
 const style = `body { max-width: none; padding: 12px; } nav, h2 { display: none; } section { scroll-margin: 0; }
-  .messages { grid-template-columns: repeat(6, 1fr); gap: 12px; } article { padding: 12px; } iframe { height: 480px; }`
+  .messages { grid-template-columns: repeat(6, 1fr); gap: 12px; } article { padding: 12px; }`
 
 await $`${process.execPath} ${join(root, 'src/main.ts')} texts preview --output ${page}`
   .cwd(directory)
@@ -36,6 +36,11 @@ for (const tag of ['en', 'ar']) {
   await tab.setContent(html.replace('</style>', `${style} section:not(#${tag}) { display: none; }</style>`))
   // Chromium draws the frames after the page is loaded.
   await tab.waitForTimeout(6000)
+  for (const mail of await tab.locator(`section#${tag} iframe`).elementHandles()) {
+    const frame = (await mail.contentFrame())!
+    const height = Number(await frame.evaluate('document.documentElement.scrollHeight'))
+    await mail.evaluate((element, px) => element.setAttribute('style', `height: ${px}px`), height)
+  }
   await tab.locator(`section#${tag}`).screenshot({ path: picture })
   await $`pngquant --force --ext .png --strip 8 ${picture}`
 }
