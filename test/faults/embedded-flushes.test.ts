@@ -177,6 +177,30 @@ describe('what is not on the disk', () => {
     await isServing()
   })
 
+  test('keeps a reader waiting for some milliseconds, whatever writes wait before it', async () => {
+    const { operations } = await open()
+    await database.first(count, {})
+    const slowly = `insert into notes select max(each) from generate_series(1, 20000) as each`
+    await run(slowly)
+    let written = 0
+    const writers = Array.from({ length: 100 }, () => run(slowly).then(() => (written += 1)))
+    const seen = await database.first(count, {})
+    expect(operations.at(-1)).toBe('flush')
+    expect(seen!.notes).toBeLessThan(5)
+    expect(written).toBeLessThan(50)
+    await Promise.all(writers)
+    expect(await database.first(count, {})).toEqual({ notes: 101 })
+  })
+
+  test('is written although readers never cease', async () => {
+    await open()
+    await database.first(count, {})
+    const readers = Array.from({ length: 100 }, () => database.first(count, {}))
+    await Promise.all([database.all(add, { note: 1 }), ...readers])
+    const seen = await Promise.all(readers)
+    expect(seen.filter((row) => row!.notes === 0).length).toBeLessThan(10)
+  })
+
   test('may be what a crash may forget: it is answered at once, and flushed within two seconds', async () => {
     const { operations } = await open()
     await database.all(add, { note: 1 })

@@ -18,6 +18,8 @@ export interface EmbeddedResult {
 export interface Session {
   /** Throws what PostgreSQL answers, or InstanceEnded. */
   run(text: string, values: readonly unknown[]): EmbeddedResult
+  /** It is true where the statement has run before, and its text shows that it writes nothing. */
+  reads(text: string): boolean
 }
 
 /** WebAssembly's memory grows for a large value and is never given back. No value of ours comes near it. */
@@ -158,6 +160,7 @@ export async function createSession(instance: PGlite): Promise<Session> {
       if (CHANGES_SCHEMA.test(text)) forgetAll()
       return { rows, mayHaveWritten }
     },
+    reads: (text) => prepared.get(text)?.mayHaveWritten === false,
   }
 }
 

@@ -43,6 +43,7 @@ import {
   removeOldSnapshots,
   snapshotBytes,
 } from './embedded-snapshot.ts'
+import { createTurns } from './embedded-turns.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions, vacuumAll } from './embedded-upkeep.ts'
 import { startWatchdog } from './embedded-watchdog.ts'
 import {
@@ -214,13 +215,10 @@ async function keepOpen(
     const own: Life = {
       instance,
       session,
-      flushes: createFlushes(
-        () => {
-          const [row] = execute(own, FLUSH_AFTER, [flushedEnd]).rows
-          if (row) flushedEnd = String(row.end)
-        },
-        (work) => inTurn(async () => work()),
-      ),
+      flushes: createFlushes(() => {
+        const [row] = execute(own, FLUSH_AFTER, [flushedEnd]).rows
+        if (row) flushedEnd = String(row.end)
+      }, inTurn),
     }
     return own
   }
@@ -253,15 +251,15 @@ async function keepOpen(
   }
 
   /** Its answer, once all that it may have seen is on the disk; a refusal shows something too. */
-  async function answer<T>(work: () => Promise<T>): Promise<T> {
+  async function answer<T>(work: () => Promise<T>, { isReader = false } = {}): Promise<T> {
     let flushes: Flushes | undefined
     try {
       return await inTurn(() => {
         flushes = life?.flushes
         return work()
-      })
+      }, isReader)
     } finally {
-      await flushes?.settle()
+      await flushes?.settle({ isReader })
     }
   }
 
@@ -407,11 +405,17 @@ async function keepOpen(
 
   return announceInserts({
     kind: 'embedded',
-    ...createExecutor((...statement) => answer(() => whilePlansAreStale(() => run(...statement)))),
+    ...createExecutor((...statement) =>
+      answer(() => whilePlansAreStale(() => run(...statement)), {
+        isReader: life?.session.reads(statement[0]) ?? false,
+      }),
+    ),
     transaction: (work) => answer(() => whilePlansAreStale(() => inTransaction(run, work))),
     session: (work) => inTurn(() => work(createExecutor(runAndFlush))),
     ping: async () => {
-      const [row] = await answer(() => run(`select current_setting('transaction_read_only') as state`, []))
+      const [row] = await answer(() => run(`select current_setting('transaction_read_only') as state`, []), {
+        isReader: true,
+      })
       if (row?.state !== 'off') throw new DatabaseReadOnly('read-only')
     },
     upkeep: {
@@ -474,23 +478,6 @@ async function openFirst(directory: string, options?: InstanceOptions): Promise<
       'it is no database of this version of poterne, or it is damaged: restore a backup, or name another directory'
     throw new DataDirectoryRefused(`storage.data_dir: ${path} cannot be opened (${reason}): ${remedy}`)
   }
-}
-
-/** Runs one after the other, since each must see whether the one before ended the instance. */
-function createTurns(): { <T>(work: () => Promise<T>): Promise<T>; waiting(): number } {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    waiting += 1
-    const turn = last.then(work)
-    last = turn
-      .catch(() => {})
-      .finally(() => {
-        waiting -= 1
-      })
-    return turn
-  }
-  return Object.assign(inTurn, { waiting: () => waiting })
 }
 
 /** Includes errors of the file system without a code of their own: a quota (58030), a file size limit (XX000). */

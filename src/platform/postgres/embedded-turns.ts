@@ -1,0 +1,51 @@
+/** The embedded database has one session, so its work runs one after the other, each of it in a turn. */
+export interface Turns {
+  /** Work that reads does not wait for the writes that wait already. */
+  <T>(work: () => Promise<T>, isReading?: boolean): Promise<T>
+  /** The work that has not ended. */
+  waiting(): number
+}
+
+/** After so many readers in a row, the first writer that waits has its turn. */
+const READERS_IN_A_ROW = 8
+/** What arrived from the other thread is taken in this often, so that a reader among it is seen. */
+const LISTEN_EVERY_MS = 4
+
+export function createTurns(): Turns {
+  const readers: (() => Promise<unknown>)[] = []
+  const others: (() => Promise<unknown>)[] = []
+  let readersInRow = 0
+  let isRunning = false
+
+  function next(): (() => Promise<unknown>) | undefined {
+    const isReadersTurn = others.length === 0 || (readers.length > 0 && readersInRow < READERS_IN_A_ROW)
+    readersInRow = isReadersTurn ? readersInRow + 1 : 0
+    return (isReadersTurn ? readers : others).shift()
+  }
+
+  async function runAll(): Promise<void> {
+    let listenedAtMs = performance.now()
+    for (let turn = next(); turn; turn = next()) {
+      await turn()
+      if (performance.now() - listenedAtMs < LISTEN_EVERY_MS) continue
+      await new Promise((resolve) => setImmediate(resolve))
+      listenedAtMs = performance.now()
+    }
+    isRunning = false
+  }
+
+  const inTurn = <T>(work: () => Promise<T>, isReading = false): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const turn = () => Promise.resolve().then(work).then(resolve, reject)
+    ;(isReading ? readers : others).push(turn)
+    if (!isRunning) {
+      isRunning = true
+      // All that came in the same message waits by then.
+      queueMicrotask(runAll)
+    }
+    return promise
+  }
+  return Object.assign(inTurn, {
+    waiting: () => readers.length + others.length + (isRunning ? 1 : 0),
+  })
+}
