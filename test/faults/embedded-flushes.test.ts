@@ -32,6 +32,7 @@ async function open(options: EmbeddedOptions = {}) {
   const disk = {
     dataDir,
     operations: [] as string[],
+    all: [] as FileOperation[],
     ended: [] as string[],
     fail: (_operation: FileOperation): string | null => null,
   }
@@ -44,6 +45,7 @@ async function open(options: EmbeddedOptions = {}) {
       },
       after(operation) {
         if (isLog(operation)) disk.operations.push(operation.kind)
+        if (operation.kind !== 'write') disk.all.push(operation)
       },
     },
     ...options,
@@ -199,6 +201,25 @@ describe('what is not on the disk', () => {
     await Promise.all([database.all(add, { note: 1 }), ...readers])
     const seen = await Promise.all(readers)
     expect(seen.filter((row) => row!.notes === 0).length).toBeLessThan(10)
+  })
+
+  test('is flushed by a checkpoint once for each file that changed, and for each directory', async () => {
+    const { operations, all } = await open()
+    await run(
+      'create table texts as select repeat(md5(each::text), 30) as text from generate_series(1, 20000) as each',
+    )
+    await run('checkpoint')
+    await run('insert into texts select text from texts')
+    operations.length = 0
+    all.length = 0
+    await run('checkpoint')
+    const renamed = all.filter(({ kind, path }) => kind === 'rename' && path.startsWith('pg_wal/'))
+    expect(renamed.length).toBeGreaterThan(10)
+    expect(operations.filter((kind) => kind === 'flush').length).toBeLessThan(4)
+    expect(all.filter(({ kind, path }) => kind === 'flush' && path === 'pg_wal')).toHaveLength(1)
+    expect(all.findLastIndex(({ path }) => path === 'pg_wal')).toBeGreaterThan(
+      all.lastIndexOf(renamed.at(-1)!),
+    )
   })
 
   test('may be what a crash may forget: it is answered at once, and flushed within two seconds', async () => {

@@ -177,7 +177,8 @@ describe('a backup of a database', () => {
                 (select reloptions from pg_class where oid = conindid)::text as options
            from pg_constraint where connamespace = current_schema()::regnamespace and contype <> 'n'
          union all
-         select indrelid::regclass::text, indexrelid::regclass::text, pg_get_indexdef(indexrelid), attnotnull::text
+         select indrelid::regclass::text, indexrelid::regclass::text, pg_get_indexdef(indexrelid),
+                concat(attnotnull, (select min(attstattarget) from pg_attribute where attrelid = indexrelid))
            from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
           where indrelid in (select oid from pg_class where relnamespace = current_schema()::regnamespace)
           order by 1, 2, 3`,

@@ -3,7 +3,8 @@
  * nothing would ever be flushed. This one flushes, and ends the instance if what it knows could differ from the disk.
  * That happens when a flush fails, or when a write of the log or of `pg_control` fails while the disk is not full.
  */
-import { fsyncSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { InstanceEnded, NeverFlushed } from './embedded-failure.ts'
 
@@ -35,6 +36,7 @@ type Calls = Record<string, Call>
 interface FileNode {
   name: string
   parent: FileNode
+  mode: number
 }
 interface FileStream {
   nfd: number
@@ -65,6 +67,8 @@ export class FlushedFiles extends NodeFS {
   /** The reason why the instance ended; from then on every operation is refused. */
   ended: InstanceEnded | null = null
   flushes = 0
+  /** Flushes what was kept back. To be called after each statement. */
+  settle: () => void = () => {}
 
   constructor(
     directory: string,
@@ -122,8 +126,28 @@ export class FlushedFiles extends NodeFS {
     const [streams, nodes, ErrnoError] = [NODEFS?.stream_ops, NODEFS?.node_ops, FS?.ErrnoError]
     if (!streams || !nodes || !ErrnoError) throw new NeverFlushed('NODEFS or ErrnoError is missing')
 
+    /** The files and directories that were flushed and not changed since, so that a flush has nothing to do. */
+    const clean = new Set<string>()
+    /**
+     * The flush of a directory waits until anything but its names is changed: a checkpoint renames 60 segments of the
+     * log, and asks for a flush after each.
+     */
+    let keptBack: string | null = null
+
+    const noteChange = (operation: FileOperation): void => {
+      const { kind, path } = operation
+      const wasClean = clean.delete(path)
+      if (kind !== 'write' && kind !== 'resize') clean.delete(dirname(path))
+      if (operation.kind !== 'rename') return
+      clean.delete(dirname(operation.to))
+      if (wasClean) clean.add(operation.to)
+      else clean.delete(operation.to)
+    }
+
     const guarded = (operation: FileOperation, work: () => unknown): unknown => {
       if (this.ended) throw this.ended
+      if (keptBack !== null && !changesNamesIn(keptBack, operation)) this.settle()
+      if (operation.kind !== 'flush') noteChange(operation)
       try {
         this.observer.before?.(operation)
         const result = work()
@@ -177,14 +201,42 @@ export class FlushedFiles extends NodeFS {
       path: pathOf(node),
       to: pathOf(parent, name),
     }))
-    streams.fsync = ({ nfd, node }: FileStream) =>
-      guarded({ kind: 'flush', path: pathOf(node) }, () => {
-        fsyncSync(nfd)
+    const flush = (path: string, handle: number) =>
+      guarded({ kind: 'flush', path }, () => {
+        fsyncSync(handle)
         this.flushes += 1
+        clean.add(path)
         return 0
       })
+    this.settle = () => {
+      if (keptBack === null || this.ended) return
+      const path = keptBack
+      keptBack = null
+      const handle = openSync(join(this.rootDir, path), 'r')
+      try {
+        flush(path, handle)
+      } finally {
+        closeSync(handle)
+      }
+    }
+    streams.fsync = ({ nfd, node }: FileStream) => {
+      const path = pathOf(node)
+      if (clean.has(path)) return 0
+      if (!isDirectory(node)) return flush(path, nfd)
+      if (keptBack !== path) this.settle()
+      keptBack = path
+      return 0
+    }
   }
 }
+
+const isDirectory = ({ mode }: FileNode) => (mode & constants.S_IFMT) === constants.S_IFDIR
+
+const changesNamesIn = (directory: string, operation: FileOperation) =>
+  (operation.kind === 'remove' && dirname(operation.path) === directory) ||
+  (operation.kind === 'rename' &&
+    dirname(operation.path) === directory &&
+    dirname(operation.to) === directory)
 
 function pathOf(node: FileNode, name?: string): string {
   const parts = name === undefined ? [] : [name]

@@ -91,6 +91,7 @@ export async function createSession(instance: PGlite): Promise<Session> {
       })
       .catch(() => {})
     if (files.ended) throw files.ended
+    files.settle()
     if (error && endedBy(error)) throw files.end('PostgreSQL panicked', error)
     if (!isReady) throw files.end('an answer of PostgreSQL was cut off', null)
     if (error) throw error

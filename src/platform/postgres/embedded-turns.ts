@@ -8,7 +8,7 @@ export interface Turns {
 
 /** After so many readers in a row, the first writer that waits has its turn. */
 const READERS_IN_A_ROW = 8
-/** What arrived from the other thread is taken in this often, so that a reader among it is seen. */
+/** Messages of the other thread are taken in this often, so that a reader among them is seen. */
 const LISTEN_EVERY_MS = 4
 
 export function createTurns(): Turns {

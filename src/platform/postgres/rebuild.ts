@@ -94,8 +94,10 @@ export async function withoutIndexes(session: CopySession, work: () => Promise<v
   )
   const keys = constraints.filter(({ isForeign }) => !isForeign)
   const foreignKeys = constraints.filter(({ isForeign }) => isForeign)
-  const indexes = await session.query<{ name: string; definition: string }>(
-    `select pg_class.oid::regclass::text as name, pg_get_indexdef(pg_class.oid) as definition
+  const indexes = await session.query<{ name: string; definition: string; settings: string | null }>(
+    `select pg_class.oid::regclass::text as name, pg_get_indexdef(pg_class.oid) as definition,
+            (select format('alter index %s alter column %s set statistics %s', attrelid::regclass, attnum, attstattarget)
+               from pg_attribute where attrelid = indexrelid and attstattarget >= 0 limit 1) as settings
        from pg_index join pg_class on pg_class.oid = indexrelid
       where relnamespace = current_schema()::regnamespace
         and not exists (select 1 from pg_constraint where conindid = indexrelid)`,
@@ -110,7 +112,10 @@ export async function withoutIndexes(session: CopySession, work: () => Promise<v
       await session.query(`alter table ${owner} add constraint "${name}" ${definition}`)
   }
   await addKeys(keys)
-  for (const { definition } of indexes) await session.query(definition)
+  for (const { definition, settings } of indexes) {
+    await session.query(definition)
+    if (settings !== null) await session.query(settings)
+  }
   await addKeys(foreignKeys)
 }
 
