@@ -54,6 +54,7 @@ export const domainFolders: Record<string, string[]> = {
     'directory',
     'people',
     'factors',
+    'own-passkeys',
     'audit',
     'message-log',
     'limit-lifts',

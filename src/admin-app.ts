@@ -31,6 +31,8 @@ import { createMessageRoutes } from './domain/administration/message-log/routes.
 import type { MessageLog } from './domain/administration/message-log/service.ts'
 import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
 import type { Overview } from './domain/administration/overview/service.ts'
+import { createOwnPasskeyRoutes } from './domain/administration/own-passkeys/routes.ts'
+import type { OwnPasskeys } from './domain/administration/own-passkeys/service.ts'
 import { createPageRoutes } from './domain/administration/page/routes.ts'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
 import type { PeopleService } from './domain/administration/people/service.ts'
@@ -116,6 +118,9 @@ const table = `
   GET     /session                                 showAdministratorSession          page              administration/administrator-sessions
   POST    /session/reauthenticate                  reauthenticateAdministratorSession         page              administration/administrator-sessions
   DELETE  /session                                 endAdministratorSession           page              administration/administrator-sessions
+  GET     /session/passkeys                        listOwnPasskeys          page              administration/own-passkeys
+  POST    /session/passkeys/options                requestOwnPasskey        page!             administration/own-passkeys
+  POST    /session/passkeys                        addOwnPasskey            page!             administration/own-passkeys
   GET     /secret                                  showSecretStatus         owner             credentials/secrets
 `
 
@@ -155,6 +160,7 @@ export interface AdminServices {
   invitations: InvitationService
   keys: KeyService
   administratorSessions: AdministratorSessions
+  ownPasskeys: OwnPasskeys
   people: PeopleService
   secrets: Secrets
 }
@@ -247,6 +253,7 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
     .use(createAdministratorSessionRoutes(httpBase, guard, administratorSessions, cookies))
+    .use(createOwnPasskeyRoutes(httpBase, guard, services.ownPasskeys))
     .use(createPageRoutes(httpBase, serviceName))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   return app

@@ -18,6 +18,7 @@ import { createInvitationService } from '../domain/administration/invitations/se
 import { createLimitLifts } from '../domain/administration/limit-lifts/service.ts'
 import { createMessageLog } from '../domain/administration/message-log/service.ts'
 import { createOverview } from '../domain/administration/overview/service.ts'
+import { createOwnPasskeys } from '../domain/administration/own-passkeys/service.ts'
 import { createPeopleService } from '../domain/administration/people/service.ts'
 import { createAuthenticators } from '../domain/credentials/authenticators/service.ts'
 import { createProviderService } from '../domain/credentials/providers/service.ts'
@@ -260,6 +261,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     invitations: createInvitationService(below),
     administratorReach: createAdministratorReach({ ...below, administrators }),
     administratorSessions: createAdministratorSessions(below),
+    ownPasskeys: createOwnPasskeys(below),
     administrationTokens: createTokenService(below),
     people: createPeopleService({ ...below, directory, administrators }),
     accountFactors: createAccountFactors({ ...below, directory }),

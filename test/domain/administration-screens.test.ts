@@ -11,14 +11,21 @@ import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
-import { launchBrowser } from '../helpers/browser.ts'
+import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
 const MINUTE_MS = 60_000
-const service = useService({ settings: { admin: { listen: '127.0.0.1:8081' } } })
+const port = await freePort()
+const service = useService({
+  settings: {
+    admin: { listen: `127.0.0.1:${port}` },
+    passkeys: { rp_id: 'localhost', origins: ['http://localhost:3000'] },
+  },
+})
 
 let browser: Browser
 beforeAll(async () => {
@@ -147,6 +154,10 @@ describe('the page of administration', () => {
       ['France', 'All', '3', '1', '2', '1', '(50%)'],
       ['stub', '3', '1', '2', '1', '(50%)'],
     ])
+    const gateways = page.locator('section:has(h2:text-is("Gateways and mail servers")) tbody tr')
+    const counted = (await gateways.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim())
+    expect(counted).toContain('SMS that no gateway took 0 0 0 1 0')
+    expect(counted.find((row) => row.startsWith('Mail server'))).toEndWith(' 0 0 0')
     await look(page, 'overview')
 
     await page.click('nav a:text-is("Accounts")')
@@ -336,6 +347,65 @@ describe('the page of administration', () => {
     expect((await asOperator(service, 'GET', `accounts/${uuid}`)).body.account.removal_at).toBeUndefined()
     await page.goto(`${service.adminUrl}/admin/?lang=en#/nowhere`)
     await heading(page, 'There is no such page')
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
+  test('an administrator adds a passkey, and signs in with it the next time', async () => {
+    const { person } = await addAdministrator(service, 'viewer')
+    const { page, context, problems } = await open()
+    await addPlatformAuthenticator(await context.newCDPSession(page))
+    const address = `http://localhost:${port}/admin/?lang=en`
+    await page.goto(address)
+    await signIn(page, person)
+    await page.click('header a.name')
+    await heading(page, 'Your sign-in')
+    await press(page, 'Add a passkey')
+    await page.fill('dialog input[name=name]', 'Work laptop')
+    await page.click('dialog button[type=submit]')
+    await announced(page, 'Work laptop is added.')
+    await page.waitForSelector('td:text-is("Work laptop")')
+    await look(page, 'me')
+    await press(page, 'Add a passkey')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog [role=alert]:has-text("holds a passkey of yours already")')
+    await press(page, 'Cancel')
+    await press(page, 'Sign out')
+    await heading(page, 'Sign in')
+    await page.fill('input[name=identifier]', person.identifier)
+    await page.fill('input[name=password]', person.password)
+    await page.press('input[name=password]', 'Enter')
+    await press(page, 'Use a passkey')
+    await heading(page, 'Your sign-in')
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
+  test('one field finds screens and accounts, by keyboard alone', async () => {
+    const { person } = await addAdministrator(service, 'support')
+    const bob = await service.signUp(newEmail())
+    const { page, context, problems } = await open()
+    await signIn(page, person)
+    await heading(page, 'Overview')
+    await page.keyboard.press('Control+k')
+    await page.waitForSelector('dialog.palette li')
+    expect(await page.locator('dialog.palette li').allInnerTexts()).not.toContain('Administrators')
+    await page.keyboard.type('mess')
+    await page.waitForSelector('dialog.palette li:only-child')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Messages')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(bob.identifier.slice(2, -4))
+    await page.waitForSelector(`dialog.palette li:has-text("${bob.identifier}")`)
+    await look(page, 'palette')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await heading(page, bob.identifier)
+    await page.click('header button.find')
+    await page.keyboard.type('no such thing')
+    await page.waitForSelector('dialog.palette p:has-text("Nothing was found.")')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
     expect(problems).toEqual([])
     await context.close()
   })

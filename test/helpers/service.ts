@@ -69,6 +69,8 @@ export function createTestClock(): TestClock {
   }
 }
 
+const USUAL_ADMIN_PORT = 8081
+
 export interface ServiceOptions {
   /** The answers are those of --dev; messages go to the mail server and the gateway nevertheless. */
   dev?: boolean
@@ -201,7 +203,13 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   inside.begin()
   const url = `http://127.0.0.1:${inside.app.server!.port}`
   const adminListener = await inside.administration.listener?.()
-  adminListener?.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
+  // The usual port may be taken by another test; one of its own is part of the address of passkeys.
+  const { port = USUAL_ADMIN_PORT } = loaded.config.admin.listen ?? {}
+  adminListener?.listen({
+    hostname: '127.0.0.1',
+    port: port === USUAL_ADMIN_PORT ? 0 : port,
+    reusePort: false,
+  })
   /** A message that is claimed before its code is stored is due again in 200 ms by the clock of the service. */
   const moveOn = () => {
     if (clock.standsStill) clock.advance(250)

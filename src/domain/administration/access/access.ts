@@ -80,6 +80,12 @@ export interface AnonymousCaller {
 
 export type AdminCaller = Operator | TokenCaller | AdministratorCaller | AnonymousCaller
 
+/** Refuses callers who are not signed in on the page. */
+export function administratorOf(caller: AdminCaller): AdministratorCaller {
+  if (caller.type !== 'administrator') throw new AppError('insufficient_scope')
+  return caller
+}
+
 const scopesOfRole: Record<Role, readonly Scope[]> = {
   viewer: ['accounts:read', 'messages:read', 'events:read', 'invitations:read'],
   support: [

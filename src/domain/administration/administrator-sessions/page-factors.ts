@@ -17,7 +17,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import { createAssertionCheck } from '../../sign-in/passkeys/assertion-check.ts'
 import { CHALLENGE_LIFETIME_MS, createChallenges } from '../../sign-in/passkeys/challenge.ts'
 import { amrOf } from '../../sign-in/passkeys/passkey.ts'
-import type { WebAuthnOptions } from '../../sign-in/passkeys/service.ts'
+import type { WebAuthnOptions } from '../../sign-in/passkeys/registration.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import { mainIdentifier } from '../../sign-in/sign-in/named-account.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
@@ -106,7 +106,7 @@ export function createPageFactors(needs: Needs): PageFactors {
 }
 
 /** It returns null where there is no page, or where a browser would refuse a passkey of this relying party on it. */
-function pageRelyingParty({ admin, passkeys }: Pick<Config, 'admin' | 'passkeys'>) {
+export function pageRelyingParty({ admin, passkeys }: Pick<Config, 'admin' | 'passkeys'>) {
   const { rpId } = passkeys
   const origin = admin.baseUrl ?? (admin.listen && `http://localhost:${admin.listen.port}`)
   if (rpId === null || origin === null) return null

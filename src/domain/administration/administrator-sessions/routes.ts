@@ -10,7 +10,7 @@ import { assertionField } from '../../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
 import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
-import { type AdminCaller, type AdministratorCaller, scopesOf } from '../access/access.ts'
+import { type AdminCaller, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
 import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
@@ -134,11 +134,6 @@ const detail = (operationId: string, summary: string, description: string) => ({
   summary,
   description,
 })
-
-const administratorOf = (caller: AdminCaller): AdministratorCaller => {
-  if (caller.type !== 'administrator') throw new AppError('insufficient_scope')
-  return caller
-}
 
 export function createAdministratorSessionRoutes(
   httpBase: HttpBase,

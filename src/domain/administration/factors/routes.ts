@@ -7,25 +7,12 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import { type AdminCaller, isDelayed } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
+import { passkeyRecord, passkeySchema } from './passkey-schema.ts'
 import type { AccountFactors } from './service.ts'
 import type { AdministeredIdentity } from './store.ts'
 
-const passkey = component(
-  'AccountPasskey',
-  t.Object(
-    {
-      id: t.String(),
-      name: t.String(),
-      created_at: timeField(),
-      last_used_at: nullable(timeField()),
-      backed_up: t.Boolean(),
-    },
-    { description: 'A passkey of an account.' },
-  ),
-)
 const identity = component(
   'AccountIdentity',
   t.Object(
@@ -40,13 +27,6 @@ const identity = component(
   ),
 )
 
-const passkeyRecord = ({ id, name, createdAt, lastUsedAt, backedUp }: Passkey) => ({
-  id,
-  name,
-  created_at: createdAt.toISOString(),
-  last_used_at: lastUsedAt?.toISOString() ?? null,
-  backed_up: backedUp,
-})
 const identityRecord = ({ id, provider, subject, email, createdAt }: AdministeredIdentity) => ({
   id,
   provider,
@@ -112,7 +92,7 @@ export function createAccountFactorRoutes(
         response: {
           200: answer(
             'AccountPasskeys',
-            { status: t.Literal(200), items: t.Array(passkey), next_cursor: nullable(t.String()) },
+            { status: t.Literal(200), items: t.Array(passkeySchema), next_cursor: nullable(t.String()) },
             'The passkeys of the account.',
           ),
           ...listErrors,

@@ -16,7 +16,14 @@ const hour = component(
       confirmations: integer(),
       logins: integer(),
       refusals: integer({ description: 'Wrong passwords, codes and tokens' }),
-      messages: t.Array(t.Object({ state: t.String(), gateway: nullable(t.String()), count: integer() })),
+      messages: t.Array(
+        t.Object({
+          state: t.String(),
+          channel: t.String({ enum: ['email', 'sms'] }),
+          gateway: nullable(t.String(), { description: 'Null for e-mail, and for an SMS that none took' }),
+          count: integer(),
+        }),
+      ),
     },
     { description: 'What happened in one hour.' },
   ),

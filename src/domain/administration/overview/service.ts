@@ -11,7 +11,7 @@ export interface HourRecord {
   logins: number
   /** Wrong passwords, codes and tokens. */
   refusals: number
-  messages: { state: string; gateway: string | null; count: number }[]
+  messages: Omit<MessagesOfHour, 'hour'>[]
 }
 
 export interface Statistics {
@@ -85,6 +85,6 @@ function hourRecord(at: Date, events: EventsOfHour[], messages: MessagesOfHour[]
     confirmations: sum(countedTypes.confirmations),
     logins: sum(countedTypes.logins),
     refusals: sum(countedTypes.refusals),
-    messages: messages.filter(isThen).map(({ state, gateway, count }) => ({ state, gateway, count })),
+    messages: messages.filter(isThen).map(({ hour, ...counted }) => counted),
   }
 }

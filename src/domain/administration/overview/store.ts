@@ -9,6 +9,7 @@ import { accounts, eventDetails, events, messages } from '../../../platform/post
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
+import type { Channel } from '../../messages/outbox/message.ts'
 import type { MessageState } from '../message-log/store.ts'
 import { messageState } from '../message-log/store.ts'
 
@@ -27,6 +28,7 @@ export interface EventsOfHour {
 export interface MessagesOfHour {
   hour: Date
   state: MessageState
+  channel: Channel
   /** It is null for e-mail, and where no gateway took it. */
   gateway: string | null
   count: number
@@ -67,16 +69,17 @@ const countMessages = defineStatement({
   row: {
     hour: 'timestamptz',
     state: column<MessageState>('text'),
+    channel: column<Channel>('text'),
     gateway: 'text?',
     count: 'int',
   },
   sql: (p) => sql`
-  select date_trunc('hour', created_at, 'UTC') as hour, ${messageState} as state, gateway, count(*)::int as count
+  select date_trunc('hour', created_at, 'UTC') as hour, ${messageState} as state, channel, gateway, count(*)::int as count
     from (select * from ${messages} where finished_at >= ${p.since}
           union all
           select * from ${messages} where finished_at is null) message
    where created_at >= ${p.since} and lane <> ${sql.raw(String(DECOYS_LANE))}
-   group by 1, 2, 3`,
+   group by 1, 2, 3, 4`,
 })
 
 export function createOverviewStore(database: Database): OverviewStore {

@@ -109,3 +109,15 @@ export async function signWithPasskey() {
     throw new Refusal(0, { message: say('no_passkey') })
   }
 }
+
+/** Returns the value of `credential`: a passkey that the browser made of these options. */
+export async function makePasskey({ options }) {
+  try {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
+    return (await navigator.credentials.create({ publicKey })).toJSON()
+  } catch ({ name }) {
+    throw new Refusal(0, {
+      message: say(name === 'InvalidStateError' ? 'passkey_known' : 'passkey_not_made'),
+    })
+  }
+}

@@ -1,11 +1,13 @@
 /** The page of administration: which screen is shown, and the bar on top. */
 import { isOwner, may, readSession, send, session, whenSignedOut } from './api.js'
 import { button, element, say, skeleton } from './elements.js'
+import { openPalette } from './palette.js'
 import { accountScreen } from './screen-account.js'
 import { accountsScreen } from './screen-accounts.js'
 import { administratorsScreen } from './screen-administrators.js'
 import { eventsScreen } from './screen-events.js'
 import { invitationsScreen } from './screen-invitations.js'
+import { meScreen } from './screen-me.js'
 import { messagesScreen } from './screen-messages.js'
 import { overviewScreen } from './screen-overview.js'
 import { signInScreen } from './screen-sign-in.js'
@@ -20,7 +22,14 @@ const screens = {
   invitations: { title: 'invitations', show: invitationsScreen, isOpen: () => may('invitations:read') },
   tokens: { title: 'tokens', show: tokensScreen, isOpen: () => may('tokens:write') },
   administrators: { title: 'administrators', show: administratorsScreen, isOpen: isOwner },
+  me: { title: 'me', show: meScreen, isOpen: () => true },
 }
+
+/** Pairs of the address and the name of each screen that the role reaches. */
+const openScreens = () =>
+  Object.entries(screens)
+    .filter(([, { isOpen }]) => isOpen())
+    .map(([address, { title }]) => [address, say(title)])
 
 const header = document.getElementById('header')
 const content = document.getElementById('content')
@@ -84,17 +93,22 @@ function focusHeading() {
 }
 
 function showHeader(current) {
-  const links = Object.entries(screens)
-    .filter(([, { isOpen }]) => isOpen())
-    .map(([name, { title }]) =>
-      element('a', { href: `#/${name}`, 'aria-current': name === current ? 'page' : null }, say(title)),
+  const link = (name, label, attributes) =>
+    element(
+      'a',
+      { href: `#/${name}`, 'aria-current': name === current ? 'page' : null, ...attributes },
+      label,
     )
+  const links = openScreens()
+    .filter(([name]) => name !== 'me')
+    .map(([name, label]) => link(name, label))
   const { email, phone, role } = session.administrator
   header.replaceChildren(
     element('strong', {}, say('service')),
     element('nav', { 'aria-label': say('navigation') }, links),
     element('div', { class: 'who' }, [
-      element('span', { class: 'name' }, `${email ?? phone ?? ''} · ${say(`role_${role}`)}`),
+      button(say('find'), () => openPalette(openScreens()), 'small find'),
+      link('me', `${email ?? phone ?? ''} · ${say(`role_${role}`)}`, { class: 'name', title: say('me') }),
       languageLink(),
       button(say('sign_out'), signOut, 'small'),
     ]),
@@ -135,6 +149,10 @@ whenSignedOut(show)
 addEventListener('hashchange', show)
 // `/` leads to the search from every screen, as it does in many places; not while one types.
 addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && session !== null) {
+    event.preventDefault()
+    return openPalette(openScreens())
+  }
   const isTyping = event.target.closest?.('input, select, textarea, dialog')
   if (event.key !== '/' || isTyping || session === null || !may('accounts:read')) return
   event.preventDefault()

@@ -25,6 +25,8 @@ import { messageColumns } from './screen-messages.js'
 /** Support staff hold some scopes in part only: the service has the last word. */
 const mayEverything = (scope) => may(scope) && session.administrator.role !== 'support'
 
+const languages = new Intl.DisplayNames(document.documentElement.lang, { type: 'language' })
+
 export async function accountScreen(uuid, refresh) {
   const path = `accounts/${uuid}`
   const [{ account }, sessions, passkeys, identities] = await Promise.all([
@@ -95,7 +97,7 @@ const overview = ({ account }) =>
       [say('last_sign_in'), time(account.current_sign_in_at)],
       [say('sign_ins'), String(account.sign_in_count)],
       [say('provider'), account.provider === 'local' ? null : account.provider],
-      [say('language'), account.language],
+      [say('language'), languages.of(account.language)],
     ]),
   ])
 

@@ -57,8 +57,8 @@ export async function overviewScreen() {
 
 function gatewayTable(hours) {
   const totals = new Map()
-  for (const { gateway, state, count } of hours.flatMap(({ messages }) => messages)) {
-    const name = gateway ?? say('mail_server')
+  for (const { channel, gateway, state, count } of hours.flatMap(({ messages }) => messages)) {
+    const name = gateway ?? say(channel === 'sms' ? 'no_gateway' : 'mail_server')
     const row = totals.get(name) ?? {}
     totals.set(name, { ...row, [state]: (row[state] ?? 0) + count })
   }
@@ -101,7 +101,7 @@ function funnelTable(items) {
       [say('given_up'), ({ lost }) => (lost > 0 ? tag(number(lost), 'wrong') : number(0))],
       [say('state_sent'), ({ sent }) => number(sent)],
       [
-        say('verified'),
+        say('verified_codes'),
         ({ verified, sent }) => (sent > 0 ? `${number(verified)} (${share(verified / sent)})` : ''),
       ],
     ],

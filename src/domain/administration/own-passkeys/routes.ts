@@ -1,0 +1,108 @@
+/** The own passkeys of the administrator who is signed in on the page, which is the only client of these. */
+import { Elysia, t } from 'elysia'
+import { answer } from '../../../platform/http/components.ts'
+import { errorResponses } from '../../../platform/http/error-responses.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { attestationField } from '../../../platform/http/passkey-schemas.ts'
+import { optionalField } from '../../../platform/http/schemas.ts'
+import { NAME_CHARACTERS } from '../../sign-in/passkeys/passkey.ts'
+import { type AdminCaller, administratorOf } from '../access/access.ts'
+import { passkeyRecord, passkeySchema } from '../factors/passkey-schema.ts'
+import type { OwnPasskeys } from './service.ts'
+
+const detail = (operationId: string, summary: string, description: string) => ({
+  tags: ['Session'],
+  operationId,
+  summary,
+  description,
+})
+
+export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCaller>, passkeys: OwnPasskeys) {
+  return new Elysia({ name: 'own-passkeys', prefix: '/admin/v1/session/passkeys' })
+    .use(httpBase)
+    .use(guard)
+    .get(
+      '',
+      async ({ caller }) => {
+        const { passkeys: own, canAdd } = await passkeys.list(administratorOf(caller))
+        return { status: 200 as const, can_add: canAdd, passkeys: own.map(passkeyRecord) }
+      },
+      {
+        response: {
+          200: answer(
+            'OwnPasskeys',
+            {
+              status: t.Literal(200),
+              can_add: t.Boolean({
+                description:
+                  'False at an address that `passkeys.rp_id` does not cover, and with ten passkeys',
+              }),
+              passkeys: t.Array(passkeySchema),
+            },
+            'The passkeys of the administrator, the oldest first.',
+          ),
+          ...errorResponses('invalid_token'),
+        },
+        detail: detail(
+          'listOwnPasskeys',
+          'List your own passkeys',
+          'Those that sign in on the page are among them.',
+        ),
+      },
+    )
+    .post(
+      '/options',
+      async ({ caller }) => ({
+        status: 200 as const,
+        options: await passkeys.options(administratorOf(caller)),
+      }),
+      {
+        response: {
+          200: answer(
+            'OwnPasskeyOptions',
+            {
+              status: t.Literal(200),
+              options: t.Object({ challenge: t.String() }, { additionalProperties: true }),
+            },
+            'For `navigator.credentials.create`.',
+          ),
+          ...errorResponses('invalid_token', 'passkey_limit', 'route_not_found'),
+        },
+        detail: detail(
+          'requestOwnPasskey',
+          'Begin to add a passkey',
+          'The browser makes it for the address of the page.',
+        ),
+      },
+    )
+    .post(
+      '',
+      async ({ caller, body, client, status }) => {
+        const { credential, name } = body
+        const added = await passkeys.add(administratorOf(caller), credential, name ?? null, client)
+        return status(201, { status: 201 as const, passkey: passkeyRecord(added) })
+      },
+      {
+        body: t.Object({
+          credential: attestationField,
+          name: optionalField(t.String({ minLength: 1, maxLength: NAME_CHARACTERS })),
+        }),
+        response: {
+          201: answer(
+            'OwnPasskeyAdded',
+            { status: t.Literal(201), passkey: passkeySchema },
+            'It signs in on the page and everywhere else. The owner is told.',
+          ),
+          ...errorResponses(
+            'invalid_token',
+            'invalid_passkey',
+            'passkey_limit',
+            'route_not_found',
+            'too_many_requests',
+          ),
+        },
+        detail: detail('addOwnPasskey', 'Add a passkey', 'With what the browser made of the options.'),
+      },
+    )
+}
