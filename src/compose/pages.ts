@@ -66,7 +66,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   return {
     routes,
     missing: (code, { language, texts }) => ({
-      html: frame.render({ ...missingScreen(texts, code), bare: true, language, texts, languages: [] }),
+      html: frame.render({ ...missingScreen(texts, code), language, texts, languages: [] }),
       policy: PAGE_POLICY,
       language,
     }),

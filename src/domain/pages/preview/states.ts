@@ -141,7 +141,7 @@ const waysInStates: PageState[] = [
     bare: true,
     draw: ({ texts }) => failedScreen(texts, 'unavailable', '#', undefined),
   },
-  { name: 'missing', bare: true, draw: ({ texts }) => missingScreen(texts, 'route_not_found') },
+  { name: 'missing', draw: ({ texts }) => missingScreen(texts, 'route_not_found') },
 ]
 
 export const pageStates = (config: Config, catalog: Catalog): PageState[] => [
