@@ -101,10 +101,24 @@ const overview = ({ account }) =>
     ]),
   ])
 
-function contacts({ account, path, act }) {
+const contactButtons = ({ path, act }, kind, value) => [
+  button(say(value === null ? 'add' : 'change'), () => changeContact({ path, act }, kind, value), 'small'),
+  value !== null && button(say('remove'), () => removeContact({ path, act }, kind, value), 'small'),
+]
+
+const removeContact = ({ path, act }, kind, value) =>
+  act.ask(
+    say('removed_done', { name: value }),
+    say('remove_named', { name: value }),
+    element('p', {}, say('remove_contact_why')),
+    { label: say('remove'), danger: true, submit: () => call('DELETE', `${path}/${kind}`) },
+  )
+
+function contacts(context) {
+  const { account, act } = context
   const row = (kind, value, verifiedAt) => [
     say(kind),
-    element('span', {}, [
+    element('div', {}, [
       value ?? '—',
       value !== null &&
         element(
@@ -112,27 +126,8 @@ function contacts({ account, path, act }) {
           { class: 'soft' },
           verifiedAt === null ? ` · ${say('not_verified')}` : ` · ${say('verified')}`,
         ),
-      ' ',
       mayEverything('accounts:write') &&
-        button(say('change'), () => changeContact({ path, act }, kind, value), 'small'),
-      '\u00a0',
-      mayEverything('accounts:write') &&
-        value !== null &&
-        button(
-          say('remove'),
-          () =>
-            act.ask(
-              say('removed_done', { name: value }),
-              say('remove_named', { name: value }),
-              element('p', {}, say('remove_contact_why')),
-              {
-                label: say('remove'),
-                danger: true,
-                submit: () => call('DELETE', `${path}/${kind}`),
-              },
-            ),
-          'small',
-        ),
+        element('div', { class: 'row' }, contactButtons(context, kind, value)),
     ]),
   ]
   return card(say('contacts'), [
