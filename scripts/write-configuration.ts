@@ -4,3 +4,4 @@ import { configExample, configPage } from '../src/platform/config/example.ts'
 const top = new URL('../', import.meta.url)
 await Bun.write(new URL('config.example.toml', top), configExample())
 await Bun.write(new URL('docs/configuration.md', top), configPage())
+console.log('wrote config.example.toml and docs/configuration.md')

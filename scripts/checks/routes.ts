@@ -42,10 +42,16 @@ function compare(
   for (const [name, { operation, about }] of mounted) {
     const row = described.get(name)
     if (row?.operation === operation && row.about === about) continue
-    problems.push(`${table}: the table needs the row ${name} ${operation} ${about}`)
+    problems.push(
+      `${table}: the table needs the row ${[name, operation, about].join(' ').trimEnd()} FOLDER/ROOM`,
+    )
   }
   for (const [name, { file = '', path }] of described) {
     if (!mounted.has(name)) problems.push(`${table}: ${name} is in the table, and not mounted`)
+    if (file === '' || !files.has(file)) {
+      problems.push(`${table}: the last column of ${name} must be the FOLDER/ROOM whose routes.ts has it`)
+      continue
+    }
     const words = path.split('/').filter((word) => word !== '' && !word.startsWith(':'))
     if (!files.get(file)?.includes(words.at(-1) as string))
       problems.push(`${table}: ${name} is not in ${file}`)
