@@ -11,12 +11,12 @@ import type { Browser, Page } from 'playwright-core'
 import { writePreview } from '../../../src/domain/pages/preview/write.ts'
 import { loadConfig } from '../../../src/platform/config/load.ts'
 import { createCatalog } from '../../../src/texts/catalog.ts'
+import { examine, loadAxe } from '../../helpers/axe.ts'
 import { launchBrowser } from '../../helpers/browser.ts'
 import { reduced } from '../../helpers/soak.ts'
 
 setDefaultTimeout(120_000)
 
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const catalog = createCatalog({ language: 'en' })
 const languages = reduced(['en'], [...catalog.tags])
 const otherViews = reduced(
@@ -35,14 +35,12 @@ const EVERY = reduced(3, 1)
 
 let directory: string
 let browser: Browser
-let axe: string
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'poterne-preview-'))
   const loaded = loadConfig({ env: {}, directory, mustDeliver: false })
   if (!loaded.ok) throw new Error('the defaults are valid')
   await writePreview(loaded.config, catalog, directory)
-  axe = await Bun.file(join(import.meta.dir, '../../../node_modules/axe-core/axe.min.js')).text()
   browser = await launchBrowser({})
 }, 60_000)
 
@@ -50,11 +48,6 @@ afterAll(async () => {
   await browser?.close()
   rmSync(directory, { recursive: true, force: true })
 })
-
-const examine = (page: Page, options: string): Promise<string[]> =>
-  page.evaluate(`axe.run({ ${options}, resultTypes: ['violations'] }).then((found) => [
-    ...found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')),
-    ...(document.documentElement.scrollWidth > innerWidth ? ['it is wider than the screen'] : [])])`)
 
 const wear = (page: Page, theme: string) =>
   page.evaluate(`new Promise((resolve) => {
@@ -66,15 +59,15 @@ const wear = (page: Page, theme: string) =>
 async function findingsOf(page: Page, language: string, name: string, isWhole: boolean): Promise<string[]> {
   await page.setViewportSize({ width: 320, height: 800 })
   await page.goto(`file://${directory}/${language}/dark/${name}`)
-  await page.evaluate(axe)
-  const findings = await examine(page, `runOnly: ${JSON.stringify(RULES)}`)
+  await loadAxe(page)
+  const findings = await examine(page)
   if (!isWhole || (await page.locator('link').count()) === 0) return findings
   let worn = 'dark'
   for (const [width, theme] of otherViews) {
     await page.setViewportSize({ width, height: 800 })
     if (theme !== worn) await wear(page, theme)
     worn = theme
-    const found = await examine(page, "runOnly: { type: 'rule', values: ['color-contrast', 'target-size'] }")
+    const found = await examine(page, ['color-contrast', 'target-size'])
     findings.push(...found.map((finding) => `${width} ${theme}: ${finding}`))
   }
   return findings
