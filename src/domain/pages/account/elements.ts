@@ -48,16 +48,36 @@ export const row = (label: Html | string, detail: Html | string | null, action: 
 export const linkButton = (label: string, href: string): Html =>
   html`<a class="button quiet" href="${href}">${label}</a>`
 
-/** Writes a time in the reader's language, with the exact time for programs. */
+const DAY_SECONDS = 86_400
+const UNITS = [
+  ['day', DAY_SECONDS],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 60],
+] as const
+
+/** Writes a time in the reader's language, to the minute. */
 export function time({ client }: OwnVisit, at: Date | string): Html {
   const date = new Date(at)
-  const text = new Intl.DateTimeFormat(client.language, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: 'UTC',
-  }).format(date)
-  return html`<time datetime="${date.toISOString()}">${text} UTC</time>`
+  return html`<time datetime="${date.toISOString()}">${exactly(date, client.language)}</time>`
 }
+
+/**
+ * Writes a time of the past in the reader's language: "3 hours ago", which needs no time zone. A time of more than a week ago is a date. The exact time is the title.
+ */
+export function ago({ client: { language } }: OwnVisit, { now }: OwnDrawing, at: Date | string): Html {
+  const date = new Date(at)
+  const seconds = Math.max(0, (now.getTime() - date.getTime()) / 1000)
+  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? UNITS[3]
+  const text =
+    seconds < 7 * DAY_SECONDS
+      ? new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-Math.floor(seconds / size), unit)
+      : new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(date)
+  return html`<time datetime="${date.toISOString()}" title="${exactly(date, language)}">${text}</time>`
+}
+
+const exactly = (date: Date, language: string): string =>
+  `${new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
 
 /** Password and second factor, whichever the account has. */
 export function proofFields(

@@ -17,6 +17,7 @@ import {
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import {
+  ago,
   linkButton,
   type OwnDrawing,
   page,
@@ -311,7 +312,7 @@ export function passkeysScreen(
         : passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
             row(
               name,
-              html`${pages.added} ${time(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${time(visit, lastUsedAt)}`}`,
+              html`${pages.added} ${ago(visit, drawing, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, drawing, lastUsedAt)}`}`,
               html`<form method="post" action="${drawing.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet" name="passkey" value="${id}">${pages.change}</button></form>`,
             ),
           )
@@ -402,7 +403,7 @@ export function sessionsScreen(visit: OwnVisit, drawing: OwnDrawing, list: reado
     html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
       row(
         html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
-        html`${isolated(session.ip ?? '')} · ${time(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
+        html`${isolated(session.ip ?? '')} · ${ago(visit, drawing, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
         sessionForm(visit, drawing, session),
       ),
     )}</div>
@@ -427,7 +428,7 @@ export function historyScreen(
     const where = [event.device, event.address].flatMap((part) =>
       part === null ? [] : [isolated(part), ' · '],
     )
-    return [row(what, html`${where}${time(visit, event.created_at)}`)]
+    return [row(what, html`${where}${ago(visit, drawing, event.created_at)}`)]
   })
   return page(
     visit,

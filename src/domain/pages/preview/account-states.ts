@@ -15,6 +15,9 @@ import type { PageState } from './page-state.ts'
 type Read = AccountPages['read']
 
 const AT = new Date('2025-11-05T08:30:00Z')
+/** Minutes and days before the time of the preview. */
+const RECENT = new Date('2026-01-01T11:56:00Z')
+const DAYS_AGO = new Date('2025-12-30T08:30:00Z')
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh'
 
 export const TERMS_VERSION = '2026-01'
@@ -60,11 +63,11 @@ const accountOf = (
     termsVersion: acceptedTerms,
   }) as Account
 
-const event = (type: string, device: string | null, address: string | null) => ({
+const event = (type: string, device: string | null, address: string | null, at: Date) => ({
   type,
   device,
   address,
-  created_at: AT.toISOString(),
+  created_at: at.toISOString(),
 })
 
 /** Returns the data that the service would read. Only what the screens show is there. */
@@ -96,7 +99,7 @@ function readingOf(person: Person): Read {
       profile: name === undefined ? null : { name, given_name: 'Ada', family_name: 'Lovelace' },
     }),
     sessions: async () => [
-      session('a', 'Firefox on Linux', { current: true }),
+      session('a', 'Firefox on Linux', { current: true, last_used_at: RECENT.toISOString() }),
       ...(isEmpty
         ? []
         : [
@@ -110,10 +113,10 @@ function readingOf(person: Person): Read {
       items: isEmpty
         ? []
         : [
-            event('login.succeeded', 'Firefox on Linux', '203.0.113.7'),
-            event('login.failed', null, '2001:db8:85a3:8d3:1319:8a2e:370:7348'),
-            event('password.changed', 'Safari on iPhone', null),
-            event('account.registered', null, null),
+            event('login.succeeded', 'Firefox on Linux', '203.0.113.7', RECENT),
+            event('login.failed', null, '2001:db8:85a3:8d3:1319:8a2e:370:7348', DAYS_AGO),
+            event('password.changed', 'Safari on iPhone', null, AT),
+            event('account.registered', null, null, AT),
           ],
       next_cursor: isEmpty ? null : 'next',
     }),
