@@ -57,6 +57,16 @@ export async function countRows({ inside: { database } }: TestService, table: st
   return (await database.first(counted, {}))!.count
 }
 
+const countDeadlocks = statement<Record<string, never>, { count: number }>(sql`
+  select deadlocks::int as count, pg_stat_clear_snapshot()
+    from pg_stat_database where datname = current_database()`)
+
+/** The deadlocks that PostgreSQL has found in the database so far; it says so a second after the last statement. */
+export async function deadlocks({ inside: { database } }: TestService): Promise<number> {
+  await Bun.sleep(1100)
+  return (await database.first(countDeadlocks, {}))!.count
+}
+
 export const confirmedAccounts = (service: TestService) =>
   countRows(service, 'accounts', sql`account_confirmed_at is not null`)
 

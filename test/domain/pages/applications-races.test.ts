@@ -5,6 +5,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { type Answer, newEmail, type Person } from '../../helpers/api-client.ts'
+import { deadlocks } from '../../helpers/database.ts'
 import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers/hand-over.ts'
 import { type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { race } from '../../helpers/race.ts'
@@ -115,6 +116,8 @@ describe.each(reduced(differingShapes, shapes))('races of the hand-over on %s', 
       }
       for (const { body } of [{ body: opened }, ...answers]) await expectOver(service, body ?? {})
     }
+    // Each would cost a second, and a statement that loses three is an answer with 503.
+    expect(await deadlocks(service)).toBe(0)
   })
 
   test('codes, and refreshes of applications, that were taken out of the configuration are refused', async () => {

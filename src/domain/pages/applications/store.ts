@@ -57,7 +57,10 @@ const issue = defineStatement({
   values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
 })
 
-/** The rows of the browser and of the account are locked, so that what ends either one comes before or after. */
+/**
+ * The rows of the account and of the browser are locked, so that what ends either one comes before or after. The account
+ * comes first, as in every statement that ends its sessions: the other order would be a deadlock.
+ */
 const redeem = defineStatement({
   name: 'applications.redeem_code',
   params: {
@@ -76,18 +79,23 @@ const redeem = defineStatement({
   },
   row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text' },
   sql: (p) => sql`
-  with found as (
+  with owner as (
+    select id from ${accounts}
+     where id = (select account_id from ${authorizationCodes} join ${sessions} on ${sessions}.id = session_id
+                  where ${authorizationCodes}.code_hash = ${p.codeHash})
+       and account_confirmed_at is not null and locked_at is null
+       for update),
+  found as (
     select ${authorizationCodes}.code_hash, session_id, account_id, device_type, device_os, device_fingerprint,
            amr, stays, ${sessions}.created_at as authenticated_at, ${sessions}.expires_at as browser_ends
       from ${authorizationCodes}
       join ${sessions} on ${sessions}.id = session_id
-      join ${accounts} on ${accounts}.id = account_id
+      join owner on owner.id = account_id
      where ${authorizationCodes}.code_hash = ${p.codeHash} and used_at is null
        and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.clientId}
        and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge}
        and kind = 'browser' and revoked_at is null and ${sessions}.expires_at > ${p.now}
-       and account_confirmed_at is not null and locked_at is null
-       for update),
+       for update of ${sql.raw('sessions, authorization_codes')}),
   used as (
     update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found
      where ${authorizationCodes}.code_hash = found.code_hash),
