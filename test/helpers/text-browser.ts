@@ -54,7 +54,10 @@ export async function openTextBrowser(url: string): Promise<TextBrowser> {
   return {
     async shows(text) {
       let shown = ''
-      const isThere = async () => (shown = await screen()).includes(text)
+      const isThere = async () => {
+        shown = await screen()
+        return shown.includes(text)
+      }
       await waitFor(isThere, { what: text }).catch((error) => {
         throw new Error(`${error.message} in w3m, which shows:\n${shown}`)
       })
