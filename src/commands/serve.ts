@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { compose, type Service } from '../compose.ts'
 import { seedPeople } from '../domain/operations/dev/seed.ts'
 import { lockSeededAccount } from '../domain/operations/dev/seed-store.ts'
-import { openSocket, ownSocketPath } from '../platform/admin-socket.ts'
+import { openSocket, ownSocketPath, withDatabase } from '../platform/admin-socket.ts'
 import { whyUnwritable } from '../platform/backup/files.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
@@ -153,7 +153,7 @@ async function openAdminSocket(
 ): Promise<AdminServer | null> {
   const path = ownSocketPath(config)
   if (path === null) return null
-  const opened = await openSocket(path, administration.handle)
+  const opened = await openSocket(path, withDatabase(config, administration.handle))
   if ('server' in opened) return opened.server
   logger.warn({ path, cause: opened.refused }, 'the socket of administration is not open')
   return null

@@ -6,7 +6,13 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
 import { isUuid } from '../domain/foundation/identifiers/uuid.ts'
-import { answers, isTrusted, type SocketSettings, socketCandidates } from '../platform/admin-socket.ts'
+import {
+  answers,
+  isServiceOf,
+  isTrusted,
+  type SocketSettings,
+  socketCandidates,
+} from '../platform/admin-socket.ts'
 import type { LoadedConfig } from '../platform/config/load.ts'
 import { nameOfUser } from '../platform/data-directory.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
@@ -89,7 +95,7 @@ async function findSocket(
   const named = process.env.POTERNE_ADMIN_SOCKET
   if (named && (await answers(named))) return named
   for (const { path, mustBeTrusted } of socketCandidates(config)) {
-    if (!(await answers(path))) continue
+    if (!(await isServiceOf(path, config))) continue
     if (mustBeTrusted && !isTrusted(path))
       throw new CommandFailure(
         1,

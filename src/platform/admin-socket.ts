@@ -34,9 +34,40 @@ export function ownSocketPath(config: SocketSettings): string | null {
 
 /** It serves a service with servers, which needs no directory. The name tells services of one user apart. */
 function temporarySocketPath({ database, server }: Pick<SocketSettings, 'database' | 'server'>): string {
-  const place = `${server.host}:${server.port} ${database.url?.replace(/:[^:@/]*@/, '@') ?? ''}`
-  const hash = createHash('sha256').update(place).digest('hex').slice(0, 16)
+  const hash = hashOf(`${server.host}:${server.port} ${withoutPassword(database.url ?? '')}`)
   return join(`${TEMPORARY}${process.geteuid?.() ?? 0}`, `${hash}.sock`)
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+const withoutPassword = (url: string) => url.replace(/:[^:@/]*@/, '@')
+
+/** The path at which a service says, on its socket, which database it has. */
+const DATABASE_PATH = '/database'
+
+/** Tells databases apart, however the path of a directory is written. */
+function databaseOf({ database, storage }: Pick<SocketSettings, 'database' | 'storage'>): string {
+  if (database.url !== null) return hashOf(withoutPassword(database.url))
+  const found = statSync(storage.dataDir, { throwIfNoEntry: false })
+  return found ? `${found.dev}:${found.ino}` : 'none'
+}
+
+type Handle = (request: Request) => Promise<Response>
+
+/** Also says which database the service has. */
+export function withDatabase(config: Pick<SocketSettings, 'database' | 'storage'>, handle: Handle): Handle {
+  const database = databaseOf(config)
+  return async (request) =>
+    new URL(request.url).pathname === DATABASE_PATH ? new Response(database) : handle(request)
+}
+
+/** A configuration names its database by a URL or by a whole path; the default is one of any service. */
+function isOfDatabase(path: string, { database, storage }: Partial<SocketSettings>): Promise<boolean> {
+  if (!storage || (!database?.url && !isAbsolute(storage.dataDir))) return Promise.resolve(true)
+  const expected = databaseOf({ database: database ?? { url: null }, storage })
+  return fetch(`http://administration${DATABASE_PATH}`, { unix: path } as RequestInit).then(
+    async (answer) => (await answer.text()) === expected,
+    () => false,
+  )
 }
 
 export interface SocketCandidate {
@@ -82,6 +113,11 @@ function isOurs(directory: string): boolean {
   }
 }
 
+/** Tells whether the service answers there; several may run on a machine, and one of them has the directory in /run. */
+export async function isServiceOf(path: string, config: Partial<SocketSettings>): Promise<boolean> {
+  return (await answers(path)) && (path !== RUNTIME_SOCKET || (await isOfDatabase(path, config)))
+}
+
 /** Tells whether a service answers there. */
 export function answers(path: string): Promise<boolean> {
   if (!findSocket(path)) return Promise.resolve(false)
@@ -111,7 +147,7 @@ const PATIENCE_SECONDS = 30
 /** Opens the socket, in place of one that a service left behind. Gives the reason where it cannot. */
 export async function openSocket(
   path: string,
-  handle: (request: Request) => Promise<Response>,
+  handle: Handle,
 ): Promise<{ server: Bun.Server<undefined> } | { refused: string }> {
   if (await answers(path)) return { refused: 'another service answers there' }
   const before = process.umask()

@@ -11,6 +11,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -234,6 +235,27 @@ if (process.getuid?.() === 0 && mayMount) {
         (file) => lstatSync(join(machine.place(STATE), 'poterne', file)).uid !== SERVICE_USER,
       )
       expect(foreign).toEqual([])
+    })
+
+    test('a configuration that names another database does not reach the service of the unit', async () => {
+      const withPlace = (name: string, place: string) => {
+        const mail = '[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\n'
+        writeFileSync(join(machine.place('/root'), name), `${place}\n${mail}`)
+        return ['accounts', 'list', '--json', '--config', `/root/${name}`]
+      }
+      const own = await asRoot(withPlace('own.toml', `[storage]\ndata_dir = "${STATE}/poterne"`))
+      expect([own.code, JSON.parse(own.out).length]).toEqual([0, 1])
+      const other = await asRoot(withPlace('other.toml', '[storage]\ndata_dir = "/root/other"'))
+      expect([other.code, other.out]).toEqual([1, ''])
+      expect(other.error).toContain('there is no database in /root/other')
+      const secret = `[server]\nsecret = "${'ab'.repeat(32)}"`
+      const url = `${secret}\n[database]\nurl = "postgres://u@127.0.0.1:1/elsewhere"`
+      const server = await asRoot(withPlace('server.toml', url))
+      expect([server.code, server.out]).toEqual([1, ''])
+      const named = [...withPlace('other.toml', '[storage]\ndata_dir = "/root/other"')]
+      const asked = await asRoot([...named, '--socket', '/run/poterne/admin.sock'])
+      expect([asked.code, JSON.parse(asked.out).length]).toEqual([0, 1])
+      for (const name of ['own.toml', 'other.toml', 'server.toml']) rmSync(join(machine.place('/root'), name))
     })
 
     test('while it is stopped, a command says so instead of answering for an empty database', async () => {
