@@ -1,5 +1,5 @@
 /** `poterne backup [FILE|-]`: one verified, sealed file of everything, while the service serves. */
-import { createReadStream, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, lstatSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -7,7 +7,7 @@ import { Command } from 'commander'
 import { backupKeyOf, scratchOf } from '../compose/backups.ts'
 import { secretsOf } from '../compose/connections.ts'
 import type { FinishedBackup } from '../domain/operations/backups/store.ts'
-import { backupName } from '../platform/backup/files.ts'
+import { backupName, makeBackupDirectory } from '../platform/backup/files.ts'
 import {
   type BackupJob,
   type CopyJob,
@@ -174,7 +174,7 @@ async function removeCopy(directory: string): Promise<void> {
 function fileFor(named: string | undefined, { backup }: Config): string {
   if (named !== undefined) return resolve(named)
   try {
-    mkdirSync(backup.directory, { recursive: true, mode: 0o700 })
+    makeBackupDirectory(backup.directory)
   } catch (error) {
     throw new CommandFailure(1, cannotWrite(error, `backup.directory (${backup.directory})`).message)
   }

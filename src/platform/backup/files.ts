@@ -1,5 +1,18 @@
 /** The files of a directory of backups: how they are named, and which of them stay. */
-import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 const SCHEDULED = /^poterne-\d{8}-\d{6}\.backup$/
@@ -8,6 +21,23 @@ const SCHEDULED = /^poterne-\d{8}-\d{6}\.backup$/
 export function backupName(now: Date, { isScheduled = true } = {}): string {
   const [date, time] = now.toISOString().slice(0, 19).replace(/[-:]/g, '').split('T')
   return `poterne-${date}-${time}${isScheduled ? '' : '-manual'}.backup`
+}
+
+/**
+ * Makes it where it is missing. One that root makes belongs to the owner of the directory around it, so that the service
+ * may write there too.
+ */
+export function makeBackupDirectory(directory: string): void {
+  const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (made === undefined || resolve(made) !== resolve(directory) || process.geteuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(resolve(made)))
+  // That owner may have put a link in its place.
+  const opened = openSync(made, constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    fchownSync(opened, uid, gid)
+  } finally {
+    closeSync(opened)
+  }
 }
 
 /**
