@@ -3,6 +3,7 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { withStores } from '../compose.ts'
 import { createProviderService } from '../domain/credentials/providers/service.ts'
@@ -11,6 +12,7 @@ import type { MessageSender } from '../domain/messages/senders/sender.ts'
 import { createSmsSender } from '../domain/messages/sms-gateways/gateways.ts'
 import { createEmailSender } from '../domain/messages/smtp/mail-servers.ts'
 import {
+  type Finding,
   failure,
   type NamedFinding,
   type OutsideContext,
@@ -118,7 +120,7 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
   const isEmbedded = config.database.url === null
   if (isEmbedded && call !== null) return call<StoreFindings>('GET', 'doctor')
   if (isEmbedded && !isEmbeddedThere(config.storage.dataDir))
-    return withoutDatabase(config, NOT_MADE, 'there is no database yet')
+    return withoutDatabase(config, notThere(config), 'there is no database')
   try {
     return await withStores(config, async ({ administration }) => {
       const doctor = await administration.doctor()
@@ -136,11 +138,14 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
   }
 }
 
-const NOT_MADE = warning('there is none yet: `poterne serve` makes it')
+const notThere = ({ storage }: Config) =>
+  failure(
+    `there is none in ${resolve(storage.dataDir)}, and no service with one answers here: name the right directory (--config, POTERNE_STORAGE_DATA_DIR), or the socket of a service that runs (--socket); the first \`poterne serve\` makes it`,
+  )
 
 function withoutDatabase(
   config: Config,
-  database: ReturnType<typeof warning>,
+  database: Finding,
   why = 'the database could not be opened',
 ): StoreFindings {
   const findingOf = (name: string) => {
@@ -252,7 +257,9 @@ function print(findings: NamedFinding[], failures: number, warnings: number): vo
   for (const { level, name, message } of findings.filter((finding, index) => !isRepeated(finding, index)))
     process.stdout.write(`${level.padEnd(8)} ${name}: ${message.replace(/\p{Cc}/gu, ' ')}\n`)
   const of = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
+  const failed = findings.filter(({ level }) => level === 'failure').map(({ name }) => name)
+  const named = failures === 0 ? '' : ` (${failed.join(', ')})`
   process.stdout.write(
-    `${of(findings.length, 'check')}: ${of(failures, 'failure')}, ${of(warnings, 'warning')}\n`,
+    `${of(findings.length, 'check')}: ${of(failures, 'failure')}${named}, ${of(warnings, 'warning')}\n`,
   )
 }

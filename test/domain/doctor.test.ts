@@ -72,9 +72,9 @@ const mail = use(async () => {
   return { smtp, close: smtp.stop }
 })
 const wellKnown = {
-  'example.com': ['google-site-verification=x', 'v=spf1 include:_spf.example.net -all'],
-  '_dmarc.example.com': ['v=DMARC1; p=quarantine'],
-  's1._domainkey.example.com': ['v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3'],
+  'acme.test': ['google-site-verification=x', 'v=spf1 include:_spf.acme-mail.test -all'],
+  '_dmarc.acme.test': ['v=DMARC1; p=quarantine'],
+  's1._domainkey.acme.test': ['v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3'],
 }
 const names = use(() => startNameServer({ ...wellKnown }))
 function serve(records: Record<string, string[]>): void {
@@ -122,7 +122,7 @@ async function healthy(): Promise<Patient> {
     limits: { hash_concurrency: 1 },
     smtp: {
       ...{ host: smtp.host, port: smtp.port, ...smtp.auth, ca_file: smtp.caFile },
-      ...{ from: 'Poterne <no-reply@example.com>', dkim_selector: 's1' },
+      ...{ from: 'Poterne <no-reply@acme.test>', dkim_selector: 's1' },
     },
     sms: { gateways: [{ name: 'stub', url: service.gateway.url, body: { to: '{to}', text: '{text}' } }] },
   })
@@ -384,7 +384,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'a sender that the mail server refuses',
     'mail-sender',
     'failure',
-    /smtp refuses .*no-reply@example\.com.*550.*allow that sender/,
+    /smtp refuses .*no-reply@acme\.test.*550.*allow that sender/,
     () => mail.smtp.behave({ refuse: { status: 550, at: 'sender' } }),
   ],
   [
@@ -393,7 +393,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'warning',
     /has no SPF record.*add the TXT record/,
     () => {
-      serve({ ...wellKnown, 'example.com': [] })
+      serve({ ...wellKnown, 'acme.test': [] })
     },
   ],
   [
@@ -402,16 +402,16 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'failure',
     /2 SPF records, which counts as none: join them/,
     () => {
-      serve({ ...wellKnown, 'example.com': ['v=spf1 -all', 'v=spf1 mx -all'] })
+      serve({ ...wellKnown, 'acme.test': ['v=spf1 -all', 'v=spf1 mx -all'] })
     },
   ],
   [
     'no DMARC record',
     'dmarc',
     'warning',
-    /no DMARC record.*_dmarc\.example\.com/,
+    /no DMARC record.*_dmarc\.acme\.test/,
     () => {
-      const { '_dmarc.example.com': _, ...others } = wellKnown
+      const { '_dmarc.acme.test': _, ...others } = wellKnown
       serve(others)
     },
   ],
@@ -419,7 +419,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     'no DKIM key',
     'dkim',
     'failure',
-    /no key at s2\._domainkey\.example\.com.*smtp\.dkim_selector/,
+    /no key at s2\._domainkey\.acme\.test.*smtp\.dkim_selector/,
     ({ settings }) => set(settings, 'smtp', { dkim_selector: 's2' }),
   ],
   [
@@ -493,7 +493,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
     async ({ settings }) => {
       const issuer = `http://localhost:${await freePort()}`
       const provider = { name: 'corporate', issuer, client_id: 'poterne', client_secret: 'secret' }
-      set(settings, 'social', { providers: [provider], redirect_uris: ['https://app.example.com/in'] })
+      set(settings, 'social', { providers: [provider], redirect_uris: ['https://app.acme.test/in'] })
     },
   ],
   [
@@ -505,7 +505,7 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
       set(settings, 'passkeys', {
         rp_id: 'localhost',
         origins: [service.url.replace('127.0.0.1', 'localhost')],
-        enroll_url: 'https://example.com/passkeys/new',
+        enroll_url: 'https://acme.test/passkeys/new',
       }),
   ],
   [
@@ -686,16 +686,22 @@ describe('what others stand on', () => {
     expect(explainFailure(new Error(said))).toStartWith(explained)
   })
 
-  test('where there is no database yet, its checks say so, and Redis is not missed', async () => {
+  test('a directory without a database is a failure that names it, and Redis is not missed', async () => {
     const { settings } = await healthy()
     const { database: _, redis: __, ...others } = settings
     const data_dir = join(newDirectory('new'), 'data')
     const { file } = writeSettings({ ...others, storage: { data_dir } })
-    const { out } = await captured([...['--json', '--config', file, '--resolver', names.address]])
+    chmodSync(file, 0o600)
+    const asked = ['--config', file, '--resolver', names.address]
+    const { code, out } = await captured(['--json', ...asked])
     const { checks: lines } = JSON.parse(out) as { checks: Line[] }
     const messageOf = (name: string) => lines.find((line) => line.name === name)?.message
-    expect(messageOf('database')).toContain('`poterne serve` makes it')
-    expect(messageOf('migrations')).toBe('not checked, because there is no database yet')
+    expect(code).toBe(1)
+    const failures = lines.filter(({ level }) => level === 'failure')
+    expect(failures.map(({ name }) => name)).toEqual(['database'])
+    expect(messageOf('database')).toStartWith(`there is none in ${data_dir}, and no service`)
+    expect((await captured(asked)).out).toContain(': 1 failure (database), ')
+    expect(messageOf('migrations')).toBe('not checked, because there is no database')
     expect(messageOf('redis')).toContain('not configured')
     expect(existsSync(data_dir)).toBe(false)
   })
@@ -820,7 +826,7 @@ test('the disk of a database on another machine is not looked at here', async ()
 })
 
 test('a gateway that is reached by way of a proxy is asked through it', async () => {
-  const gateway = { name: 'far', url: 'https://sms.example.com/send?to={to}', oauth: null }
+  const gateway = { name: 'far', url: 'https://sms.acme.test/send?to={to}', oauth: null }
   const asked: string[] = []
   const findingBy = (fetch: (url: string) => Promise<Response>) =>
     checkGateways({
@@ -832,7 +838,7 @@ test('a gateway that is reached by way of a proxy is asked through it', async ()
         },
       },
     } as never)
-  process.env.HTTPS_PROXY = 'http://proxy.example.com:3128'
+  process.env.HTTPS_PROXY = 'http://proxy.acme.test:3128'
   try {
     expect(await findingBy(async () => new Response(null, { status: 404 }))).toEqual(
       expect.objectContaining({ level: 'ok', message: 'far: it answers by way of HTTPS_PROXY' }),
@@ -842,7 +848,7 @@ test('a gateway that is reached by way of a proxy is asked through it', async ()
   } finally {
     delete process.env.HTTPS_PROXY
   }
-  expect(new Set(asked)).toEqual(new Set(['https://sms.example.com']))
+  expect(new Set(asked)).toEqual(new Set(['https://sms.acme.test']))
 })
 
 test('a disk that fills is a warning below a gigabyte, and a failure below 100 MB', () => {
@@ -869,7 +875,7 @@ describe('with the embedded database', () => {
           port: mail.smtp.port,
           ...mail.smtp.auth,
           ca_file: mail.smtp.caFile,
-          from: 'a@example.com',
+          from: 'a@acme.test',
         },
       },
       more,
@@ -939,14 +945,14 @@ describe('the command', () => {
     const { code, out } = await captured(['--config', file])
     expect(code).toBe(1)
     expect(out).toMatch(
-      /^failure {2}configuration: server\.port = 99999: expected .*\n1 check: 1 failure, 0 warnings\n$/,
+      /^failure {2}configuration: server\.port = 99999: expected .*\n1 check: 1 failure \(configuration\), 0 warnings\n$/,
     )
   })
 
   test.each([
     ['--send-email', 'nobody', /nobody is no e-mail address/],
     ['--send-sms', '12', /12 is no phone number/],
-    ['--resolver', 'dns.example.com', /--resolver must be an address/],
+    ['--resolver', 'dns.acme.test', /--resolver must be an address/],
   ])('%s %s is wrong usage', async (option, value, message) => {
     const { settings } = await healthy()
     const { file } = writeSettings(settings)

@@ -36,10 +36,13 @@ export function checkSecretFiles({ config, secretFiles }: OutsideContext): Findi
 const isOpenToOthers = (file: string) =>
   ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0
 
-export function checkDataDirectory({ config }: OutsideContext): Finding {
+export function checkDataDirectory({ config, service }: OutsideContext): Finding {
   const path = resolve(config.storage.dataDir)
   if (config.database.url !== null) return ok('not in use: the database is on a server')
-  if (!existsSync(path)) return ok(`${path} does not exist yet: \`poterne serve\` makes it`)
+  if (!existsSync(path))
+    return service === null
+      ? warning(`${path} does not exist`)
+      : warning(`not checked: ${path} is not that of the service: name it (POTERNE_STORAGE_DATA_DIR)`)
   const { mode, uid } = statSync(path)
   const findings: Finding[] = []
   if ((mode & 0o077) !== 0)
