@@ -40,7 +40,7 @@ export function createConfigDirectory(): ConfigDirectory {
 
 /** A whole [smtp] in which `lines` win. */
 export function smtp(lines: string): string {
-  const needed = Object.entries({ host: '"smtp.example.com"', from: '"a@example.com"' })
+  const needed = Object.entries({ host: '"smtp.acme.test"', from: '"a@acme.test"' })
   const given = needed.filter(([key]) => !new RegExp(`^${key} `, 'm').test(lines))
   return `[smtp]\n${given.map(([key, value]) => `${key} = ${value}\n`).join('')}${lines}\n`
 }
@@ -49,7 +49,7 @@ export function smtp(lines: string): string {
 export function gateway(lines: string, name = 'acme'): string {
   const needed = {
     name: `"${name}"`,
-    url: '"https://sms.example.com/"',
+    url: '"https://sms.acme.test/"',
     body: '{ to = "{to}", text = "{text}" }',
   }
   const given = Object.entries(needed).filter(([key]) => !new RegExp(`^${key} `, 'm').test(lines))

@@ -150,7 +150,7 @@ export function deliverySettings(smtp: TestSmtp, gateway: TestGateway): Settings
       host: smtp.host,
       port: smtp.port,
       security: smtp.ca === '' ? 'none' : 'starttls',
-      from: 'Poterne <no-reply@example.com>',
+      from: 'Poterne <no-reply@acme.test>',
       ...(smtp.auth && smtp.auth),
     },
     sms: {

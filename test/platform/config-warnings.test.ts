@@ -1,6 +1,7 @@
 /** The values of a configuration that are refused because they are unsafe, and those that it is warned of. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
+import { configExample } from '../../src/platform/config/example.ts'
 import { isPublicHost } from '../../src/platform/config/formats.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { describeProblem } from '../../src/platform/config/report.ts'
@@ -9,7 +10,7 @@ import { createConfigDirectory, gateway, smtp } from '../helpers/config.ts'
 const directory = createConfigDirectory()
 afterAll(directory.remove)
 
-const named = { POTERNE_SERVER_BASE_URL: 'https://auth.example.com' }
+const named = { POTERNE_SERVER_BASE_URL: 'https://auth.acme.test' }
 
 function load(toml: string, dev = false, env: Record<string, string> = dev ? {} : named) {
   directory.write('config.toml', toml)
@@ -121,9 +122,9 @@ describe('a configuration is warned of', () => {
   })
 
   test.each([
-    ['postgres://u@db.example.com/x', true],
-    ['postgres://u@db.example.com/x?sslmode=require', true],
-    ['postgres://u@db.example.com/x?sslmode=verify-full', false],
+    ['postgres://u@db.acme.test/x', true],
+    ['postgres://u@db.acme.test/x?sslmode=require', true],
+    ['postgres://u@db.acme.test/x?sslmode=verify-full', false],
     ['postgres://u@db.internal/x', false],
     ['postgres://u@10.0.0.5/x', false],
     ['postgres://u@/x?host=/run/postgresql', false],
@@ -134,8 +135,8 @@ describe('a configuration is warned of', () => {
   })
 
   test.each([
-    ['redis://redis.example.com', true],
-    ['rediss://redis.example.com', false],
+    ['redis://redis.acme.test', true],
+    ['rediss://redis.acme.test', false],
     ['redis://redis.internal', false],
   ])('Redis at %s: %p', (url, expected) => {
     const stores = `[database]\nurl = "postgres://u@localhost/x"\n[redis]\nurl = "${url}"`
@@ -152,5 +153,51 @@ describe('a configuration is warned of', () => {
     expect(load(smtp('')).warnings).toEqual(['sms.gateways'])
     expect(load(gateway('')).warnings).toEqual(['smtp'])
     expect(load(smtp(''), true).warnings).toEqual([])
+  })
+
+  test('each name that is left over from the example, once, except with --dev', () => {
+    const left = `[smtp]\nhost = "smtp.example.com"\nfrom = "Poterne <no-reply@example.com>"\n`
+    const more = gateway('url = "https://sms.EXAMPLE.org/send"\nheaders = { a = "https://x.example.net." }')
+    const keys = ['smtp.host', 'smtp.from', 'sms.gateways[0].url', 'sms.gateways[0].headers']
+    expect(load(left + more).warnings).toEqual(keys)
+    expect(load(left + more, true).warnings).toEqual([])
+    const own = gateway(
+      'url = "https://not-example.com/"\nheaders = { a = "com.example.app, example.com.fr" }',
+    )
+    expect(load(smtp('') + own).warnings).toEqual([])
+    directory.write('config.toml', left)
+    const loaded = loadConfig({ env: named, directory: directory.path })
+    const shown = loaded.ok ? loaded.warnings.map(describeProblem) : []
+    expect(shown).toContain(
+      'smtp.host = "smtp.example.com": is left over from the example: put a name of your own in its place',
+    )
+  })
+
+  test('the example of the configuration, unedited: what has to be put in', () => {
+    expect(load(configExample(), false, {}).warnings).toEqual([
+      ...['server.base_url', 'sms.gateways', 'smtp.host', 'smtp.from'],
+    ])
+  })
+
+  describe('of applications that the pages hand over to', () => {
+    const application = (uri: string, more = '') =>
+      `[pages]\n${more}[[pages.applications]]\nid = "web"\nname = "Web"\nredirect_uris = ["${uri}"]\n${delivery}`
+    const here = 'http://localhost:5173/in'
+    const cors = (origin: string) => `[server]\ncors_origins = ["${origin}"]\n`
+
+    test('an origin that may not call the service from the browser, and with --dev one of this machine too', () => {
+      const far = application('https://app.acme.test/in', 'enabled = true\n')
+      expect(load(far).warnings).toEqual(['server.cors_origins'])
+      expect(load(cors('https://app.acme.test') + far).warnings).toEqual([])
+      expect(load(application('https://app.acme.test/in'), true).warnings).toEqual(['server.cors_origins'])
+      expect(load(application(here), true).warnings).toEqual(['server.cors_origins'])
+      expect(load(cors('http://localhost:5173') + application(here), true).warnings).toEqual([])
+      const native = application('http://127.0.0.1/in', 'enabled = true\n')
+      expect(load(native).warnings).toEqual([])
+    })
+
+    test('the pages, where they are off', () => {
+      expect(load(application('https://app.acme.test/in')).warnings).toEqual(['pages.enabled'])
+    })
   })
 })

@@ -64,7 +64,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems, settings }
 
   if (dev) adaptToDevelopment(read)
-  const warnings = findWarnings(read, { delivers: !dev && mustDeliver })
+  const warnings = findWarnings(read, { delivers: !dev && mustDeliver, dev })
   return { ok: true, file: path, config: toConfig(values, textFiles, logoFile), settings, warnings }
 }
 

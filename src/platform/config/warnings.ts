@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { parseDatabaseUrl } from '../postgres/address.ts'
 import { isPublicHost } from './formats.ts'
-import { type ConfigProblem, showValue } from './report.ts'
+import { type ConfigProblem, showValue, toToml } from './report.ts'
 import type { Settings } from './settings.ts'
 import type { SchemaValues } from './values.ts'
 
@@ -17,10 +17,14 @@ const HASH_FLOOR = [
 export interface WarningOptions {
   /** It is false where no message leaves the process. */
   delivers: boolean
+  dev: boolean
 }
 
 /** Looks at a configuration in which nothing is wrong. */
-export function findWarnings({ values, settings }: Settings, { delivers }: WarningOptions): ConfigProblem[] {
+export function findWarnings(
+  { values, settings }: Settings,
+  { delivers, dev }: WarningOptions,
+): ConfigProblem[] {
   const warn = (key: string, message: string): ConfigProblem => {
     const setting = settings.find((each) => `${each.section}.${each.key}` === key)
     const isSet = setting && setting.raw !== null && setting.origin !== 'default'
@@ -39,7 +43,7 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
       warn('password.memory_kib', `a hash this cheap is guessed fast once it is stolen; at least ${floor}`),
     )
   }
-  warnings.push(...pageWarnings(values, warn))
+  warnings.push(...pageWarnings(values, warn, dev))
   if (!delivers) return warnings
   if (values.server.baseUrl === null)
     warnings.push(
@@ -52,17 +56,41 @@ export function findWarnings({ values, settings }: Settings, { delivers }: Warni
     warnings.push(warn('smtp', 'is not set: no code reaches an e-mail address, only phones'))
   if (values.sms.gateways.length === 0)
     warnings.push(warn('sms.gateways', 'no gateway is set, so codes go to e-mail addresses only'))
-  return warnings
+  return [...warnings, ...exampleWarnings(settings, warn, warnings)]
 }
 
-/** An application in a browser gets its tokens there, and then asks for `GET me`. */
+/** Nobody can have these names (RFC 2606), of which the example of the configuration is full. */
+const OF_THE_EXAMPLE = /(?<![\w-])example\.(?:com|net|org)(?![\w-]|\.\w)/i
+
+/** A key that is named in `found` is not named again. */
+function exampleWarnings(
+  settings: Settings['settings'],
+  warn: (key: string, message: string) => ConfigProblem,
+  found: ConfigProblem[],
+): ConfigProblem[] {
+  return settings
+    .filter(({ raw, origin }) => origin !== 'default' && OF_THE_EXAMPLE.test(toToml(raw)))
+    .map(({ section, key }) => `${section}.${key}`)
+    .filter((key) => !found.some((warning) => warning.key === key))
+    .map((key) => warn(key, 'is left over from the example: put a name of your own in its place'))
+}
+
+/**
+ * An application in a browser gets its tokens there, and then asks for `GET me`. Under development it may run on this
+ * machine.
+ */
 function pageWarnings(
   { pages, server }: SchemaValues,
   warn: (key: string, message: string) => ConfigProblem,
+  dev: boolean,
 ): ConfigProblem[] {
-  if (!pages.enabled) return []
+  if (!pages.enabled)
+    return pages.applications.length === 0
+      ? []
+      : [warn('pages.enabled', 'is false, so nobody is handed over to pages.applications: set it to true')]
   const uris = pages.applications.flatMap(({ redirectUris }) => redirectUris)
-  const origins = uris.flatMap((uri) => (uri.startsWith('https:') ? [new URL(uri).origin] : []))
+  const isOfBrowser = dev ? /^https?:/ : /^https:/
+  const origins = uris.flatMap((uri) => (isOfBrowser.test(uri) ? [new URL(uri).origin] : []))
   const missing = [...new Set(origins)].filter((origin) => !server.corsOrigins.includes(origin))
   return missing.map((origin) =>
     warn(
