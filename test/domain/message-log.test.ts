@@ -97,6 +97,27 @@ describe('messages', () => {
     expect(event).toMatchObject({ actor: { type: 'operator' }, data: { purpose: 'password_reset' } })
   })
 
+  test('what an administrator sends again goes, although a stranger asked for it and the address was refused', async () => {
+    const { identifier, uuid } = await person()
+    service.smtp.behave({ refuse: { status: 550, at: 'recipient', words: 'no such user' } })
+    await service.post('password/forgot', { identifier })
+    const [refused] = (await ofAccount(uuid, '?state=refused')) as [Message]
+    const again = async () => (await call('POST', `messages/${refused.id}/retry`)).status
+    const shown = async () => (await call('GET', `messages/${refused.id}`)).body.message
+    expect(await again()).toBe(200)
+    await service.delivered()
+    const refusedAgain = { state: 'refused', detail: 'smtp_550', reply: '550 no such user', attempts: 1 }
+    expect(await shown()).toMatchObject(refusedAgain)
+    service.smtp.behave({ delayMs: 1500 })
+    expect(await again()).toBe(200)
+    // The server of then is the last one that said something.
+    expect(await shown()).toMatchObject({ state: 'waiting', reply: '550 no such user' })
+    await service.inbox.nextCode(identifier)
+    await service.delivered()
+    service.smtp.behave({})
+    expect(await shown()).toMatchObject({ state: 'sent', reply: null })
+  })
+
   test('a message says what its server said, what that means and when it is tried again', async () => {
     const english = { 'accept-language': 'en' }
     const { identifier, uuid } = await person()

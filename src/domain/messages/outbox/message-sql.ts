@@ -2,13 +2,18 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { messages } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { LANES } from './lanes.ts'
 
 export const deleteMessages = (where: SQL): SQL => sql`delete from ${messages} where ${where}`
 
-/** The message is queued as if it had never been tried. */
+/**
+ * The message is queued as if it had never been tried. An administrator asks for it, even if a stranger caused it. The
+ * server's words stay until the next attempt.
+ */
 export const queueAgain = (p: Placeholders<'now'>, where: SQL): SQL => sql`
   update ${messages}
-     set outcome = null, finished_at = null, attempts = 0, detail = null, reply = null, first_attempt_at = null,
+     set outcome = null, finished_at = null, attempts = 0, detail = null, first_attempt_at = null,
+         lane = ${sql.raw(String(LANES.owner))},
          next_attempt_at = ${p.now}, gateway = null, provider_id = null, receipt = null
    where ${where}`
 

@@ -219,7 +219,9 @@ const finish = defineStatement({
      set outcome = ${p.outcome}, detail = ${p.detail},
          code_seed = case when ${p.outcome} = 'refused' then code_seed end,
          destination = case when purpose = 'account_erased' then '' else destination end,
-         reply = case when purpose = 'account_erased' then null else ${p.reply} end,
+         reply = case when purpose = 'account_erased' then null
+                      when ${p.outcome} = 'sent' then ${p.reply}
+                      else coalesce(${p.reply}, reply) end,
          gateway = ${p.gateway}, provider_id = ${p.providerId},
          finished_at = ${p.now}
    where id = ${p.id} and (outcome is null or outcome = 'replaced')
