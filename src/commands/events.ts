@@ -1,7 +1,9 @@
 /** `poterne events list | follow`: the audit trail. */
 import { Command } from 'commander'
+import { eventTypes } from '../domain/foundation/events/event.ts'
 import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
+import { suggestion } from '../platform/config/report.ts'
 import { version } from '../platform/version.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable, toCell } from './print.ts'
@@ -32,7 +34,7 @@ export function eventsCommand(): Command {
   const add = (name: string, description: string) =>
     addServiceCommand(command, name, description)
       .option('--account <account>', `about this account: ${NAME}`)
-      .option('--type <type>', 'of this type, such as login.failed')
+      .option('--type <type>', 'of this type, such as login.failed (docs/events.md lists them)', readType)
       .option('--actor <id>', 'caused by this actor')
       .option('--format <format>', 'ocsf: a line of JSON for each, as log collectors read it')
   add('list', 'print events, newest first')
@@ -43,6 +45,11 @@ export function eventsCommand(): Command {
     .option('--after <id>', 'begin after the event with this id; 0: at the first one')
     .action(follow)
   return command
+}
+
+function readType(type: string): string {
+  if (eventTypes.some((each) => each === type)) return type
+  throw new CommandFailure(2, `--type: there is no event ${type}${suggestion(type, eventTypes)}`)
 }
 
 function readFormat({ format }: EventOptions): boolean {

@@ -224,6 +224,13 @@ describe('over the socket of a service with the embedded database', () => {
     const [line = ''] = ocsf.out.split('\n')
     expect(JSON.parse(line)).toMatchObject({ class_uid: 3002, type_uid: 300201, status_id: 1 })
     expect((await over('events', 'list', '--format', 'xml')).exitCode).toBe(2)
+    for (const each of ['list', 'follow']) {
+      const { exitCode, error } = await over('events', each, '--type', 'account.lock')
+      expect([exitCode, error]).toEqual([
+        2,
+        '--type: there is no event account.lock; did you mean account.locked?\n',
+      ])
+    }
   })
 
   test('messages, limits, a copy of the data and two factors have their commands', async () => {

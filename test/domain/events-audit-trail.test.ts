@@ -238,7 +238,7 @@ describe('whoever follows the events', () => {
     const [first, ...rest] = all
     expect(await after(first?.id ?? 0, '&limit=100')).toEqual(rest)
     expect(await after(from, '&type=session.started')).toHaveLength(3)
-    for (const query of ['after=x', 'after=-1', 'after=0&wait=26', 'after=0&wait=x'])
+    for (const query of ['type=account.lock', 'after=x', 'after=-1', 'after=0&wait=26', 'after=0&wait=x'])
       expectRefusal(await call('GET', `events?${query}`), 'validation_failed')
   })
 

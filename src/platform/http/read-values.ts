@@ -1,4 +1,4 @@
-/** The one reader of numbers and times that arrive as text; the readers of a query name its field in what they throw. */
+/** The one reader of numbers, times and words that arrive as text; the readers of a query name its field in what they throw. */
 import { AppError } from '../../errors.ts'
 
 export const invalid = (...fields: string[]) =>
@@ -57,4 +57,15 @@ export function readTime(field: string, text: string | undefined): Date | undefi
   const time = parseTime(text)
   if (time === null) throw invalid(field)
   return time
+}
+
+/** One of these words. */
+export function readOneOf<Value extends string>(
+  field: string,
+  text: string | undefined,
+  values: readonly Value[],
+): Value | undefined {
+  const found = values.find((value) => value === text)
+  if (text !== undefined && found === undefined) throw invalid(field)
+  return found
 }

@@ -1,8 +1,9 @@
 /** The audit trail, as administrators list and follow it. */
 
 import { AppError } from '../../../errors.ts'
-import { invalid, readNumber, readTime } from '../../../platform/http/read-values.ts'
+import { invalid, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
+import { eventTypes } from '../../foundation/events/event.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
 import { mergeNewest, type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
@@ -74,7 +75,12 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs): Audit
       const { limit, after } = readPage(query)
       const isOne = account === undefined || isUuid(account)
       if (!isOne && afterId !== undefined) throw invalid('account')
-      const filter = { account, type, actor, since: readTime('since', since) }
+      const filter = {
+        account,
+        type: readOneOf('type', type, eventTypes),
+        actor,
+        since: readTime('since', since),
+      }
       if (afterId !== undefined) {
         const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', { maximum: 25 })]
         const look = () => eventTail.follow(filter, id, limit, { seconds, signal })

@@ -3,7 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { invalid, parseWholeNumber, readNumber, readTime } from '../../../platform/http/read-values.ts'
+import { parseWholeNumber, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import {
   mergeNewest,
   type Page,
@@ -110,14 +110,4 @@ export function createMessageLog(needs: Needs): MessageLog {
       return pageOf(query, smsReport(await funnel.report(days)), { list: 'sms', keyOf })
     },
   }
-}
-
-function readOneOf<Value extends string>(
-  field: string,
-  text: string | undefined,
-  values: readonly Value[],
-): Value | undefined {
-  const found = values.find((value) => value === text)
-  if (text !== undefined && found === undefined) throw invalid(field)
-  return found
 }
