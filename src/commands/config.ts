@@ -20,7 +20,9 @@ import { printJson } from './print.ts'
 type OutputOptions = CommandOptions & { json?: boolean }
 
 export function configCommand(): Command {
-  const command = new Command('config').description('check, show or explain the configuration')
+  const command = new Command('config').description(
+    'check or show the configuration, or print an example of it',
+  )
   command
     .command('check')
     .description('report everything that is wrong with the configuration')
