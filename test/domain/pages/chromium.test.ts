@@ -37,7 +37,10 @@ async function applicationFiles(): Promise<Record<string, string>> {
     return `<!doctype html><meta charset="utf-8"><p></p><button>Sign in</button><script type="module">${await built.outputs[0]!.text()}</script>`
   }
   return {
-    '/': readFileSync(join(root, 'docs/quickstart/hand-over.html'), 'utf8'),
+    '/': readFileSync(join(root, 'docs/quickstart/hand-over.html'), 'utf8').replace(
+      'http://127.0.0.1:8080',
+      AUTH,
+    ),
     '/oauth4webapi': await bundled('with-oauth4webapi.js'),
     '/oidc-client-ts': await bundled('with-oidc-client-ts.js'),
     '/signed-out': '<!doctype html><title>Bye</title><p>Signed out.</p>',
