@@ -154,7 +154,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
 }
 
 const OTHER_SECRET =
-  'the signing keys were sealed under another server.secret: put that secret back, or add it to server.previous_secrets; where it leaked or is lost, run `poterne secret revoke`, or `poterne keys rotate --now` to replace the signing keys alone'
+  'the signing keys were sealed under another server.secret: put that secret back (one that poterne made is the file `secret` in storage.data_dir), or add it to server.previous_secrets; where it leaked or is lost, run `poterne secret revoke`, or `poterne keys rotate --now` to replace the signing keys alone'
 
 async function importKey(key: StoredKey, secret: KeyServiceOptions['secret']) {
   const publicKey = (await importJWK(key.publicJwk, SIGNING_ALGORITHM)) as CryptoKey
