@@ -5,7 +5,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import ts from 'typescript-5'
+import ts from 'typescript'
 import { maskDigest, parseDigest } from '../../src/domain/foundation/hashing/digest.ts'
 import {
   checkPassword,
