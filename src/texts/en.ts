@@ -67,7 +67,7 @@ export const en: Texts = {
     unsupported_media_type: 'The request body must be sent as {type}.',
     validation_failed: 'Some fields are not valid.',
     claims_too_large: 'The claims of the access token would be too large.',
-    invalid_code: 'This code is not valid or has expired.',
+    invalid_code: 'This code is not valid, has expired, or was used already.',
     invalid_passkey: 'This passkey could not be verified. Please try again.',
     invalid_sign_in_state:
       'This sign-in was not started in this browser, or too long ago. Please start again.',
@@ -107,8 +107,8 @@ export const en: Texts = {
   },
   sentences: {
     passkey_removed: 'The passkey has been removed.',
-    registered_by_email: 'A 6-digit code has been sent to you by e-mail.',
-    registered_by_sms: 'A 6-digit code has been sent to you by SMS.',
+    code_sent_by_email: 'A 6-digit code has been sent to you by e-mail.',
+    code_sent_by_sms: 'A 6-digit code has been sent to you by SMS.',
     account_confirmed: 'Your account has been confirmed.',
     account_confirmed_choose_password:
       'Your account has been confirmed. Several registrations with different passwords were waiting for it: please choose a password by password reset.',

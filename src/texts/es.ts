@@ -70,7 +70,7 @@ export const es: Texts = {
     unsupported_media_type: 'El cuerpo de la solicitud debe enviarse como {type}.',
     validation_failed: 'Algunos campos no son válidos.',
     claims_too_large: 'Los datos del token de acceso serían demasiado grandes.',
-    invalid_code: 'Este código no es válido o ha caducado.',
+    invalid_code: 'Este código no es válido, ha caducado o ya se ha usado.',
     invalid_passkey: 'No se pudo verificar esta llave de acceso. Inténtelo de nuevo.',
     invalid_sign_in_state:
       'Este inicio de sesión no comenzó en este navegador, o comenzó hace demasiado tiempo. Empiece de nuevo.',
@@ -110,8 +110,8 @@ export const es: Texts = {
   },
   sentences: {
     passkey_removed: 'Se ha quitado la llave de acceso.',
-    registered_by_email: 'Le hemos enviado un código de 6 cifras por correo electrónico.',
-    registered_by_sms: 'Le hemos enviado un código de 6 cifras por SMS.',
+    code_sent_by_email: 'Le hemos enviado un código de 6 cifras por correo electrónico.',
+    code_sent_by_sms: 'Le hemos enviado un código de 6 cifras por SMS.',
     account_confirmed: 'Su cuenta ha quedado confirmada.',
     account_confirmed_choose_password:
       'Su cuenta ha quedado confirmada. La esperaban varios registros con contraseñas distintas: elija una mediante el restablecimiento de contraseña.',

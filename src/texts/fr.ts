@@ -69,7 +69,7 @@ export const fr = {
     unsupported_media_type: 'Le corps de la requête doit être envoyé en {type}.',
     validation_failed: 'Certains champs ne sont pas valides.',
     claims_too_large: 'Les informations du jeton d’accès seraient trop volumineuses.',
-    invalid_code: 'Ce code n’est pas valide ou a expiré.',
+    invalid_code: 'Ce code n’est pas valide, a expiré ou a déjà servi.',
     invalid_passkey: 'Cette clé d’accès n’a pas pu être vérifiée. Veuillez réessayer.',
     invalid_sign_in_state:
       'Cette connexion n’a pas été commencée dans ce navigateur, ou l’a été il y a trop longtemps. Veuillez recommencer.',
@@ -109,8 +109,8 @@ export const fr = {
   } satisfies Record<WeakPasswordReason, string>,
   sentences: {
     passkey_removed: 'La clé d’accès a été retirée.',
-    registered_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
-    registered_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',
+    code_sent_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
+    code_sent_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',
     account_confirmed: 'Votre compte a été confirmé avec succès.',
     account_confirmed_choose_password:
       'Votre compte a été confirmé avec succès. Plusieurs inscriptions l’attendaient avec des mots de passe différents : veuillez en choisir un par la réinitialisation du mot de passe.',

@@ -72,7 +72,7 @@ export const pt: Texts = {
     unsupported_media_type: 'O corpo do pedido deve ser enviado como {type}.',
     validation_failed: 'Alguns campos não são válidos.',
     claims_too_large: 'Os dados do token de acesso seriam demasiado grandes.',
-    invalid_code: 'Este código não é válido ou expirou.',
+    invalid_code: 'Este código não é válido, expirou ou já foi usado.',
     invalid_passkey: 'Não foi possível verificar esta chave de acesso. Tente novamente.',
     invalid_sign_in_state:
       'Este início de sessão não começou neste navegador, ou começou há demasiado tempo. Comece de novo.',
@@ -112,8 +112,8 @@ export const pt: Texts = {
   },
   sentences: {
     passkey_removed: 'A chave de acesso foi removida.',
-    registered_by_email: 'Foi enviado um código de 6 dígitos por e-mail.',
-    registered_by_sms: 'Foi enviado um código de 6 dígitos por SMS.',
+    code_sent_by_email: 'Foi enviado um código de 6 dígitos por e-mail.',
+    code_sent_by_sms: 'Foi enviado um código de 6 dígitos por SMS.',
     account_confirmed: 'A sua conta foi confirmada.',
     account_confirmed_choose_password:
       'A sua conta foi confirmada. Vários pedidos de conta com senhas diferentes aguardavam por ela: escolha uma senha através da recuperação de senha.',

@@ -82,6 +82,22 @@ forEachBackend('limits', (backend, name) => {
     expect(await limits.findRefusing([nothing], start)).toBe(nothing)
   })
 
+  test('the wait that a charge would return is known without counting', async () => {
+    const { limits } = backend()
+    for (const rule of [bucket, window, failures]) {
+      const charges: Charge[] = [{ key: newKey(), rule }]
+      const waitMs = (ms: number) => limits.waitMs(charges, after(ms))
+      for (let now = 0; now < 20_000; now += 1000) {
+        const foreseen = [await waitMs(now), await waitMs(now)]
+        const returned = await limits.charge(charges, after(now))
+        expect(foreseen).toEqual([returned, returned])
+      }
+    }
+    const none: Charge = { key: newKey(), rule: { ...window, count: 0 } }
+    expect(await limits.waitMs([none, none], start)).toBe(hour)
+    expect(await limits.waitMs([], start)).toBe(0)
+  })
+
   test('a window of nothing admits nothing', async () => {
     const take = oneCounter({ ...window, count: 0 })
     expect([await take(0), await take(hour)]).toEqual([hour, hour])

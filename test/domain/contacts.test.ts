@@ -76,7 +76,13 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const asked = await change(bearer, phone.replace('+33', '0'))
     expect([asked.status, asked.body]).toEqual([
       201,
-      { status: 201, message: 'Un code à 6 chiffres a été envoyé au nouveau numéro.' },
+      {
+        status: 201,
+        message: 'Un code à 6 chiffres a été envoyé au nouveau numéro.',
+        channel: 'sms',
+        expires_in: 600,
+        resend_after: 0,
+      },
     ])
     const answer = await confirm(bearer, 'phone', await service.inbox.nextCode(phone))
     expect(answer.status).toBe(200)

@@ -58,6 +58,9 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect(asked.body).toEqual({
         status: 201,
         message: 'Si un compte correspond à cet identifiant, un code à 6 chiffres vient de lui être envoyé.',
+        channel: 'email',
+        expires_in: 600,
+        resend_after: 0,
       })
       const answer = await reset(person.identifier, await service.inbox.nextCode(person.identifier))
       expect([answer.status, answer.body]).toEqual([
@@ -88,11 +91,14 @@ describe.each(shapes)('passwords on %s', (shape) => {
         await service.inbox.nextCode(waiting)
         const { phone: claimed } = await withEmailAndPhone()
         const unknown = newEmail()
-        const answers: Answer[] = []
-        for (const identifier of [known, waiting, claimed, unknown, newPhone(), 'neither@', '']) {
-          answers.push(await forgot(identifier))
+        // The typed identifier tells the channel, and nothing else does.
+        const alike = { email: [known, waiting, unknown, 'neither@', ''], sms: [claimed, newPhone()] }
+        for (const [channel, identifiers] of Object.entries(alike)) {
+          const answers: Answer[] = []
+          for (const identifier of identifiers) answers.push(await forgot(identifier))
+          expect(answers[0]!.body.channel).toBe(channel)
+          for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
         }
-        for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0]!))
         await service.inbox.nextCode(known)
         await service.inbox.nextCode(waiting)
         expect(service.inbox.textsTo(claimed)).toEqual([])

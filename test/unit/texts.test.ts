@@ -30,10 +30,10 @@ describe('the sentences', () => {
   })
 
   test('the channel of the code is named', () => {
-    expect(languages.fr.sentences.registered_by_email).toBe(
+    expect(languages.fr.sentences.code_sent_by_email).toBe(
       'Un code à 6 chiffres vous a été envoyé par e-mail.',
     )
-    expect(languages.fr.sentences.registered_by_sms).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
+    expect(languages.fr.sentences.code_sent_by_sms).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
   })
 })
 

@@ -89,7 +89,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
     expect(browser.html).toContain('<svg')
     const [, secret = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(browser.html) ?? []
     await browser.press('Confirm', { otp: '000000' })
-    expect(browser.said).toBe('This code is not valid or has expired.')
+    expect(browser.said).toBe('This code is not valid, has expired, or was used already.')
     await browser.press('Confirm', { otp: appCode(secret, service.clock.now()) })
     expect(browser.title).toBe('Recovery codes')
     await browser.open('/account/two-factor')

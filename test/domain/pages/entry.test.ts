@@ -294,7 +294,10 @@ describe('without a password', () => {
     const browser = await browse().open('/sign-in')
     await browser.press('Send me a code instead', { identifier: newEmail() })
     await browser.press('Sign in', { otp: '000000' })
-    expect([browser.path, browser.said]).toEqual(['/code', 'This code is not valid or has expired.'])
+    expect([browser.path, browser.said]).toEqual([
+      '/code',
+      'This code is not valid, has expired, or was used already.',
+    ])
   })
 })
 

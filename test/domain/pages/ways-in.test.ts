@@ -60,7 +60,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     expect(browser.path).toBe('/code')
     expect(browser.title).toBe('One more step')
     await browser.press('Sign in', { otp: '000000' })
-    expect(browser.said).toBe('This code is not valid or has expired.')
+    expect(browser.said).toBe('This code is not valid, has expired, or was used already.')
     await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
     expect(browser.html).toContain('url=https://app.example.com/in/x"')
   })
@@ -88,7 +88,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     await browser.press('Send me a code instead', { identifier: 'nobody@example.com' })
     expect(browser.title).toBe('Enter your code')
     await browser.press('Sign in', { otp: '123456' })
-    expect(browser.said).toBe('This code is not valid or has expired.')
+    expect(browser.said).toBe('This code is not valid, has expired, or was used already.')
   })
 
   test('a forgotten password is chosen anew, and signs in', async () => {

@@ -45,12 +45,16 @@ export const windowCount = ({ n = 0, ends = 0 }: CounterState, now: Date): numbe
   ends > now.getTime() ? n : 0
 
 /**
- * Tells whether one more would be refused. Reads what the evaluation wrote: a clock that was set back is not corrected
- * here.
+ * Returns the milliseconds until one more would be admitted. Reads what the evaluation wrote: a clock that was set back
+ * is not corrected here.
  */
-export function isRefusing(rule: Rule, state: CounterState, now: Date): boolean {
-  if (rule.kind === 'window') return windowCount(state, now) >= rule.count
+export function waitMsOf(rule: Rule, state: CounterState, now: Date): number {
   const nowMs = now.getTime()
-  if (rule.kind === 'failures') return (state.until ?? 0) > nowMs
-  return (state.full ?? 0) - nowMs > (rule.burst - 1) * rule.intervalMs
+  if (rule.kind === 'window') {
+    const count = windowCount(state, now)
+    if (count < rule.count) return 0
+    return count === 0 ? rule.windowMs : (state.ends ?? 0) - nowMs
+  }
+  if (rule.kind === 'failures') return Math.max((state.until ?? 0) - nowMs, 0)
+  return Math.max((state.full ?? 0) - nowMs - (rule.burst - 1) * rule.intervalMs, 0)
 }

@@ -21,6 +21,7 @@ export function withPumpingGuard(store: LimitStore, { closedUntil }: Options): L
   return {
     ...store,
     charge: (charges, now) => store.charge(guarded(charges), now),
+    waitMs: (charges, now) => store.waitMs(guarded(charges), now),
     findRefusing: (charges, now) => store.findRefusing(guarded(charges), now),
   }
 }

@@ -25,6 +25,8 @@ export interface LimitService {
   chargeVisit(kind: 'login' | 'verification', caller: Caller, others?: Charge[]): Promise<void>
   /** Like `charge`: false where it would throw. */
   admits(charges: Charge[]): Promise<boolean>
+  /** Returns the whole seconds until `charge` would admit them, unless others are counted meanwhile; counts nothing. */
+  waitSeconds(charges: Charge[]): Promise<number>
   /** `admits` for a code; false also where its country is not allowed. */
   admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
   clear(charges: Charge[]): Promise<void>
@@ -84,13 +86,18 @@ export function createLimitService(options: Options): LimitService {
   const dryPools = createDryPools(options)
   let lastAlarmMs = Number.NEGATIVE_INFINITY
 
-  async function waitMs(charges: Charge[]): Promise<number> {
+  /** Asks first for what the caller has to itself, if there is such a thing. */
+  async function leastMs(charges: Charge[], ask: LimitStore['charge']): Promise<number> {
     if (!limits.enabled || charges.length === 0) return 0
     const now = clock.now()
     const own = charges.map(({ ownRule, ...charge }) => ({ ...charge, rule: ownRule ?? charge.rule }))
     const hasOwn = charges.some(({ ownRule }) => ownRule !== undefined)
-    if (hasOwn && (await store.charge(own, now)) === 0) return 0
-    const ms = await store.charge(charges, now)
+    const ownMs = hasOwn ? await ask(own, now) : Number.POSITIVE_INFINITY
+    return ownMs === 0 ? 0 : Math.min(ownMs, await ask(charges, now))
+  }
+
+  async function waitMs(charges: Charge[]): Promise<number> {
+    const ms = await leastMs(charges, store.charge)
     if (ms > 0) dryPools.note(charges)
     return ms
   }
@@ -124,6 +131,7 @@ export function createLimitService(options: Options): LimitService {
       return refuse(await waitMs(byDevice), byDevice)
     },
     admits,
+    waitSeconds: async (charges) => Math.ceil((await leastMs(charges, store.waitMs)) / 1000),
     async admitsCode(caller, destination, purpose, isOwn) {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.codes(caller, destination, purpose, isOwn, { hidden: true }))

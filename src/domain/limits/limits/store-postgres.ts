@@ -9,7 +9,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { limits } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
-import { type CounterState, isRefusing, normalizeCharges, windowCount } from './charge.ts'
+import { type CounterState, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 const charge = defineStatement({
@@ -72,9 +72,13 @@ export function createPostgresLimitStore(database: Database): LimitStore {
       return row.waitMs
     },
     countOf: async (key, now) => windowCount((await statesOf([key])).get(key) ?? {}, now),
+    waitMs: async (charges, now) => {
+      const states = await statesOf(charges.map(({ key }) => key))
+      return Math.max(0, ...charges.map(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now)))
+    },
     findRefusing: async (charges, now) => {
       const states = await statesOf(charges.map(({ key }) => key))
-      return charges.find(({ key, rule }) => isRefusing(rule, states.get(key) ?? {}, now)) ?? null
+      return charges.find(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now) > 0) ?? null
     },
     clear: async (keys) => {
       if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })

@@ -5,7 +5,7 @@
  */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
-import { type CounterState, isRefusing, normalizeCharges, windowCount } from './charge.ts'
+import { type CounterState, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
@@ -104,6 +104,7 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
   const nameOf = (key: string) => `${redis.keyPrefix}{limits}:${key}`
 
   async function statesOf(keys: string[]): Promise<CounterState[]> {
+    if (keys.length === 0) return []
     const texts = (await runScript(redis, read, keys.map(nameOf), [])) as (string | null)[]
     return texts.map((text) => (text === null ? {} : JSON.parse(text)))
   }
@@ -117,9 +118,13 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
       return Number(await runScript(redis, charge, keys, [now.getTime(), rules]))
     },
     countOf: async (key, now) => windowCount((await statesOf([key]))[0] ?? {}, now),
+    waitMs: async (charges, now) => {
+      const states = await statesOf(charges.map(({ key }) => key))
+      return Math.max(0, ...charges.map(({ rule }, i) => waitMsOf(rule, states[i] ?? {}, now)))
+    },
     findRefusing: async (charges, now) => {
       const states = await statesOf(charges.map(({ key }) => key))
-      return charges.find(({ rule }, i) => isRefusing(rule, states[i] ?? {}, now)) ?? null
+      return charges.find(({ rule }, i) => waitMsOf(rule, states[i] ?? {}, now) > 0) ?? null
     },
     clear: async (keys) => {
       if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))

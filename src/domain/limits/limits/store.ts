@@ -56,6 +56,8 @@ export interface LimitStore {
   charge(charges: Charge[], now: Date): Promise<number>
   /** Returns the count of a `window`; 0 where there is none, or where its time is over. */
   countOf(key: string, now: Date): Promise<number>
+  /** Returns what `charge` would return now, and counts nothing. A key may occur more than once. */
+  waitMs(charges: Charge[], now: Date): Promise<number>
   /** The first of these charges whose counter refuses it now, in their order; null where none does any more. */
   findRefusing(charges: Charge[], now: Date): Promise<Charge | null>
   /** Deletes the counters, after a success. */

@@ -79,7 +79,10 @@ const settingsAnswer = component(
         length: integer({ description: 'Digits of a code', examples: [6] }),
         expires_in: seconds('How long a code is valid', 600),
         attempts: integer({ description: 'Wrong attempts after which a code is dead', examples: [5] }),
-        resend_after: seconds('How long to wait before another code is asked for', 60),
+        resend_after: seconds(
+          'How long a form should wait before it offers another code: codes are sent at this rate, and a few more at once',
+          60,
+        ),
       }),
       two_factor: t.Object({
         email: t.Boolean({ description: 'Codes by e-mail are accepted as a second factor' }),

@@ -4,10 +4,10 @@ import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
-import { messageAnswer } from '../../../platform/http/schemas.ts'
 import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
+import { sentCode, sentCodeAnswer } from '../../sign-in/sign-in/sent-code-schema.ts'
 import { otpField, ownerProofBody, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
 
@@ -19,7 +19,7 @@ const newPhone = t.String({
 })
 
 const changeResponses = () => ({
-  201: messageAnswer(201),
+  201: sentCodeAnswer,
   ...errorResponses(
     ...ownerProofErrors,
     'country_not_allowed',
@@ -84,9 +84,8 @@ export function createContactRoutes(
     .post(
       '/email/change',
       async ({ signedIn, body: { email, ...proof }, client, status }) => {
-        await contacts.change(signedIn, 'email', { contact: email, ...proof }, client)
-        const { email_change_sent } = client.texts.sentences
-        return status(201, { status: 201 as const, message: email_change_sent })
+        const sent = await contacts.change(signedIn, 'email', { contact: email, ...proof }, client)
+        return status(201, sentCode(client.texts.sentences.email_change_sent, sent))
       },
       {
         body: t.Object({ email: newEmail, ...ownerProofFields }),
@@ -105,9 +104,8 @@ export function createContactRoutes(
     .post(
       '/phone/change',
       async ({ signedIn, body: { phone, ...proof }, client, status }) => {
-        await contacts.change(signedIn, 'phone', { contact: phone, ...proof }, client)
-        const { phone_change_sent } = client.texts.sentences
-        return status(201, { status: 201 as const, message: phone_change_sent })
+        const sent = await contacts.change(signedIn, 'phone', { contact: phone, ...proof }, client)
+        return status(201, sentCode(client.texts.sentences.phone_change_sent, sent))
       },
       {
         body: t.Object({ phone: newPhone, ...ownerProofFields }),

@@ -32,6 +32,7 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerProof, Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
+import type { SentCode } from '../../sign-in/sign-in/sent-code-schema.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
 import type { ContactChange, ContactNotices, ContactStore } from './store.ts'
 
@@ -49,7 +50,7 @@ export interface ContactsService {
     kind: Kind,
     body: { contact: string } & OwnerProof,
     client: { addressBucket: string },
-  ): Promise<void>
+  ): Promise<SentCode>
   confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
   /**
    * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
@@ -168,15 +169,26 @@ export function createContactsService(needs: Needs): ContactsService {
         },
       })
       const code = { subject: randomUUID(), seed: codes.createSeed() }
+      // The caller named the contact, and the answer must not depend on whose it is.
+      const sent = {
+        channel: channelOf(kind),
+        destination: null,
+        expiresInSeconds: config.codes.lifetimeSeconds,
+        resendAfterSeconds: await limits.waitSeconds(charges),
+      }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
-      if (outcome === 'taken') return pretendToAsk(kind, identifier, code.seed)
+      if (outcome === 'taken') {
+        await pretendToAsk(kind, identifier, code.seed)
+        return sent
+      }
       const { destination } = identifier
       await outbox.putCode(
         { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },
         code.seed,
         null,
       )
+      return sent
     },
 
     async confirm(signedIn, kind, { otp }, client) {

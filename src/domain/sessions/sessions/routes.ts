@@ -165,7 +165,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
           operationId: 'logOut',
           summary: 'End the session of a refresh token, or of the access token',
           description:
-            'The same answer for tokens whose session has ended, and for what is not a token at all.',
+            'The same answer for tokens whose session has ended, and for what is not a token at all. Without any token there is no session to end: 422 `required`.',
           security: [...bearerSecurity, {}],
         },
       },

@@ -4,7 +4,7 @@ import { bearerSecurity } from '../../../platform/http/bearer.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
+import { optionalField } from '../../../platform/http/schemas.ts'
 import { accountSchema, identifierField } from '../../accounts/accounts/account-schema.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import type { Authentication } from '../../sessions/sessions/authentication.ts'
@@ -14,6 +14,7 @@ import {
   deviceTokenField,
   tokenFields,
 } from '../../sessions/sessions/session-schema.ts'
+import { requestedCodeAnswer, sentCode } from '../sign-in/sent-code-schema.ts'
 import { loginTokenField, otpField, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
@@ -51,14 +52,16 @@ export function createLoginByCodeRoutes(
       async ({ body, headers: { authorization }, client, status }) => {
         const signedIn = authorization === undefined ? null : await authenticate(authorization)
         // Without two-factor sign-in there is nothing to confirm in a session, so the named contact gets a code to sign in.
+        const { sentences } = client.texts
         if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
-          await loginByCode.requestStepUpCode(signedIn, client, body.channel)
-        } else
-          await loginByCode.requestCode(body, { ...client, fingerprint: body.device_fingerprint || null })
-        return status(201, {
-          status: 201 as const,
-          message: client.texts.sentences.two_factor_code_sent,
-        })
+          const sent = await loginByCode.requestStepUpCode(signedIn, client, body.channel)
+          const message = sent?.channel === 'sms' ? sentences.code_sent_by_sms : sentences.code_sent_by_email
+          return status(201, sent ? sentCode(message, sent) : { status: 201 as const, message })
+        }
+        const caller = { ...client, fingerprint: body.device_fingerprint || null }
+        const sent = await loginByCode.requestCode(body, caller)
+        const message = sentences.two_factor_code_sent
+        return status(201, sent ? sentCode(message, sent) : { status: 201 as const, message })
       },
       {
         body: t.Object({
@@ -75,7 +78,7 @@ export function createLoginByCodeRoutes(
           device_fingerprint: deviceFields.device_fingerprint,
         }),
         response: {
-          201: messageAnswer(201),
+          201: requestedCodeAnswer,
           ...errorResponses(
             'too_many_requests',
             'country_not_allowed',
@@ -92,7 +95,7 @@ export function createLoginByCodeRoutes(
           operationId: 'sendCode',
           summary: 'Send a code to sign in with, or to confirm a change with',
           description:
-            'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app; with a valid `login_token` or access token the answer for such an account is `use_another_method`, whose `two_factor.methods` says what serves instead. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
+            'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app; with a valid `login_token` or access token the answer for such an account is `use_another_method`, whose `two_factor.methods` says what serves instead, and the answer says where a code went. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
           security: [...bearerSecurity, {}],
         },
       },

@@ -35,6 +35,7 @@ import type {
 import { findNamedAccount, type NamedAccount } from '../sign-in/named-account.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import { onlySentCodes, type SecondFactor } from '../sign-in/second-factor.ts'
+import type { SentCode } from '../sign-in/sent-code-schema.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 
 export interface VerifyBody extends EntryBody {
@@ -60,14 +61,14 @@ export interface RequestBody extends EntryBody {
 export type VerifyAnswer = LogInAnswer & { device_token?: string }
 
 export interface LoginByCodeService {
-  /** Reveals nothing of the account without its `login_token`. */
-  requestCode(body: RequestBody, client: ProvingClient & { language?: Language }): Promise<void>
+  /** Reveals nothing of the account, and returns null, without its `login_token`. */
+  requestCode(body: RequestBody, client: ProvingClient & { language?: Language }): Promise<SentCode | null>
   /** Sends a code, inside a session, that confirms a change of the account. */
   requestStepUpCode(
     signedIn: Authenticated,
     client: { addressBucket: string },
     channel?: Channel | null,
-  ): Promise<void>
+  ): Promise<SentCode | null>
   verify(
     body: VerifyBody,
     device: Device,
@@ -218,7 +219,10 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
       }
       const opens = await couldOpen(body, typed, client)
-      if (opens) return requestCodeOrAccount(opens, body, client)
+      if (opens) {
+        await requestCodeOrAccount(opens, body, client)
+        return null
+      }
       const {
         identifier: typedIdentifier,
         key,
@@ -234,14 +238,25 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       const identifier = (record !== null && contactBy(account, body.channel, spent)) || typedIdentifier
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
       const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
-      await limits.charge(limits.counters.codes(caller, recipient, 'login_code', true))
+      const charges = limits.counters.codes(caller, recipient, 'login_code', true)
+      await limits.charge(charges)
+      const contact =
+        record !== null && account?.lockedAt === null
+          ? secondFactor.recipientOf(account, identifier, spent)
+          : null
+      const sent = contact && {
+        ...contact,
+        expiresInSeconds: config.codes.lifetimeSeconds,
+        resendAfterSeconds: await limits.waitSeconds([...limits.counters.codeRequests(caller), ...charges]),
+      }
       await sendCode(account, identifier, caller, { named, spent, token: login_token })
+      return sent
     },
 
     async requestStepUpCode(signedIn, client, channel = null) {
       requireOrdinary(signedIn.account)
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
-      await secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
+      return secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
     },
 
     async verify(body, device, client) {

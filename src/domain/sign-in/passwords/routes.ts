@@ -8,6 +8,7 @@ import { identifierField, newPasswordFields } from '../../accounts/accounts/acco
 import { entryErrors } from '../../accounts/admission/entry-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields } from '../../sessions/sessions/session-schema.ts'
+import { sentCode, sentCodeAnswer } from '../sign-in/sent-code-schema.ts'
 import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { PasswordsService } from './service.ts'
 
@@ -21,14 +22,14 @@ export function createPasswordRoutes(
     .post(
       '/forgot',
       async ({ body, client, status }) => {
-        await passwords.forgot(body, { ...client, fingerprint: body.device_fingerprint || null })
-        const { password_reset_sent } = client.texts.sentences
-        return status(201, { status: 201 as const, message: password_reset_sent })
+        const caller = { ...client, fingerprint: body.device_fingerprint || null }
+        const sent = await passwords.forgot(body, caller)
+        return status(201, sentCode(client.texts.sentences.password_reset_sent, sent))
       },
       {
         body: t.Object({ identifier: identifierField, device_fingerprint: deviceFields.device_fingerprint }),
         response: {
-          201: messageAnswer(201),
+          201: sentCodeAnswer,
           ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
         },
         detail: {

@@ -37,6 +37,7 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import { type OwnerProof, wrongPassword } from '../sign-in/reauthentication.ts'
+import type { SentCode } from '../sign-in/sent-code-schema.ts'
 import type { PasswordStore } from './store.ts'
 
 interface NewPasswordBody {
@@ -51,7 +52,7 @@ interface ResettingClient {
 
 export interface PasswordsService {
   /** Does not reveal whether the identifier has an account. */
-  forgot(body: { identifier: string }, client: ResettingClient): Promise<void>
+  forgot(body: { identifier: string }, client: ResettingClient): Promise<SentCode>
   /**
    * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
    * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
@@ -198,12 +199,23 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       const caller = await devices.recognize(account, client)
       await limits.charge(limits.counters.codeRequests(caller))
       const isOwn = account !== null && hasVerified(account, identifier)
-      await limits.charge(limits.counters.codes(caller, identifier, 'password_reset', isOwn))
+      const charges = limits.counters.codes(caller, identifier, 'password_reset', isOwn)
+      await limits.charge(charges)
+      const resendAfterSeconds = await limits.waitSeconds([
+        ...limits.counters.codeRequests(caller),
+        ...charges,
+      ])
       events.add('password.reset_requested', account)
       await outbox.sendCode(
         bindingOf(account, identifier, caller.group),
         account && { channel: channelOf(identifier.kind), language: account.language },
       )
+      return {
+        channel: channelOf(identifier.kind),
+        destination: null,
+        expiresInSeconds: config.codes.lifetimeSeconds,
+        resendAfterSeconds,
+      }
     },
 
     async reset(body, client) {

@@ -101,7 +101,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         const { sentences } = client.texts
         return status(201, {
           status: 201 as const,
-          message: channel === 'email' ? sentences.registered_by_email : sentences.registered_by_sms,
+          message: channel === 'email' ? sentences.code_sent_by_email : sentences.code_sent_by_sms,
         })
       },
       {

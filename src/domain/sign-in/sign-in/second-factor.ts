@@ -20,6 +20,7 @@ import type { CodePurpose } from '../../messages/codes/store.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { SpentContact } from './first-factor-record.ts'
+import type { SentCode } from './sent-code-schema.ts'
 
 export interface SecondFactor {
   /** The factors of the account, read once for each call. */
@@ -71,7 +72,7 @@ export interface SecondFactor {
    * Sends a code that confirms a change inside a session to the contact of this channel, or else to the first verified
    * one; none if two-factor sign-in is off.
    */
-  sendStepUpCode(account: Account, caller: Caller, channel?: Channel | null): Promise<void>
+  sendStepUpCode(account: Account, caller: Caller, channel?: Channel | null): Promise<SentCode | null>
   /** Works like `takeCode`, for a change inside a session. */
   takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
 }
@@ -415,10 +416,13 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       const [first] = codeContacts(account)
       const contact = (wanted && contactBy(account, wanted)) ?? first
       const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
-      if (!contact || !identifier || !account.twoFactorEnabled) return
-      await limits.charge(limits.counters.codes(caller, identifier, 'step_up', true))
-      const { channel } = contact
+      if (!contact || !identifier || !account.twoFactorEnabled) return null
+      const charges = limits.counters.codes(caller, identifier, 'step_up', true)
+      await limits.charge(charges)
+      const resendAfterSeconds = await limits.waitSeconds(charges)
+      const { channel, destination } = contact
       await outbox.sendCode(stepUpBinding(account, contact), { channel, language: account.language })
+      return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
     },
     async takeStepUp(account, typed, caller) {
       await take(account, stepUpBinding(account), { typed, caller, name: '' })

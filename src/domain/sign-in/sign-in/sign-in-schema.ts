@@ -10,7 +10,7 @@ import { tokenFields } from '../../sessions/sessions/session-schema.ts'
 
 export const otpField = t.String({
   description:
-    'The six digits that were sent or that the authenticator app shows; where two factors are on, also a recovery code. Spaces do not matter',
+    'The six digits that were sent or that the authenticator app shows; where two factors are on, also a recovery code. Each is accepted once: after a code of the app only its next one is. Spaces do not matter',
   examples: ['123456'],
 })
 

@@ -6,6 +6,7 @@ import { errorResponses, ownerProofErrors } from '../../../platform/http/error-r
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { sentCode, sentCodeAnswer } from '../sign-in/sent-code-schema.ts'
 import { otpField, ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
 
@@ -75,9 +76,8 @@ export function createTwoFactorRoutes(
           const recovery_codes = await factors.enableWithPasskey(signedIn, body, client)
           return status(200, { status: ok, recovery_codes })
         }
-        await factors.requestEnabling(signedIn, body, client)
-        const message = client.texts.sentences.two_factor_enrolment_sent
-        return status(201, { status: 201 as const, message })
+        const sent = await factors.requestEnabling(signedIn, body, client)
+        return status(201, sentCode(client.texts.sentences.two_factor_enrolment_sent, sent))
       },
       {
         body: t.Object({
@@ -91,7 +91,7 @@ export function createTwoFactorRoutes(
         }),
         response: {
           200: recoveryCodesAnswer,
-          201: messageAnswer(201),
+          201: sentCodeAnswer,
           ...errorResponses(
             ...ownerProofErrors,
             'two_factor_already_enabled',

@@ -20,6 +20,7 @@ import type { PasskeyStore } from '../passkeys/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
+import type { SentCode } from '../sign-in/sent-code-schema.ts'
 
 type Client = { addressBucket: string }
 
@@ -34,7 +35,7 @@ export interface NewApp {
 /** The calls with a password check it as Reauthentication does, and those with a code use it up. */
 export interface TwoFactorService {
   /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
-  requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
+  requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<SentCode>
   /**
    * Turns two-factor sign-in on for an account with a passkey, which counts as the second factor. Returns the recovery
    * codes.
@@ -108,8 +109,11 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       const identifier = parseIdentifier(destination, defaultCountry)
       if (identifier === null) throw new AppError('no_verified_contact')
       const caller = inSession(signedIn, client)
-      await limits.charge(limits.counters.codes(caller, identifier, 'two_factor_enrolment', true))
+      const charges = limits.counters.codes(caller, identifier, 'two_factor_enrolment', true)
+      await limits.charge(charges)
+      const resendAfterSeconds = await limits.waitSeconds(charges)
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
+      return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
     },
 
     async enableWithPasskey(signedIn, proof, client) {

@@ -1,0 +1,127 @@
+/** Answers after a code was sent: how, for how long it is valid, when another may be asked for, and where it went. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { newClient } from '../helpers/limited-service.ts'
+import { differingShapes } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
+
+const SECOND = 1000
+
+describe.each(differingShapes)('a code that is sent, on %s', (shape) => {
+  const service = useLimited({ shape })
+  const password = PASSWORD
+
+  const signedIn = async () => {
+    const person = await service.signUp(newEmail())
+    const { access_token: bearer } = (await service.post('login', person)).body
+    return { person, bearer, email: person.identifier }
+  }
+
+  test('of a forgotten password: the next is due when the answer says so, alike for everybody', async () => {
+    const { email } = await signedIn()
+    // The code of the registration counts for an hour.
+    service.clock.advance(3600 * SECOND)
+    for (const identifier of [email, newEmail()]) {
+      const forgot = async () => (await service.post('password/forgot', { identifier }, newClient())).body
+      const message =
+        'Si un compte correspond à cet identifiant, un code à 6 chiffres vient de lui être envoyé.'
+      const sent = { status: 201, message, channel: 'email', expires_in: 600 }
+      expect(await forgot()).toEqual({ ...sent, resend_after: 0 })
+      expect(await forgot()).toEqual({ ...sent, resend_after: 0 })
+      expect(await forgot()).toEqual({ ...sent, resend_after: 60 })
+      service.clock.advance(59 * SECOND)
+      expect(await forgot()).toMatchObject({ status: 429, retry_after: 1 })
+      service.clock.advance(SECOND)
+      expect(await forgot()).toEqual({ ...sent, resend_after: 60 })
+      service.clock.advance(60 * SECOND)
+      await forgot()
+      service.clock.advance(60 * SECOND)
+      // The sixth of an hour, which began 180 seconds ago.
+      expect(await forgot()).toEqual({ ...sent, resend_after: 3420 })
+    }
+  })
+
+  test('inside a session: also where it went, if the call does not name that', async () => {
+    const { bearer, email } = await signedIn()
+    const taken = (await signedIn()).email
+    const sent = { status: 201, expires_in: 600, resend_after: expect.any(Number) }
+    for (const to of [newEmail(), taken]) {
+      const { body } = await service.post('email/change', { email: to, password }, { bearer })
+      expect(body).toEqual({
+        ...sent,
+        message: 'Un code à 6 chiffres a été envoyé à la nouvelle adresse e-mail.',
+        channel: 'email',
+      })
+    }
+    const changing = await service.post('phone/change', { phone: newPhone(), password }, { bearer })
+    expect(changing.body).toEqual({ ...sent, message: expect.any(String), channel: 'sms' })
+    const enabling = await service.post('2fa/enable', { password }, { bearer })
+    expect(enabling.body).toMatchObject({
+      ...sent,
+      channel: 'email',
+      sent_to: `${email[0]}•••@example.com`,
+    })
+  })
+
+  test('of the second step: where it went with the login_token, and not "again" for the first of a session', async () => {
+    const { person, bearer, email } = await signedIn()
+    await service.post('2fa/enable', { password }, { bearer })
+    await service.post('2fa/enable/confirm', { otp: await service.inbox.nextCode(email) }, { bearer })
+    const where = {
+      channel: 'email',
+      expires_in: 600,
+      resend_after: 0,
+      sent_to: `${email[0]}•••@example.com`,
+    }
+    const stepUp = await service.post('2fa/request-otp', {}, { bearer })
+    expect(stepUp.body).toEqual({
+      status: 201,
+      message: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
+      ...where,
+    })
+    const { login_token } = (await service.post('login', person, newClient())).body.two_factor
+    const ask = (body: object) => service.post('2fa/request-otp', body, newClient())
+    const message = 'Un code à 6 chiffres vous a été renvoyé.'
+    expect((await ask({ identifier: email, login_token })).body).toEqual({ status: 201, message, ...where })
+    for (const body of [{ identifier: email }, { identifier: email, login_token: 'x'.repeat(43) }])
+      expect((await ask(body)).body).toEqual({ status: 201, message })
+  })
+
+  test('of a sign-in on a known device: the device ends it by asking with its fingerprint, the login_token alone does not', async () => {
+    const { person, bearer, email } = await signedIn()
+    const device_fingerprint = 'the-own-device'
+    await service.post('2fa/enable', { password }, { bearer })
+    await service.post('2fa/enable/confirm', { otp: await service.inbox.nextCode(email) }, { bearer })
+    const login = async () => {
+      const { body } = await service.post('login', { ...person, device_fingerprint }, newClient())
+      return { identifier: email, login_token: body.two_factor.login_token as string }
+    }
+    const verify = (body: object) => service.post('2fa/verify', body, newClient())
+    const first = { ...(await login()), otp: await service.inbox.nextCode(email) }
+    expect((await verify({ ...first, device_fingerprint })).status).toBe(200)
+
+    for (const own of [{}, { device_fingerprint }]) {
+      const named = await login()
+      const earlier = await service.inbox.nextCode(email)
+      await service.post('2fa/request-otp', { ...named, ...own }, newClient())
+      await service.inbox.nextCode(email)
+      for (let n = 0; n < 5; n++) expect((await verify({ ...named, otp: `${n}` })).status).toBe(422)
+      const ended = 'device_fingerprint' in own
+      expect((await verify({ ...named, otp: earlier, device_fingerprint })).status).toBe(ended ? 422 : 200)
+    }
+  })
+
+  test('of an operation that the first version specified: status and message, and nothing else', async () => {
+    const email = newEmail()
+    const calls = [
+      service.post('register', registration(email), newClient()),
+      service.post('resend-verification', { identifier: email }, newClient()),
+      service.post('resend-confirmation', { identifier: email }, newClient()),
+      service.post('2fa/request-otp', { identifier: email }, newClient()),
+    ]
+    for (const { body } of await Promise.all(calls))
+      expect(body).toEqual({ status: 201, message: expect.any(String) })
+  })
+})
