@@ -24,7 +24,9 @@ interface EventOptions extends Options {
   account?: string
   type?: string
   actor?: string
+  actorType?: string
   since?: string
+  until?: string
   limit?: string
   format?: string
 }
@@ -35,10 +37,15 @@ export function eventsCommand(): Command {
     addServiceCommand(command, name, description)
       .option('--account <account>', `about this account: ${NAME}`)
       .option('--type <type>', 'of this type, such as login.failed (docs/events.md lists them)', readType)
-      .option('--actor <id>', 'caused by this actor')
+      .option(
+        '--actor <actor>',
+        'caused by this actor: an id, or in lists a part of the name of an administrator',
+      )
+      .option('--actor-type <type>', 'caused by an account, administrator, token, operator or the system')
       .option('--format <format>', 'ocsf: a line of JSON for each, as log collectors read it')
   add('list', 'print events, newest first')
     .option(...sinceOption)
+    .option('--until <time>', 'before this time')
     .option(...limitOption)
     .action(list)
   add('follow', 'print events as they happen, a line for each')
@@ -63,7 +70,14 @@ const printOcsf = (event: EventRecord) => printLine(toOcsf(event, version.versio
 const WAIT_SECONDS = 20
 
 /** It goes on until somebody ends it. The service keeps back what an open transaction may still come before. */
-async function follow({ account, type, actor, after, ...options }: EventOptions & { after?: string }) {
+async function follow({
+  account,
+  type,
+  actor,
+  actorType,
+  after,
+  ...options
+}: EventOptions & { after?: string }) {
   const asOcsf = readFormat(options)
   const print = (event: EventRecord) => {
     if (asOcsf) printOcsf(event)
@@ -71,7 +85,7 @@ async function follow({ account, type, actor, after, ...options }: EventOptions 
     else process.stdout.write(`${cellsOf(event).map(toCell).join('  ')}\n`)
   }
   await callService(options, async (call) => {
-    const filter = { account: account && (await uuidOf(call, account)), type, actor }
+    const filter = { account: account && (await uuidOf(call, account)), type, actor, actor_type: actorType }
     let last = after ?? (await newestId(call))
     for (;;) {
       const items = await eventsAfter(call, last, filter)
@@ -92,11 +106,20 @@ async function newestId(call: Call): Promise<string> {
   return String(items[0]?.id ?? 0)
 }
 
-async function list({ account, type, actor, since, ...options }: EventOptions): Promise<void> {
+async function list({
+  account,
+  actorType,
+  type,
+  actor,
+  since,
+  until,
+  ...options
+}: EventOptions): Promise<void> {
   const asOcsf = readFormat(options)
   const limit = readLimit(options.limit)
   const events = await callService(options, async (call) => {
-    const wanted = { account: account && (await uuidOf(call, account)), type, actor, since }
+    const about = account && (await uuidOf(call, account))
+    const wanted = { account: about, type, actor, actor_type: actorType, since, until }
     return listAll<EventRecord>(call, 'events', wanted, limit)
   })
   if (asOcsf) for (const event of events) printOcsf(event)

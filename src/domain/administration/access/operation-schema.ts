@@ -14,10 +14,12 @@ export const numberText = (description: string) =>
   t.Optional(t.String({ description, pattern: '^[0-9]{1,16}$', maxLength: 300 }))
 
 /** Read by `readTime`. */
-export const timeText = () =>
+export const timeText = (meaning?: string) =>
   t.Optional(
     t.String({
-      description: 'RFC 3339, or only the day; UTC where it names no zone',
+      description: [meaning, 'RFC 3339, or only the day; UTC where it names no zone']
+        .filter(Boolean)
+        .join(': '),
       examples: ['2026-07-01T12:00:00Z', '2026-07-01'],
       maxLength: 300,
     }),

@@ -1,15 +1,47 @@
 /** The audit trail, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { eventTypes } from '../../foundation/events/event.ts'
-import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
-import type { AdminCaller } from '../access/access.ts'
+import { nullable } from '../../../platform/http/schemas.ts'
+import { actorTypes, eventTypes } from '../../foundation/events/event.ts'
+import { eventSchema, eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
+import { type AdminCaller, scopesOf } from '../access/access.ts'
 import { detail, numberText, queryText, queryWord, timeText } from '../access/operation-schema.ts'
 import type { AuditTrail } from './service.ts'
 
-const eventType = queryWord('Only events of this type', eventTypes)
+const span = {
+  type: queryWord('Only events of this type', eventTypes),
+  since: timeText('Only events from this time on'),
+  until: timeText('Only events before this time'),
+}
+
+const auditEvent = component(
+  'AuditEvent',
+  t.Composite(
+    [
+      eventSchema,
+      t.Object({
+        account_name: t.Optional(
+          nullable(t.String(), {
+            description:
+              'Only there with `names`: the e-mail address, the phone number or the uuid of the account; null where it is gone',
+          }),
+        ),
+      }),
+    ],
+    { description: 'Something that happened, and to whom.' },
+  ),
+)
+const auditAnswer = component(
+  'AuditPage',
+  t.Object(
+    { status: t.Literal(200), items: t.Array(auditEvent), next_cursor: nullable(t.String()) },
+    { description: 'One page of the audit trail, newest first.' },
+  ),
+)
+const seesPeople = (caller: AdminCaller) => scopesOf(caller).includes('accounts:read')
 
 export function createAuditTrailRoutes(
   httpBase: HttpBase,
@@ -21,20 +53,20 @@ export function createAuditTrailRoutes(
     .use(guard)
     .get(
       '/accounts/:uuid/events',
-      async ({ params, query }) => ({
+      async ({ params, query, caller }) => ({
         status: 200 as const,
-        ...(await auditTrail.list({ ...query, account: params.uuid })),
+        ...(await auditTrail.list({ ...query, account: params.uuid }, { seesPeople: seesPeople(caller) })),
       }),
       {
-        query: t.Object({ ...pageQuery, type: eventType, since: timeText() }),
+        query: t.Object({ ...pageQuery, ...span }),
         response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
         detail: detail('listAccountEvents', 'Read the history of an account'),
       },
     )
     .get(
       '/events',
-      async ({ query, request: { signal }, readmit }) => {
-        const found = await auditTrail.list(query, { signal })
+      async ({ query, request: { signal }, caller, readmit }) => {
+        const found = await auditTrail.list(query, { seesPeople: seesPeople(caller), signal })
         // The caller who waited may have been shut out meanwhile.
         if (query.wait !== undefined && found.items.length > 0) await readmit()
         return { status: 200 as const, ...found }
@@ -45,13 +77,22 @@ export function createAuditTrailRoutes(
           account: queryText(
             'The uuid of an account; without `after` also any part of a contact or a name, which finds 20 accounts at most',
           ),
-          type: eventType,
-          actor: queryText('The `actor.id` of an event: who did it'),
-          since: timeText(),
+          ...span,
+          actor: queryText(
+            'The `actor.id` of an event: who did it; without `after` also any part of a contact or a name of administrators',
+          ),
+          actor_type: queryWord('Only what such an actor did', actorTypes),
           after: numberText('The id of an event (`0`: from the beginning): those after it, oldest first'),
           wait: numberText('With `after`: how many seconds to wait for an event, at most 25'),
+          names: queryWord(
+            'Without `after`: `true` adds `account_name` to each event. It asks for `accounts:read` too, and the people are counted as in every list of accounts',
+            ['true', 'false'],
+          ),
         }),
-        response: { 200: eventsAnswer, ...errorResponses('validation_failed', 'too_many_requests') },
+        response: {
+          200: auditAnswer,
+          ...errorResponses('validation_failed', 'too_many_requests'),
+        },
         detail: detail('listAllEvents', 'Read the audit trail'),
       },
     )

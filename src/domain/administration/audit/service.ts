@@ -3,11 +3,11 @@
 import { AppError } from '../../../errors.ts'
 import { invalid, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
-import { eventTypes } from '../../foundation/events/event.ts'
+import { type Actor, actorTypes, eventTypes } from '../../foundation/events/event.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
 import { mergeNewest, type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
-import type { EventStore } from '../../foundation/events/store.ts'
+import type { EventFilter, EventStore } from '../../foundation/events/store.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Directory } from '../directory/service.ts'
 import type { AuditTrailStore } from './store.ts'
@@ -16,21 +16,35 @@ export interface EventQuery extends PageQuery {
   /** A uuid; or, without `after`, any part of a contact or a name: the events of at most 20 accounts that it finds. */
   account?: string | undefined
   type?: string | undefined
+  /** The id of an actor; or, without `after`, any part of a contact or a name of administrators. */
   actor?: string | undefined
+  actor_type?: string | undefined
   since?: string | undefined
+  until?: string | undefined
   /** The id of an event: those after it, oldest first. */
   after?: string | undefined
   /** Seconds to wait for one, at most 25; only with `after`. */
   wait?: string | undefined
+  /** `true`: each event says who its account is; only without `after`. */
+  names?: string | undefined
 }
 
+/** `account_name` is null where the event is about no account, or about one that is gone. */
+export type AuditRecord = EventRecord & { account_name?: string | null }
+
 export interface AuditTrail {
-  /** Newest first. A caller of whom too many calls wait is refused. */
-  list(query: EventQuery, options?: { signal?: AbortSignal }): Promise<Page<EventRecord>>
+  /**
+   * Newest first. A caller of whom too many calls wait is refused. Names of people are shown only to those who
+   * `seesPeople`: like every list of people they are counted, and those of one person's events are a look at them.
+   */
+  list(
+    query: EventQuery,
+    options?: { seesPeople?: boolean; signal?: AbortSignal },
+  ): Promise<Page<AuditRecord>>
 }
 
 interface Needs {
-  directory: Pick<Directory, 'uuidsOf'>
+  directory: Pick<Directory, 'uuidsOf' | 'view' | 'recordList'>
   eventTail: EventTail
   stores: { auditTrail: AuditTrailStore; events: EventStore }
 }
@@ -70,17 +84,47 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs): Audit
     )
   }
 
+  /** Says of each event who its account is, and records that these people were shown. `one`: all are about them. */
+  async function withPeople(items: EventRecord[], one: string | undefined): Promise<AuditRecord[]> {
+    const uuids = items.flatMap(({ account }) => account ?? [])
+    const names = await store.findNames([...new Set(uuids)])
+    if (one !== undefined && names.has(one)) await directory.view(one)
+    else await directory.recordList(names.size)
+    return items.map((item) => ({ ...item, account_name: names.get(item.account ?? '') ?? null }))
+  }
+
+  /** Text that is no uuid means the administrators whom it names, or else the very id, such as an operator's login name. */
+  async function readActor(actor: string | undefined, type: Actor['type'] | undefined, isTail: boolean) {
+    if (actor === undefined || isTail || isUuid(actor))
+      return { actors: actor === undefined ? undefined : [actor], actorType: type }
+    const found = await store.findAdministrators(actor.toLowerCase())
+    return found.length > 0
+      ? { actors: found, actorType: type ?? ('administrator' as const) }
+      : { actors: [actor], actorType: type }
+  }
+
+  async function readFilter(query: EventQuery): Promise<EventFilter> {
+    const type = readOneOf('type', query.type, eventTypes)
+    const actorType = readOneOf('actor_type', query.actor_type, actorTypes)
+    const [since, until] = [readTime('since', query.since), readTime('until', query.until)]
+    return { type, since, until, ...(await readActor(query.actor, actorType, query.after !== undefined)) }
+  }
+
+  function readNames({ names, after }: EventQuery, seesPeople: boolean): boolean {
+    const isFlag = names === undefined || names === 'true' || names === 'false'
+    if (!isFlag || (names === 'true' && after !== undefined)) throw invalid('names')
+    if (names === 'true' && !seesPeople) throw new AppError('insufficient_scope')
+    return names === 'true'
+  }
+
   return {
-    async list({ account, type, actor, since, after: afterId, wait, ...query }, { signal } = {}) {
+    async list(query, { seesPeople = false, signal } = {}) {
+      const { account, after: afterId, wait } = query
       const { limit, after } = readPage(query)
       const isOne = account === undefined || isUuid(account)
       if (!isOne && afterId !== undefined) throw invalid('account')
-      const filter = {
-        account,
-        type: readOneOf('type', type, eventTypes),
-        actor,
-        since: readTime('since', since),
-      }
+      const isNamed = readNames(query, seesPeople)
+      const filter = { ...(await readFilter(query)), account }
       if (afterId !== undefined) {
         const [id, seconds] = [readNumber('after', afterId), readNumber('wait', wait ?? '0', { maximum: 25 })]
         const look = () => eventTail.follow(filter, id, limit, { seconds, signal })
@@ -93,7 +137,8 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs): Audit
         people.map((one) => events.list({ ...filter, account: one }, after, limit + 1)),
       )
       const page = toPage(mergeNewest(lists, limit + 1), limit, eventRecord)
-      return { ...page, items: await withNames(page.items) }
+      const items = await withNames(page.items)
+      return { ...page, items: isNamed ? await withPeople(items, isOne ? account : undefined) : items }
     },
   }
 }

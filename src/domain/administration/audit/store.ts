@@ -1,13 +1,15 @@
-/** Finds the names of the administrators that events name, in PostgreSQL, in every storage shape. */
+/** Finds the people that events name, and administrators by a part of their names: PostgreSQL, in every storage shape. */
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { accounts } from '../../../platform/postgres/schema.ts'
+import { accounts, administrators } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
 export interface AuditTrailStore {
   /** Returns the names of accounts by their uuids; those that are gone are left out. */
   findNames(uuids: string[]): Promise<Map<string, string>>
+  /** The uuids of administrators of whom a contact, a username or a name contains this part; it is in lower case. */
+  findAdministrators(part: string): Promise<string[]>
 }
 
 const findNames = defineStatement({
@@ -19,6 +21,18 @@ const findNames = defineStatement({
    where uuid in (select value::uuid from jsonb_array_elements_text(${p.uuids}::jsonb))`,
 })
 
+const MAXIMUM_ADMINISTRATORS = 100
+
+const findAdministrators = defineStatement({
+  name: 'administration_events.find_administrators',
+  params: { part: 'text' },
+  row: { uuid: 'uuid' },
+  sql: (p) => sql`
+  select uuid from ${administrators} join ${accounts} on id = account_id
+   where position(${p.part} in account_search_text(email_key, phone, username, profile)) > 0
+   order by id limit ${sql.raw(String(MAXIMUM_ADMINISTRATORS))}`,
+})
+
 export function createAuditTrailStore(database: Database): AuditTrailStore {
   return {
     async findNames(uuids) {
@@ -26,5 +40,7 @@ export function createAuditTrailStore(database: Database): AuditTrailStore {
       const rows = await database.all(findNames, { uuids: JSON.stringify(uuids) })
       return new Map(rows.map(({ uuid, name }) => [uuid, name]))
     },
+    findAdministrators: async (part) =>
+      (await database.all(findAdministrators, { part })).map(({ uuid }) => uuid),
   }
 }

@@ -255,7 +255,8 @@ export function createDirectory(needs: Needs): Directory {
     async uuidsOf(query) {
       if (isUuid(query)) return [query]
       const { searches, filter } = readSearch({ query }, defaultCountry, roles)
-      const { found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
+      const { search, found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
+      for (const account of found) if (isMeant(search, account)) await views.record(account)
       await views.recordList(found.length)
       return found.map(({ uuid }) => uuid)
     },

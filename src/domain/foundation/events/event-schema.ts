@@ -2,7 +2,7 @@
 import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { eventTypes, type StoredEvent } from './event.ts'
+import { actorTypes, eventTypes, type StoredEvent } from './event.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
@@ -32,7 +32,7 @@ export const eventSchema = component(
         }),
       ),
       actor: t.Object({
-        type: t.String({ enum: ['account', 'administrator', 'token', 'operator', 'system'] }),
+        type: t.String({ enum: [...actorTypes] }),
         id: nullable(t.String()),
         name: nullable(t.String()),
       }),

@@ -167,11 +167,16 @@ function createSettling(events: EventStore): () => Promise<number> {
   }
 }
 
-function matches({ account, type, actor, since }: EventFilter, news: NewsOfEvent): boolean {
+function matches(
+  { account, type, actors, actorType, since, until }: EventFilter,
+  news: NewsOfEvent,
+): boolean {
   return (
     (account === undefined || account.toLowerCase() === news.account) &&
     (type === undefined || type === news.type) &&
-    (actor === undefined || actor === news.actorId) &&
-    (since === undefined || since <= news.createdAt)
+    (actors === undefined || actors.some((actor) => actor === news.actorId)) &&
+    (actorType === undefined || actorType === news.actorType) &&
+    (since === undefined || since <= news.createdAt) &&
+    (until === undefined || news.createdAt < until)
   )
 }

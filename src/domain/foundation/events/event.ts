@@ -80,9 +80,11 @@ export const failureTypes = [
   'token.claim_omitted',
 ] as const satisfies EventType[]
 
+export const actorTypes = ['account', 'administrator', 'token', 'operator', 'system'] as const
+
 /** The one who did it. `operator`: somebody at the command line; `system`: the service itself. */
 export interface Actor {
-  type: 'account' | 'administrator' | 'token' | 'operator' | 'system'
+  type: (typeof actorTypes)[number]
   id: string | null
   name: string | null
 }

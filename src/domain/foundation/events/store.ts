@@ -21,12 +21,16 @@ import { recordEvents } from './event-sql.ts'
 export interface EventFilter {
   account?: string | undefined
   type?: string | undefined
-  /** The id of the actor. */
-  actor?: string | undefined
+  /** The ids of actors: events of any of them. */
+  actors?: readonly string[] | undefined
+  actorType?: Actor['type'] | undefined
   since?: Date | undefined
+  /** Only events before this time. */
+  until?: Date | undefined
 }
 
 export type NewsOfEvent = Pick<StoredEvent, 'id' | 'type' | 'account' | 'createdAt'> & {
+  actorType: Actor['type']
   actorId: string | null
 }
 
@@ -65,12 +69,22 @@ export interface EventStore {
   sweepDetails(now: Date, limit: number): Promise<number>
 }
 
-type FilterParams = { account: string | null; type: string | null; actor: string | null; since: Date | null }
-const filterParamTypes = { type: 'text?', actor: 'text?', since: 'timestamptz?', limit: 'int' } as const
+/** `actors`: JSON. */
+const filterParamTypes = {
+  type: 'text?',
+  actors: 'text?',
+  actorType: 'text?',
+  since: 'timestamptz?',
+  until: 'timestamptz?',
+  limit: 'int',
+} as const
+type FilterParams = Omit<ValuesOf<typeof filterParamTypes>, 'limit'> & { account: string | null }
 
 const filter = (p: Placeholders<keyof typeof filterParamTypes>) => sql`(${p.type} is null or type = ${p.type})
-     and (${p.actor} is null or actor_id = ${p.actor})
-     and (${p.since} is null or created_at >= ${p.since})`
+     and (${p.actors} is null or actor_id = any (array(select jsonb_array_elements_text(${p.actors}::jsonb))))
+     and (${p.actorType} is null or actor_type = ${p.actorType})
+     and (${p.since} is null or created_at >= ${p.since})
+     and (${p.until} is null or created_at < ${p.until})`
 
 const columns = sql`id, type, created_at, outcome, account, actor_type, actor_id, actor_name, session_id, request_id,
          data::text as data, address, device, count`
@@ -136,11 +150,12 @@ const news = defineStatement({
     id: 'bigint',
     type: column<EventType>('text'),
     account: 'uuid?',
+    actorType: column<Actor['type']>('text'),
     actorId: 'text?',
     createdAt: 'timestamptz',
   },
   sql: (p) => sql`
-  select id, type, account, actor_id, created_at from ${events}
+  select id, type, account, actor_type, actor_id, created_at from ${events}
    where id > ${p.after} and id <= ${p.upTo} order by id limit ${p.limit}`,
 })
 
@@ -260,11 +275,13 @@ export function createEventStore(database: Database, retention: Retention): Even
   }
 }
 
-const filterParams = ({ account, type, actor, since }: EventFilter): FilterParams => ({
+const filterParams = ({ account, type, actors, actorType, since, until }: EventFilter): FilterParams => ({
   account: account ?? null,
   type: type ?? null,
-  actor: actor ?? null,
+  actors: actors === undefined ? null : JSON.stringify(actors),
+  actorType: actorType ?? null,
   since: since ?? null,
+  until: until ?? null,
 })
 
 const outcomeOf = ({ type }: Pick<GatheredFailures, 'type'>) =>

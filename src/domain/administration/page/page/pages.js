@@ -34,9 +34,10 @@ const PAUSE_MS = 200
 
 /**
  * A form of filters with its list, which follows while one types; the address keeps what was asked for. An error stays
- * in the list's place, beside the form. `columns` gets the function that reads the list again.
+ * in the list's place, beside the form. `columns` gets the function that reads the list again; `ask` makes of the form's
+ * values what is asked for.
  */
-export function filteredList(name, fields, columns, options = {}) {
+export function filteredList(name, fields, columns, { ask = (values) => values, ...options } = {}) {
   const list = element('div', { class: 'card list' }, skeleton())
   const made = element('form', { class: 'inline', role: 'search' }, fields)
   let turn = 0
@@ -54,7 +55,7 @@ export function filteredList(name, fields, columns, options = {}) {
     list.setAttribute('aria-busy', 'true')
     let shown
     try {
-      shown = await pagedTable(name, values, columns(load), options)
+      shown = await pagedTable(name, ask(values), columns(load), options)
     } catch (error) {
       if (error.status === 401) return
       shown = element('div', { role: 'alert' }, error.message)
