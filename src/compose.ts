@@ -302,7 +302,9 @@ function devFile({ storage }: Config, name: string): string | null {
 function adminUrlOf({ admin }: Config): string | null {
   if (admin.listen === null) return null
   const { host, port } = admin.listen
-  return `${admin.baseUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`}/admin/`
+  // Passkeys do not work on a bare address.
+  const name = host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${admin.baseUrl ?? `http://${name}:${port}`}/admin/`
 }
 
 /** A passkey works for one relying party only: with another `rp_id` its owner could not sign in any more. */

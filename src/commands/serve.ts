@@ -140,7 +140,8 @@ async function listenForAdministration(
     )
   }
   const { hostname, port: bound } = listener.server!
-  const url = admin.baseUrl ?? `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${bound}`
+  const url =
+    admin.baseUrl ?? byName(`http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${bound}`)
   logger.info({ url: `${url}/admin/` }, 'administration listens')
   return listener.server
 }
@@ -165,9 +166,11 @@ function listenHint(code: string | undefined): string {
     : 'server.host must be an address of this machine'
 }
 
-/** The addresses use the name `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
+/** Names the host `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
+const byName = (url: string) => url.replace('//127.0.0.1:', '//localhost:')
+
 function devAddresses(url: string, key: string) {
-  const named = url.replace('//127.0.0.1:', '//localhost:')
+  const named = byName(url)
   return {
     start: `${named}/?key=${key}`,
     mailbox: `${named}/dev/mailbox?key=${key}`,

@@ -101,7 +101,12 @@ describe('the page of administration', () => {
 
     test('signs in there and everywhere else, and its owner is told', async () => {
       const { page, person, uuid } = await signInAs(service, 'support', headers())
-      expect((await page.call('GET', own)).body).toEqual({ status: 200, can_add: true, passkeys: [] })
+      expect((await page.call('GET', own)).body).toEqual({
+        status: 200,
+        can_add: true,
+        origin: 'https://admin.example.com',
+        passkeys: [],
+      })
       const { passkey, credential } = await make(page)
       const added = await page.call('POST', own, { credential, name: 'My laptop' })
       expect([added.status, added.body.passkey.name]).toEqual([201, 'My laptop'])

@@ -381,6 +381,37 @@ describe('the page of administration', () => {
     await context.close()
   })
 
+  test('at an address of numbers the page says where a passkey can be made and used', async () => {
+    const { person } = await addAdministrator(service, 'viewer')
+    const { page, context, problems } = await open()
+    await addPlatformAuthenticator(await context.newCDPSession(page))
+    const bare = `http://127.0.0.1:${port}/admin/?lang=en`
+    await page.goto(bare)
+    const secret = await signIn(page, person)
+    await page.click('header a.name')
+    await heading(page, 'Your sign-in')
+    await page.waitForSelector('main:has-text("At this address browsers make no passkeys.")')
+    expect(await page.locator('button:text-is("Add a passkey")').count()).toBe(0)
+    await look(page, 'me-elsewhere')
+    await page.click(`main a[href="http://localhost:${port}/admin/#/me"]`)
+    await heading(page, 'Sign in')
+    service.clock.advance(PERIOD_MS)
+    await signIn(page, person, secret)
+    await page.click('button:text-matches("^(Add a passkey|Ajouter une clé d’accès)$")')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('main tbody tr')
+
+    await page.goto(bare)
+    await press(page, 'Sign out')
+    await page.fill('input[name=identifier]', person.identifier)
+    await page.fill('input[name=password]', person.password)
+    await page.press('input[name=password]', 'Enter')
+    await press(page, 'Use a passkey')
+    await page.waitForSelector(`[role=alert]:has-text("Open the page at http://localhost:${port}/admin/")`)
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
   test('one field finds screens and accounts, by keyboard alone', async () => {
     const { person } = await addAdministrator(service, 'support')
     const bob = await service.signUp(newEmail())

@@ -5,7 +5,7 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { attestationField } from '../../../platform/http/passkey-schemas.ts'
-import { optionalField } from '../../../platform/http/schemas.ts'
+import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { NAME_CHARACTERS } from '../../sign-in/passkeys/passkey.ts'
 import { type AdminCaller, administratorOf } from '../access/access.ts'
 import { passkeyRecord, passkeySchema } from '../factors/passkey-schema.ts'
@@ -25,8 +25,8 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
     .get(
       '',
       async ({ caller }) => {
-        const { passkeys: own, canAdd } = await passkeys.list(administratorOf(caller))
-        return { status: 200 as const, can_add: canAdd, passkeys: own.map(passkeyRecord) }
+        const { passkeys: own, canAdd, origin } = await passkeys.list(administratorOf(caller))
+        return { status: 200 as const, can_add: canAdd, origin, passkeys: own.map(passkeyRecord) }
       },
       {
         response: {
@@ -37,6 +37,10 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
               can_add: t.Boolean({
                 description:
                   'False at an address that `passkeys.rp_id` does not cover, and with ten passkeys',
+              }),
+              origin: nullable(t.String(), {
+                description: 'Where browsers make them: the page has this origin there',
+                examples: ['http://localhost:8081'],
               }),
               passkeys: t.Array(passkeySchema),
             },

@@ -19,8 +19,8 @@ import type { AdministratorCaller } from '../access/access.ts'
 import { pageRelyingParty } from '../administrator-sessions/page-factors.ts'
 
 export interface OwnPasskeys {
-  /** `canAdd`: the page's address may have passkeys of this service. */
-  list(caller: AdministratorCaller): Promise<{ passkeys: Passkey[]; canAdd: boolean }>
+  /** `canAdd`: the page's address may have passkeys of this service. `origin`: where browsers make them. */
+  list(caller: AdministratorCaller): Promise<{ passkeys: Passkey[]; canAdd: boolean; origin: string | null }>
   options(caller: AdministratorCaller): Promise<WebAuthnOptions>
   add(
     caller: AdministratorCaller,
@@ -56,7 +56,11 @@ export function createOwnPasskeys(needs: Needs): OwnPasskeys {
     async list(caller) {
       const { account } = await ownerOf(caller)
       const own = await passkeys.list(account.id)
-      return { passkeys: own, canAdd: registration !== null && own.length < MAXIMUM_PASSKEYS }
+      return {
+        passkeys: own,
+        canAdd: registration !== null && own.length < MAXIMUM_PASSKEYS,
+        origin: relyingParty?.origins[0] ?? null,
+      }
     },
     async options(caller) {
       const { options } = requireRegistration()

@@ -29,6 +29,9 @@ export const wordsEn = {
   passkey_name_hint: 'Leave it empty to take the name of what makes it.',
   passkey_added: '{name} is added. It signs you in from now on.',
   passkey_known: 'This device holds a passkey of yours already.',
+  passkey_elsewhere: 'At this address browsers make no passkeys. Sign in at',
+  passkey_wrong_address:
+    'At this address browsers use no passkeys. Open the page at {address}, or use the code of your app.',
   passkey_not_made: 'No passkey was made. Please try again.',
   find: 'Find',
   palette: 'Find a screen or an account',

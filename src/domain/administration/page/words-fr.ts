@@ -31,6 +31,9 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   passkey_name_hint: 'Laissez vide pour prendre le nom de ce qui la crée.',
   passkey_added: '{name} est ajoutée. Elle vous connecte désormais.',
   passkey_known: 'Cet appareil contient déjà une de vos clés d’accès.',
+  passkey_elsewhere: 'À cette adresse, les navigateurs ne créent pas de clé d’accès. Connectez-vous à',
+  passkey_wrong_address:
+    'À cette adresse, les navigateurs n’utilisent pas de clé d’accès. Ouvrez la page à l’adresse {address}, ou utilisez le code de votre application.',
   passkey_not_made: 'Aucune clé d’accès n’a été créée. Veuillez réessayer.',
   find: 'Chercher',
   palette: 'Chercher un écran ou un compte',

@@ -105,8 +105,10 @@ export async function signWithPasskey() {
   try {
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options)
     return (await navigator.credentials.get({ publicKey })).toJSON()
-  } catch {
-    throw new Refusal(0, { message: say('no_passkey') })
+  } catch ({ name }) {
+    const address = options.rpId === 'localhost' ? `http://localhost:${location.port}/admin/` : options.rpId
+    const isElsewhere = name === 'SecurityError'
+    throw new Refusal(0, { message: say(isElsewhere ? 'passkey_wrong_address' : 'no_passkey', { address }) })
   }
 }
 

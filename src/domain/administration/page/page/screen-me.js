@@ -17,7 +17,7 @@ import {
 export async function meScreen(_search, refresh) {
   const { administrator, ends_at: endsAt } = session
   const { email, phone, role, uuid } = administrator
-  const { passkeys, can_add: canAdd } = await call('GET', 'session/passkeys')
+  const { passkeys, can_add: canAdd, origin } = await call('GET', 'session/passkeys')
   const columns = [
     [say('name'), ({ name }) => name],
     [say('created'), ({ created_at: at }) => time(at)],
@@ -33,14 +33,22 @@ export async function meScreen(_search, refresh) {
     ]),
     card(say('passkeys'), [
       passkeys.length > 0 ? table(columns, passkeys) : element('p', { class: 'soft' }, say('passkeys_why')),
-      canAdd &&
-        element(
-          'div',
-          { class: 'row end' },
-          button(say('add_passkey'), () => add(refresh)),
-        ),
+      canAdd && (origin === location.origin ? addButton(refresh) : elsewhere(origin)),
     ]),
   ]
+}
+
+const addButton = (refresh) =>
+  element(
+    'div',
+    { class: 'row end' },
+    button(say('add_passkey'), () => add(refresh)),
+  )
+
+/** A passkey belongs to a name: a browser makes none at an address of numbers. */
+function elsewhere(origin) {
+  const address = `${origin}/admin/#/me`
+  return element('p', {}, [say('passkey_elsewhere'), ' ', element('a', { href: address }, address)])
 }
 
 async function add(refresh) {
