@@ -72,6 +72,7 @@ const table = `
   POST    /accounts/:uuid/access-code              createAccessCode         accounts:recover! administration/people
   DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
   DELETE  /accounts/:uuid/two-factor/removal       cancelTwoFactorRemoval   accounts:recover  administration/factors
+  DELETE  /accounts/:uuid/contact-changes/:id      undoContactChange        accounts:recover! administration/factors
   GET     /accounts/:uuid/passkeys                 listAccountPasskeys      accounts:read     administration/factors
   DELETE  /accounts/:uuid/passkeys/:id             removeAccountPasskey     accounts:recover! administration/factors
   GET     /accounts/:uuid/identities               listAccountIdentities    accounts:read     administration/factors

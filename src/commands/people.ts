@@ -1,5 +1,6 @@
-/** `poterne accounts create | invite | access-code | remove-two-factor`: makes accounts, and lets people back in. */
+/** `poterne accounts create | invite | access-code | remove-two-factor | undo-contact`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
+import type { AccountDetails } from '../domain/administration/directory/administered-account-schema.ts'
 import {
   type AccountFieldOptions,
   addFieldOptions,
@@ -51,6 +52,9 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
   add('remove-two-factor', 'turn off two-factor sign-in for somebody who lost every second factor')
     .argument('<account>', NAME)
     .action(removeTwoFactor)
+  add('undo-contact', 'bring back the last contact that was changed, while the link of its notice is open')
+    .argument('<account>', NAME)
+    .action(undoContact)
 }
 
 async function create({ email, phone, verified, invite: invites, ...options }: CreateOptions) {
@@ -118,6 +122,24 @@ async function removeTwoFactor(name: string, options: Options): Promise<void> {
     { due_at },
     `two-factor sign-in of ${who} is off${due_at === null ? '' : ` from ${due_at} on`}`,
   )
+}
+
+async function undoContact(name: string, options: Options): Promise<void> {
+  const { former, who } = await callService(options, async (call) => {
+    const { uuid, email, phone } = await findAccount(call, name)
+    const who = email ?? phone ?? uuid
+    const { account } = await call<{ account: Pick<AccountDetails, 'contact_changes'> }>(
+      'GET',
+      `accounts/${uuid}`,
+    )
+    const change = account.contact_changes?.find(({ can_undo: canUndo }) => canUndo)
+    if (change === undefined) throw new CommandFailure(1, `no change of a contact of ${who} can be undone`)
+    const question = `Bring ${change.former} back to ${who}? Every session ends, and the password stops working.`
+    await confirm(question, options.yes)
+    await call('DELETE', `accounts/${uuid}/contact-changes/${change.id}`)
+    return { former: change.former, who }
+  })
+  printResult(options, { former }, `the account of ${who} has ${former} again`)
 }
 
 async function exportAccount(name: string, options: Options): Promise<void> {

@@ -284,7 +284,7 @@ export const en: Texts = {
       contact_restored: {
         subject: 'A change of contact was undone on your account at {service}',
         email: [
-          'The former e-mail address or phone number of your account at {service} has just been restored with the link that was sent to it. All devices were signed out, and the password no longer works: reset it to sign in.',
+          'The former e-mail address or phone number of your account at {service} has just been restored. All devices were signed out, and the password no longer works: reset it to sign in.',
           '[These were removed as well: {removed}.]',
           '[If you do not recognise this, tell the administrators of {service}: {support}|If you do not recognise this, reset your password at once.]',
         ],

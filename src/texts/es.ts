@@ -290,7 +290,7 @@ export const es: Texts = {
       contact_restored: {
         subject: 'Se ha deshecho un cambio de contacto en su cuenta de {service}',
         email: [
-          'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}, con el enlace que se le envió. Se ha cerrado la sesión en todos los dispositivos y la contraseña ya no sirve: restablézcala para iniciar sesión.',
+          'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}. Se ha cerrado la sesión en todos los dispositivos y la contraseña ya no sirve: restablézcala para iniciar sesión.',
           '[También se ha quitado: {removed}.]',
           '[Si no lo reconoce, avise a los administradores de {service}: {support}|Si no lo reconoce, restablezca su contraseña de inmediato.]',
         ],

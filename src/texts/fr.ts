@@ -289,7 +289,7 @@ export const fr = {
       contact_restored: {
         subject: 'Un changement de contact a été annulé sur votre compte {service}',
         email: [
-          "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli, avec le lien qui lui avait été envoyé. Tous les appareils ont été déconnectés et le mot de passe ne fonctionne plus : réinitialisez-le pour vous connecter.",
+          "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli. Tous les appareils ont été déconnectés et le mot de passe ne fonctionne plus : réinitialisez-le pour vous connecter.",
           '[Retiré en même temps : {removed}.]',
           "[Si vous n'en êtes pas à l'origine, prévenez les administrateurs de {service} : {support}|Si vous n'en êtes pas à l'origine, réinitialisez votre mot de passe sans attendre.]",
         ],

@@ -293,7 +293,7 @@ export const pt: Texts = {
       contact_restored: {
         subject: 'Uma alteração de contacto foi anulada na sua conta em {service}',
         email: [
-          'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto, com a ligação que lhe foi enviada. Foi terminada a sessão em todos os dispositivos e a senha já não serve: redefina-a para iniciar sessão.',
+          'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto. Foi terminada a sessão em todos os dispositivos e a senha já não serve: redefina-a para iniciar sessão.',
           '[Também foi removido: {removed}.]',
           '[Se não reconhece esta operação, avise os administradores de {service}: {support}|Se não reconhece esta operação, redefina a senha de imediato.]',
         ],

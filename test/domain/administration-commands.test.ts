@@ -188,6 +188,7 @@ describe('over the socket of a service with the embedded database', () => {
       'invitations revoke',
       'accounts invite',
       'accounts remove-two-factor',
+      'accounts undo-contact',
     ]
     for (const [name, { args }] of Object.entries(commandLines)) {
       if (elsewhere.test(name) || refused.includes(name)) continue
@@ -251,6 +252,26 @@ describe('over the socket of a service with the embedded database', () => {
       `Turn two-factor sign-in off for ${identifier}? Say so with --yes.\n`,
     ])
     expect([none.exitCode, none.error]).toEqual([1, 'There is no such message.\n'])
+  })
+
+  test('a changed contact is brought back once, after a question', async () => {
+    const [before, after] = [newEmail(), newEmail()]
+    const person = await service.signUp(before)
+    const { access_token: bearer } = await service.logIn(person)
+    const none = await over('accounts', 'undo-contact', before, '--yes')
+    expect([none.exitCode, none.error]).toEqual([1, `no change of a contact of ${before} can be undone\n`])
+    await service.post('email/change', { email: after, password: person.password }, { bearer })
+    await service.post('email/confirm', { otp: await service.inbox.nextCode(after) }, { bearer })
+    const masked = `${before.slice(0, 1)}•••@example.com`
+    const unasked = await over('accounts', 'undo-contact', after)
+    expect([unasked.exitCode, unasked.error]).toEqual([
+      2,
+      `Bring ${masked} back to ${after}? Every session ends, and the password stops working. Say so with --yes.\n`,
+    ])
+    const { out } = await over('accounts', 'undo-contact', after, '--yes')
+    expect(out).toBe(`the account of ${after} has ${masked} again\n`)
+    expect((await service.get('me', { bearer })).status).toBe(401)
+    expect((await over('accounts', 'undo-contact', before, '--yes')).exitCode).toBe(1)
   })
 
   test('an account is made, invited, verified and recovered', async () => {

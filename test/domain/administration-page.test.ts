@@ -365,6 +365,7 @@ describe('the page of administration', () => {
       'POST /accounts/:uuid/access-code',
       'DELETE /accounts/:uuid/two-factor',
       'DELETE /accounts/:uuid/two-factor/removal',
+      'DELETE /accounts/:uuid/contact-changes/:id',
     ]
     const reached: Record<string, (route: AdminRoute, name: string) => boolean> = {
       viewer: ({ access }) => reads.includes(access),

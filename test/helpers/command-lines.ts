@@ -35,6 +35,7 @@ export const commandLines: Record<string, CommandLine> = {
   'accounts invite': line(() => [`made-${crypto.randomUUID()}@example.com`]),
   'accounts access-code': named,
   'accounts remove-two-factor': named,
+  'accounts undo-contact': named,
   'admins add': line(({ account }) => [account, '--role', 'viewer']),
   'admins list': line(),
   'admins remove': named,

@@ -124,6 +124,8 @@ const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, un
       (send === 'email' || send === 'sms') && remove_factors !== true,
     'DELETE /admin/v1/accounts/:uuid/two-factor': () => true,
     'DELETE /admin/v1/accounts/:uuid/two-factor/removal': () => true,
+    // It gives nobody more than the link gives that waits at the former contact.
+    'DELETE /admin/v1/accounts/:uuid/contact-changes/:id': () => true,
   },
 }
 

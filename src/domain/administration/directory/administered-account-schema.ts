@@ -9,6 +9,7 @@ import {
   carriedRecord,
 } from '../../accounts/accounts/account-schema.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { FormerContact } from '../../sign-in/undo/service.ts'
 import type { AdministeredAccount } from './store.ts'
 
 const administered = {
@@ -30,6 +31,21 @@ export const listedAccount = component(
   'ListedAccount',
   t.Composite([accountSchema, t.Object(administered)], { description: 'An account, as lists show it.' }),
 )
+const contactChange = component(
+  'FormerContact',
+  t.Object(
+    {
+      id: integer(),
+      contact: t.Union([t.Literal('email'), t.Literal('phone')]),
+      former: t.String({ description: 'The contact before, masked', examples: ['a•••@example.com'] }),
+      changed_at: timeField(),
+      can_undo: t.Boolean({
+        description: 'The link that was sent to the former contact is open: an administrator can do the same',
+      }),
+    },
+    { description: 'A contact that an account had.' },
+  ),
+)
 export const accountDetails = component(
   'AdministeredAccount',
   t.Composite(
@@ -42,6 +58,12 @@ export const accountDetails = component(
         identities: integer(),
         sessions: integer(),
         email_refused_at: emailRefusedAtField,
+        contact_changes: t.Optional(
+          t.Array(contactChange, {
+            description:
+              'Changes and removals of verified contacts by the owner within the last seven days, newest first: only there where there are any',
+          }),
+        ),
         removal_at: t.Optional(
           t.String({
             format: 'date-time',
@@ -68,9 +90,19 @@ export type AccountDetails = ListedAccount & {
   sessions: number
   /** Only where a mail server refused the e-mail address for good within the last day. */
   email_refused_at?: string
+  /** Only where there are any. */
+  contact_changes?: ReturnType<typeof contactChangeRecord>[]
   /** Only while a removal of two factors waits. */
   removal_at?: string
 }
+
+export const contactChangeRecord = ({ id, kind, former, changedAt, canUndo }: FormerContact) => ({
+  id,
+  contact: kind,
+  former,
+  changed_at: changedAt.toISOString(),
+  can_undo: canUndo,
+})
 
 export function listedRecord(
   account: AdministeredAccount,

@@ -30,9 +30,11 @@ import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationStore } from '../../sign-in/registration/store.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
+import type { UndoService } from '../../sign-in/undo/service.ts'
 import { isMetadata } from './account-fields.ts'
 import {
   type AccountDetails,
+  contactChangeRecord,
   type ListedAccount,
   listedRecord,
   refusedAtRecord,
@@ -99,6 +101,7 @@ interface Needs {
   accountClaims: AccountClaims
   exports: Exports
   secondFactor: SecondFactor
+  undo: Pick<UndoService, 'changesOf'>
   notices: OwnerNotices
   refusedAddresses: RefusedAddresses
   clock: Clock
@@ -136,7 +139,7 @@ const MAXIMUM_PEOPLE = 20
 
 export function createDirectory(needs: Needs): Directory {
   const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
-  const { refusedAddresses, clock, config, stores } = needs
+  const { undo, refusedAddresses, clock, config, stores } = needs
   const { directory: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const views = createViewRecorder({ events, clock })
@@ -162,8 +165,9 @@ export function createDirectory(needs: Needs): Directory {
   }
 
   async function describe(account: AdministeredAccount): Promise<AccountDetails> {
-    const [held, counts, refusedAt] = await Promise.all([
+    const [held, changes, counts, refusedAt] = await Promise.all([
       secondFactor.find(account),
+      undo.changesOf(account),
       store.count(account.id, clock.now()),
       account.email === null ? null : refusedAddresses.findRefusal(account.email),
     ])
@@ -173,6 +177,7 @@ export function createDirectory(needs: Needs): Directory {
       factors,
       ...counts,
       ...refusedAtRecord(refusedAt),
+      ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
       ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
     }
   }

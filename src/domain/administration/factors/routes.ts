@@ -9,6 +9,7 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { type AdminCaller, isDelayed } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
+import { administeredAccountAnswer } from '../directory/administered-account-schema.ts'
 import { passkeyRecord, passkeySchema } from './passkey-schema.ts'
 import type { AccountFactors } from './service.ts'
 import type { AdministeredIdentity } from './store.ts'
@@ -79,6 +80,20 @@ export function createAccountFactorRoutes(
       {
         response: { 200: doneAnswer, ...errorResponses('account_not_found') },
         detail: detail('cancelTwoFactorRemoval', 'Keep two factors on whose removal waits'),
+      },
+    )
+    .delete(
+      '/accounts/:uuid/contact-changes/:id',
+      async ({ params }) => ({
+        ...done,
+        account: await factors.undoContactChange(params.uuid, params.id),
+      }),
+      {
+        response: {
+          200: administeredAccountAnswer,
+          ...errorResponses('account_not_found', 'contact_not_found', 'identifier_taken'),
+        },
+        detail: detail('undoContactChange', 'Undo a change of contact while its link is open'),
       },
     )
     .get(

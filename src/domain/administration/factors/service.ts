@@ -1,16 +1,19 @@
 /**
- * The ways to sign in to an account, as an administrator sees and removes them. Every verified contact of the owner is
- * told.
+ * The ways to sign in to an account, as an administrator sees and removes them, and the former contact that comes back.
+ * Every verified contact of the owner is told.
  */
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { parseWholeNumber } from '../../../platform/http/read-values.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { type Page, type PageQuery, pageOf } from '../../foundation/events/page.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
+import type { UndoService } from '../../sign-in/undo/service.ts'
+import type { AccountDetails } from '../directory/administered-account-schema.ts'
 import type { Directory } from '../directory/service.ts'
 import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
@@ -24,12 +27,15 @@ export interface AccountFactors {
   listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>>
   removePasskey(uuid: string, id: string): Promise<void>
   removeIdentity(uuid: string, id: string): Promise<void>
+  /** Puts the former contact back, as the open link does that was sent to it. */
+  undoContactChange(uuid: string, id: string): Promise<AccountDetails>
 }
 
 interface Needs {
   directory: Directory
   twoFactorRemovals: TwoFactorRemovals
   notices: OwnerNotices
+  undo: Pick<UndoService, 'undoChange'>
   clock: Clock
   stores: { accountFactors: AccountFactorStore; passkeys: PasskeyStore }
 }
@@ -38,7 +44,7 @@ interface Needs {
 const DELAY_SECONDS = 86_400
 
 export function createAccountFactors(needs: Needs): AccountFactors {
-  const { directory, twoFactorRemovals, notices, clock } = needs
+  const { directory, twoFactorRemovals, notices, undo, clock } = needs
   const { accountFactors: store, passkeys } = needs.stores
   return {
     async removeTwoFactor(uuid, { delayed }) {
@@ -81,6 +87,12 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       }))
       if (!(await store.removeIdentity(account, identity.id, messages, clock.now())))
         throw new AppError('identity_not_found')
+    },
+    async undoContactChange(uuid, id) {
+      const state = await undo.undoChange(await directory.find(uuid), parseWholeNumber(id) ?? 0)
+      if (state === 'taken') throw new AppError('identifier_taken')
+      if (state !== 'restored') throw new AppError('contact_not_found')
+      return directory.describe(await directory.find(uuid))
     },
   }
 }

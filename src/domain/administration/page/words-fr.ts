@@ -264,6 +264,17 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   removal_waits:
     'La double authentification sera désactivée le {time}, car tous les facteurs seraient perdus. La personne en est avisée et peut s’y opposer.',
   cancel_removal: 'La garder active',
+  removal_asked: 'La double authentification sera désactivée le {time}, sauf si la personne s’y oppose.',
+  removal_waits_already:
+    'Une demande est déjà en attente : la double authentification sera désactivée le {time}.',
+  from_to: '{from} → {to}',
+  former_email: 'L’adresse e-mail {former} a été remplacée ou retirée',
+  former_phone: 'Le numéro de téléphone {former} a été remplacé ou retiré',
+  put_back: 'Rétablir',
+  put_back_named: 'Rétablir {former} dans le compte de {name}',
+  put_back_why:
+    'Pour une personne qui n’a pas fait ce changement. Toutes les sessions se terminent, le mot de passe ne fonctionne plus, et ce qui a été ajouté depuis est retiré : coordonnées, clés d’accès, identités liées, application d’authentification. La personne choisit un nouveau mot de passe avec l’ancienne coordonnée. Les deux coordonnées reçoivent un avis.',
+  contact_put_back: '{former} appartient de nouveau au compte. Les deux coordonnées reçoivent un avis.',
   lock_named: 'Verrouiller {name}',
   method_passkey: 'clé d’accès',
   method_totp: 'application d’authentification',

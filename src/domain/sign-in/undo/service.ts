@@ -7,7 +7,13 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { contactOf, hasVerified, verifiedContacts } from '../../accounts/accounts/account.ts'
+import {
+  type Account,
+  channelOf,
+  contactOf,
+  hasVerified,
+  verifiedContacts,
+} from '../../accounts/accounts/account.ts'
 import type { OwnerNotices, UndoNotice } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -31,6 +37,17 @@ export interface UndoOutcome {
   contact: string
 }
 
+/** A change or removal of a verified contact within the last seven days, as administrators see it. */
+export interface FormerContact {
+  id: number
+  kind: Identifier['kind']
+  /** Masked. */
+  former: string
+  changedAt: Date
+  /** A link that was sent to the former contact is open. */
+  canUndo: boolean
+}
+
 export interface UndoService {
   /** Its name, for the page. */
   readonly service: string
@@ -47,6 +64,13 @@ export interface UndoService {
   /** Changes nothing, since whatever checks mail follows links. */
   show(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
   use(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
+  /** Newest first. */
+  changesOf(account: Account): Promise<FormerContact[]>
+  /**
+   * Does for an administrator what the open link of the change does. The contact that comes back is told, too: its
+   * holder did not press the button.
+   */
+  undoChange(account: Account, id: number): Promise<UndoState>
 }
 
 interface Needs {
@@ -77,13 +101,26 @@ export function createUndoService(needs: Needs): UndoService {
     }
   }
 
-  /** The other verified contacts, the one that is replaced again included. */
-  async function noticesOf({ account, destination }: Undoable) {
+  /** To the other verified contacts, the one that is replaced again included. */
+  async function noticesOf({ account, kind, destination }: Undoable, isByAdministrator: boolean) {
     const restored = parseIdentifier(destination, defaultCountry)
     const contacts = verifiedContacts(account).filter(
       (contact) => parseIdentifier(contact.destination, defaultCountry)?.key !== restored?.key,
     )
+    if (isByAdministrator) contacts.push({ channel: channelOf(kind), destination })
     return notices.about(account, 'contact_restored', contacts)
+  }
+
+  async function restore(hash: Uint8Array, { isByAdministrator }: { isByAdministrator: boolean }) {
+    const undoable = await store.find(hash, clock.now())
+    if (undoable === null || undoable.isUsed) return outcomeOf('invalid', undoable)
+    if (undoable.isTaken) return outcomeOf('taken', undoable)
+    const [messages] = await Promise.all([
+      noticesOf(undoable, isByAdministrator),
+      codes.kill(undoable.account.uuid),
+    ])
+    const done = await store.restore(hash, undoable, messages, clock.now())
+    return outcomeOf(done === 'used' ? 'invalid' : done, undoable)
   }
 
   return {
@@ -112,14 +149,24 @@ export function createUndoService(needs: Needs): UndoService {
 
     async use(token, { addressBucket }) {
       await limits.charge(limits.counters.undoVisits(addressBucket))
-      const hash = hashOfToken(token)
-      const undoable = await store.find(hash, clock.now())
-      if (undoable === null || undoable.isUsed) return outcomeOf('invalid', undoable)
-      if (undoable.isTaken) return outcomeOf('taken', undoable)
-      const { account } = undoable
-      const [messages] = await Promise.all([noticesOf(undoable), codes.kill(account.uuid)])
-      const done = await store.restore(hash, undoable, messages, clock.now())
-      return outcomeOf(done === 'used' ? 'invalid' : done, undoable)
+      return restore(hashOfToken(token), { isByAdministrator: false })
+    },
+
+    async changesOf({ id: accountId }) {
+      const changes = await store.changesOf(accountId, clock.now())
+      return changes.map(({ id, kind, destination, replacedAt, hash, isTaken }) => ({
+        id,
+        kind,
+        former: maskDestination(destination),
+        changedAt: replacedAt,
+        canUndo: hash !== null && !isTaken,
+      }))
+    },
+
+    async undoChange({ id: accountId }, id) {
+      const changes = await store.changesOf(accountId, clock.now())
+      const hash = changes.find((change) => change.id === id)?.hash ?? null
+      return hash === null ? 'invalid' : (await restore(hash, { isByAdministrator: true })).state
     },
   }
 }

@@ -50,7 +50,20 @@ export interface Undoable {
   isTaken: boolean
 }
 
+/** A change or removal of a verified contact. */
+export interface StoredChange {
+  id: number
+  kind: Identifier['kind']
+  destination: string
+  replacedAt: Date
+  /** The hash of the link that brings the contact back; null where none is open. */
+  hash: Uint8Array | null
+  isTaken: boolean
+}
+
 export interface UndoStore {
+  /** Those of an account that are not too old, newest first. */
+  changesOf(accountId: number, now: Date): Promise<StoredChange[]>
   /** It returns null if no link has this hash, or if it is too old. */
   find(hash: Uint8Array, now: Date): Promise<Undoable | null>
   /**
@@ -69,6 +82,39 @@ export interface UndoStore {
   sweep(now: Date, limit: number): Promise<number>
 }
 
+/** Tells whether another account verified the contact of `replaced` meanwhile. */
+const isTaken = sql`
+         case replaced.kind
+           when 'email' then exists (
+             select 1 from ${accounts} other
+              where other.email_key = replaced.destination_key and other.email_confirmed_at is not null
+                and other.id <> replaced.account_id)
+           else exists (
+             select 1 from ${accounts} other
+              where other.phone = replaced.destination_key and other.phone_confirmed_at is not null
+                and other.id <> replaced.account_id)
+         end`
+
+const changesOf = defineStatement({
+  name: 'undo.changes_of',
+  params: { accountId: 'bigint', after: 'timestamptz' },
+  row: {
+    id: 'bigint',
+    kind: column<Identifier['kind']>('text'),
+    destination: 'text',
+    replacedAt: 'timestamptz',
+    hash: 'bytea?',
+    isTaken: 'boolean',
+  },
+  sql: (p) => sql`
+  select replaced.id, replaced.kind, replaced.destination, replaced.replaced_at,
+         (select hash from ${undoLinks} where replaced_id = replaced.id and used_at is null limit 1) as hash,
+         ${isTaken} as is_taken
+    from ${replacedContacts} replaced
+   where replaced.account_id = ${p.accountId} and replaced.replaced_at > ${p.after}
+   order by replaced.id desc`,
+})
+
 const find = defineStatement({
   name: 'undo.find',
   params: { hash: 'bytea', after: 'timestamptz' },
@@ -82,17 +128,7 @@ const find = defineStatement({
   },
   sql: (p) => sql`
   select ${accounts}.*, replaced.kind as replaced_kind, replaced.destination, replaced.destination_key,
-         used_at is not null as is_used,
-         case replaced.kind
-           when 'email' then exists (
-             select 1 from ${accounts} other
-              where other.email_key = replaced.destination_key and other.email_confirmed_at is not null
-                and other.id <> replaced.account_id)
-           else exists (
-             select 1 from ${accounts} other
-              where other.phone = replaced.destination_key and other.phone_confirmed_at is not null
-                and other.id <> replaced.account_id)
-         end as is_taken
+         used_at is not null as is_used, ${isTaken} as is_taken
     from ${undoLinks} join ${replacedContacts} replaced on replaced.id = replaced_id
     join ${accounts} on ${accounts}.id = replaced.account_id
    where hash = ${p.hash} and replaced.replaced_at > ${p.after}`,
@@ -180,6 +216,7 @@ export function createUndoStore(database: Database): UndoStore {
   }
 
   return {
+    changesOf: (accountId, now) => database.all(changesOf, { accountId, after: daysBefore(now, UNDO_DAYS) }),
     find: findUndoable,
     async restore(hash, { account, kind, destinationKey }, notices, now) {
       const restored = await verifyIdentifier(kind, () =>

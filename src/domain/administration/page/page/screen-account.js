@@ -35,7 +35,7 @@ export async function accountScreen(uuid, refresh) {
     call('GET', `${path}/passkeys?limit=200`),
     call('GET', `${path}/identities?limit=200`),
   ])
-  const context = { account, path, act: actions(refresh) }
+  const context = { account, path, refresh, act: actions(refresh) }
   return [
     element('p', {}, element('a', { href: '#/accounts' }, say('all_accounts'))),
     element('div', { class: 'row between top' }, [
@@ -43,6 +43,7 @@ export async function accountScreen(uuid, refresh) {
       element('div', { class: 'row' }, actionsOf(context)),
     ]),
     waitingRemoval(context),
+    ...undoableChanges(context),
     element('div', { class: 'columns' }, [
       element('div', {}, [overview(context), contacts(context)]),
       element('div', {}, [access(context), data(context)]),
@@ -60,7 +61,9 @@ export async function accountScreen(uuid, refresh) {
     may('events:read') &&
       fold(
         say('history'),
-        await pagedTable(`${path}/events`, { limit: 10 }, eventColumns(false), { merge: mergeEvents }),
+        await pagedTable(`${path}/events`, { limit: 10 }, eventColumns(false, contactsOf(account)), {
+          merge: mergeEvents,
+        }),
       ),
     danger(context),
   ].filter(Boolean)
@@ -184,7 +187,7 @@ const access = ({ account }) =>
   ])
 
 /** The actions that support needs most, beside the name. */
-function actionsOf({ account, path, act }) {
+function actionsOf({ account, path, act, refresh }) {
   const canRecover = may('accounts:recover')
   return [
     mayEverything('accounts:write') &&
@@ -201,7 +204,9 @@ function actionsOf({ account, path, act }) {
     canRecover &&
       account.two_factor_enabled &&
       account.removal_at === undefined &&
-      button(say('remove_two_factor'), () => removeTwoFactor({ account, path, act })),
+      button(say('remove_two_factor'), () =>
+        removeTwoFactor({ account, path, act, refresh }).catch((error) => announce(error.message)),
+      ),
     may('accounts:write') &&
       (account.locked_at === null
         ? button(say('lock'), () => lock({ account, path, act }), 'danger')
@@ -225,6 +230,43 @@ const waitingRemoval = ({ account, path, act }) =>
         'small',
       ),
   ])
+
+/** Gives for an event from what to what it changed a contact. Former contacts are known for seven days, and masked. */
+const contactsOf =
+  ({ contact_changes: changes = [], ...account }) =>
+  ({ created_at: at, data }) => {
+    const ofKind = changes.filter(({ contact }) => contact === data.contact)
+    const place = ofKind.findIndex(({ changed_at: changedAt }) => changedAt === at)
+    if (place < 0) return ''
+    const [from, to] = [ofKind[place].former, ofKind[place - 1]?.former ?? account[data.contact]]
+    return to ? say('from_to', { from, to }) : from
+  }
+
+/** Changes of contacts by the owner, or by somebody in their place, that can be undone. */
+const undoableChanges = ({ account, path, act }) =>
+  (account.contact_changes ?? [])
+    .filter(({ can_undo: canUndo }) => canUndo)
+    .map(({ id, contact, former, changed_at: at }) =>
+      element('div', { class: 'note row between' }, [
+        element('span', {}, [say(`former_${contact}`, { former }), ' ', time(at), '.']),
+        may('accounts:recover') &&
+          button(
+            say('put_back'),
+            () =>
+              act.ask(
+                say('contact_put_back', { former }),
+                say('put_back_named', { former, name: nameOf(account) }),
+                element('p', {}, say('put_back_why')),
+                {
+                  label: say('put_back'),
+                  danger: true,
+                  submit: () => call('DELETE', `${path}/contact-changes/${id}`),
+                },
+              ),
+            'small',
+          ),
+      ]),
+    )
 
 const lock = ({ account, path, act }) =>
   act.ask(
@@ -262,11 +304,18 @@ async function giveAccessCode({ account, path }) {
   ])
 }
 
-async function removeTwoFactor({ account, path, act }) {
+async function removeTwoFactor({ account, path, act, refresh }) {
+  // Another page may have asked for it meanwhile.
+  const { account: present } = await call('GET', path)
+  if (present.removal_at !== undefined) {
+    announce(say('removal_waits_already', { time: exactTime(present.removal_at) }))
+    return refresh()
+  }
   const title = say('remove_two_factor_of', { name: nameOf(account) })
   const when = session.administrator.role === 'support' ? 'removed_tomorrow' : 'removed_at_once'
   const why = [element('p', {}, say('remove_two_factor_why')), element('p', {}, element('b', {}, say(when)))]
-  const done = ({ due_at: due }) => say(due ? 'removed_tomorrow' : 'two_factor_removed')
+  const done = ({ due_at: due }) =>
+    due ? say('removal_asked', { time: exactTime(due) }) : say('two_factor_removed')
   await act.ask(done, title, why, {
     label: say('remove'),
     danger: true,

@@ -16,9 +16,11 @@ const actorOf = ({ actor, outcome }) =>
     ? say('somebody')
     : (actor.name ?? say(`actor_${actor.type}`))
 
-const sentenceOf = ({ type, outcome, data }) => {
+/** `more`: what else the screen knows of the event. */
+const sentenceOf = (more) => (event) => {
+  const { type, outcome, data } = event
   const fields = Array.isArray(data.fields) ? data.fields.map((name) => words[`field:${name}`] ?? name) : []
-  const sentence = [words[PREFIX + type] ?? type, fields.join(', ')].filter(Boolean).join(': ')
+  const sentence = [words[PREFIX + type] ?? type, fields.join(', '), more(event)].filter(Boolean).join(': ')
   return element('span', { class: outcome === 'failure' ? 'failed' : '' }, sentence)
 }
 
@@ -51,9 +53,9 @@ export const mergeEvents = (events) =>
       !session || !events.some((other) => other.session_id === session && saidBy[type]?.includes(other.type)),
   )
 
-export const eventColumns = (withAccount) => [
+export const eventColumns = (withAccount, more = () => '') => [
   [say('when'), ({ created_at: at }) => time(at)],
-  [say('event'), sentenceOf],
+  [say('event'), sentenceOf(more)],
   ...(withAccount
     ? [
         [
