@@ -26,7 +26,7 @@ export const floors = [
 /** The folders of src/domain with their rooms, lowest first. */
 export const domainFolders: Record<string, string[]> = {
   foundation: ['metrics', 'decoys', 'identifiers', 'test-identities', 'events', 'hashing', 'tickets'],
-  limits: ['limits', 'attempts'],
+  limits: ['limits'],
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
   accounts: ['accounts', 'admission', 'account-codes', 'devices'],
   sessions: ['tokens', 'sessions', 'browser-sessions'],

@@ -1,7 +1,7 @@
 /** Accounts by the thousand, written by SQL: confirmed ones that share one digest, and ones that wait for a code. */
 import postgres from 'postgres'
 import { LASTING_KEY } from '../../src/domain/credentials/secrets/sealed-tables.ts'
-import type { Attempts } from '../../src/domain/limits/attempts/service.ts'
+import type { AttemptStore } from '../../src/domain/messages/codes/attempt-store.ts'
 import { createCodeService } from '../../src/domain/messages/codes/service.ts'
 import { createRedisCodeStore } from '../../src/domain/messages/codes/store-redis.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
@@ -105,12 +105,11 @@ export async function addWaiting(
   try {
     await redis.ready()
     const codes = createCodeService({
-      store: createRedisCodeStore(redis),
-      // Only read when a code is taken.
-      attempts: {} as Attempts,
+      // No code is attempted here.
+      stores: { codes: createRedisCodeStore(redis), attempts: {} as AttemptStore },
       secret: await secretOf(databaseUrl),
       clock: { now: () => new Date() },
-      config: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20, login: true },
+      config: { codes: { lifetimeSeconds: 3600, attempts: 5, attemptsPerDay: 20, login: true } },
     })
     return await Promise.all(
       rows.map(async ({ uuid, email }) => {

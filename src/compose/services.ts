@@ -29,7 +29,6 @@ import { createHashing } from '../domain/foundation/hashing/room.ts'
 import type { Identifier } from '../domain/foundation/identifiers/identifier.ts'
 import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
 import { createTestIdentities } from '../domain/foundation/test-identities/service.ts'
-import { createAttempts } from '../domain/limits/attempts/service.ts'
 import { withPumpingGuard } from '../domain/limits/limits/pumping-guard.ts'
 import { createLimitService } from '../domain/limits/limits/service.ts'
 import { type CodeService, createCodeService } from '../domain/messages/codes/service.ts'
@@ -136,7 +135,7 @@ function createFoundation(ground: Ground) {
 
 /** The funnel of SMS comes with the limits, which ask it for the ranges of numbers that are closed. */
 function createLimits(below: ReturnType<typeof createFoundation>) {
-  const { stores, config, tellOperator } = below
+  const { stores, tellOperator } = below
   const funnel = createFunnel({ ...below, store: stores.smsFunnel })
   const limits = createLimitService({
     ...below,
@@ -144,25 +143,14 @@ function createLimits(below: ReturnType<typeof createFoundation>) {
     onAlarm: () => tellOperator('operator_wrong_codes'),
     onDry: (pool) => tellOperator('operator_pool_dry', pool),
   })
-  const attempts = createAttempts({
-    ...below,
-    store: stores.attempts,
-    attemptsPerDay: config.codes.attemptsPerDay,
-    onWrong: limits.noteWrongCode,
-  })
-  return { ...below, funnel, limits, attempts }
+  return { ...below, funnel, limits }
 }
 
 /** A message may carry a link of a folder above: the links are made from the secret alone. */
 function createMessages(below: ReturnType<typeof createLimits>) {
   const { stores, config, funnel, limits, secret } = below
   const { baseUrl } = config.server
-  const codes = createCodeService({
-    ...below,
-    store: stores.codes,
-    config: config.codes,
-    onRight: funnel.verified,
-  })
+  const codes = createCodeService({ ...below, onRight: funnel.verified, onWrong: limits.noteWrongCode })
   const removalLinks = createRemovalLinks({ secret, baseUrl })
   const undoLinks = createUndoLinks({ secret, baseUrl })
   const delivery = createDelivery({

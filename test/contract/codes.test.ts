@@ -2,9 +2,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import type { CodeResult } from '../../src/domain/limits/attempts/service.ts'
+import { stranger } from '../../src/domain/limits/limits/callers.ts'
+import type { AttemptStore } from '../../src/domain/messages/codes/attempt-store.ts'
 import { type CodeBinding, createCodeService } from '../../src/domain/messages/codes/service.ts'
-import type { CodeKey } from '../../src/domain/messages/codes/store.ts'
+import type { CodeKey, CodeResult } from '../../src/domain/messages/codes/store.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import type { ServerSecret } from '../../src/platform/secret.ts'
@@ -53,12 +54,21 @@ forEachBackend('one-time codes', (backend, name) => {
   })
 
   test('of 32 calls with the right code and another contact one is right, and none of the others is wrong', async () => {
+    let counted = 0
+    const attempts = {
+      async reserve(keys: unknown[]) {
+        counted += keys.length
+        return keys.map(() => ({ isOpen: true }))
+      },
+      async release(keys: unknown[]) {
+        counted -= keys.length
+      },
+    }
     const codes = createCodeService({
-      store: backend().codes,
-      attempts: { run: () => Promise.reject(new Error('not used')), decoy: () => crypto.randomUUID() },
+      stores: { codes: backend().codes, attempts: attempts as unknown as AttemptStore },
       secret: { tag: (...parts: unknown[]) => hashOf(parts.join()) } as unknown as ServerSecret,
       clock: { now: () => start },
-      config: { attempts: 5, lifetimeSeconds: 600 } as Config['codes'],
+      config: { codes: { attempts: 5, lifetimeSeconds: 600 } } as Config,
     })
     const sent: CodeBinding = { ...newKey(), purpose: 'two_factor', destination: '+33612345678' }
     const seed = codes.createSeed()
@@ -66,10 +76,19 @@ forEachBackend('one-time codes', (backend, name) => {
     const typed = codes.reveal(sent, seed)
     const others = [sent.destination]
     const named = { ...sent, destination: 'ada@example.com' }
-    const compare = () => codes.compare(named, typed, { allowed: true, others })
-    const results = await times(32, compare)
+    const results: CodeResult[] = []
+    const by = { caller: stranger({ addressBucket: '192.0.2.1' }), name: named.destination, others }
+    const attempt = () =>
+      codes.attempt(named, typed, by, async (_, compareSent) => {
+        const result = await compareSent(true)
+        results.push(result)
+        return result
+      })
+    const outcomes = await Promise.allSettled(Array.from({ length: 32 }, attempt))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(results.sort()).toEqual(['right', ...Array(31).fill('spent')])
-    expect(await compare()).toBe('spent')
+    const late = await attempt().catch(({ errorCode }) => errorCode)
+    expect([late, results.pop(), counted]).toEqual(['invalid_code', 'spent', 0])
   })
 
   test('without a code nothing passes', async () => {

@@ -14,8 +14,8 @@ import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { decoyUuid } from '../../foundation/decoys/decoys.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
-import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, inSession, withPassword } from '../../limits/limits/callers.ts'
+import type { CodeService } from '../../messages/codes/service.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { RefreshTokens } from '../../sessions/tokens/refresh-token.ts'
 import type { WebAuthnOptions } from '../../sign-in/passkeys/registration.ts'
@@ -88,7 +88,7 @@ export interface AdministratorSessions {
 type Needs = Parameters<typeof createPageFactors>[0] & {
   passwordCheck: PasswordCheck
   devices: KnownDevices
-  attempts: Attempts
+  codes: Pick<CodeService, 'failInSession' | 'clearInSession'>
   refreshTokens: RefreshTokens
 } & {
   stores: {
@@ -118,7 +118,7 @@ const fingerprintOf = (device: string | undefined) =>
 const newCookie = () => randomBytes(32).toString('base64url')
 
 export function createAdministratorSessions(needs: Needs): AdministratorSessions {
-  const { passwordCheck, devices, attempts, authenticators, refreshTokens, limits } = needs
+  const { passwordCheck, devices, codes, authenticators, refreshTokens, limits } = needs
   const { secret, events, clock, config, stores } = needs
   const factors = createPageFactors(needs)
   const pending = createPendingSignIns(needs)
@@ -295,10 +295,10 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
       if (!right) {
         events.add('administrator.sign_in_failed', account)
         // A thief who guesses inside a stolen session must not go on for as long as it lives.
-        if (await attempts.failInSession(sessionId)) await stores.sessions.end(sessionId, id, clock.now())
+        if (await codes.failInSession(sessionId)) await stores.sessions.end(sessionId, id, clock.now())
         throw wrongPassword('password')
       }
-      await attempts.clearInSession(sessionId)
+      await codes.clearInSession(sessionId)
       await recordingFailure(account, () => factors.take(account, proof, sessionId, caller))
       await stores.administratorSessions.prove(sessionId, clock.now())
     },

@@ -7,8 +7,8 @@ import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Attempts } from '../../limits/attempts/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeService } from '../../messages/codes/service.ts'
 import { codePurposes } from '../../messages/codes/store.ts'
 import { noticePurposes } from '../../messages/outbox/message.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/sessions/session.ts'
@@ -22,7 +22,7 @@ export interface LimitLifts {
 }
 
 interface Needs {
-  attempts: Attempts
+  codes: CodeService
   limits: LimitService
   clock: Clock
   config: Config
@@ -30,7 +30,7 @@ interface Needs {
 }
 
 export function createLimitLifts(needs: Needs): LimitLifts {
-  const { attempts, limits, clock, config } = needs
+  const { codes, limits, clock, config } = needs
   const { accounts, sessions, events } = needs.stores
   const { defaultCountry } = config.accounts
 
@@ -58,7 +58,7 @@ export function createLimitLifts(needs: Needs): LimitLifts {
       }
       for (const identifier of identifiers) {
         await limits.lift(identifier, { account: about, purposes: [...codePurposes, ...noticePurposes] })
-        await attempts.forget(identifier.key, account?.uuid ?? null)
+        await codes.forgetAttempts(identifier.key, account?.uuid ?? null)
       }
       await events.add([{ type: 'limits.lifted', account: account?.uuid ?? null }], now)
     },

@@ -19,7 +19,7 @@ import { sessionLives, updateLockedAccount } from '../../accounts/accounts/accou
 import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
-import { forgetSecondStep } from '../../limits/attempts/attempts-sql.ts'
+import { forgetSecondStep } from '../../messages/codes/code-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { endSessionsOf, isOfSameBrowser, keepTwoFactorSession } from '../../sessions/sessions/session-sql.ts'

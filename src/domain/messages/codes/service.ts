@@ -7,11 +7,14 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
+import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
-import type { Attempt, Attempts, CodeResult, Tried } from '../../limits/attempts/service.ts'
 import { callerGroups } from '../../limits/limits/callers.ts'
-import { type CodeKey, type CodeStore, codePurposes, type TriedKey } from './store.ts'
+import { createPendingAttempts } from '../../limits/limits/pending-attempts.ts'
+import { type AttemptStore, IN_A_ROW } from './attempt-store.ts'
+import { type Counted, type CountedAttempt, createCounting } from './counting.ts'
+import { type CodeKey, type CodeResult, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
 export const CODE_DIGITS = 6
 
@@ -21,7 +24,30 @@ export interface CodeBinding extends CodeKey {
 }
 
 /** The code that a typed one is compared with. */
-type TriedBinding = Omit<CodeBinding, 'group'> & TriedKey
+type TriedCode = Omit<CodeBinding, 'group'> & TriedKey
+
+/** The caller of an attempt, and the exceptions that hold for it. */
+export interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
+  /** The attempt counts on this, if that is not the subject of the code. */
+  countsOn?: string
+  /** A right code stays valid, since the call is refused for another reason. */
+  keepsRight?: boolean
+  /** The code of this one is right, as often as it comes, and no other. */
+  test?: TestIdentity | null
+  /** Other contacts of the account, to which the code may have gone as well. */
+  others?: readonly string[]
+}
+
+/**
+ * Decides an attempt that was counted. If it is not `allowed`, the work must be the same and the result never right.
+ * `compareSent` compares with the code that was sent, or with a decoy unless `accepts`.
+ */
+export type Compare = (
+  allowed: boolean,
+  compareSent: (accepts: boolean) => Promise<CodeResult>,
+) => Promise<CodeResult>
+
+const withTheSent: Compare = (_, compareSent) => compareSent(true)
 
 export interface CodeService {
   readonly lifetimeSeconds: number
@@ -41,34 +67,11 @@ export interface CodeService {
   /** The six digits, for the message. */
   reveal(binding: CodeBinding, seed: Uint8Array): string
   /**
-   * Uses up the code, or the one of another group. The attempt is counted on the caller (see the room `attempts`), on
-   * `countsOn` if that is not the subject of the binding. `keepsRight`: a right code stays valid. A refusal does not
-   * say why, except after too many attempts.
+   * Counts one attempt on the caller and lets `compare` decide it, by default with the code that was sent, of this or
+   * another group. A right code is used up. The counting is taken back if it was right or spent, so that parallel calls
+   * with one right code use up nothing. A refusal does not say why, except after too many attempts.
    */
-  take(
-    binding: CodeBinding,
-    typed: string,
-    by: Pick<Tried, 'caller' | 'name' | 'eachAddress' | 'boundByName'> & {
-      countsOn?: string
-      keepsRight?: boolean
-      test?: TestIdentity | null
-    },
-  ): Promise<void>
-  /**
-   * Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. `keepsRight`:
-   * a right code stays valid, since the call is refused for another reason. `test`: the code of this one is right, as
-   * often as it comes, and no other.
-   */
-  compare(
-    binding: TriedBinding,
-    typed: string,
-    attempt: Pick<Attempt, 'allowed'> & {
-      keepsRight?: boolean
-      test?: TestIdentity | null
-      /** Other contacts of the account, to which the code may have gone as well. */
-      others?: readonly string[]
-    },
-  ): Promise<CodeResult>
+  attempt(code: Omit<CodeBinding, 'group'>, typed: string, attempt: Attempt, compare?: Compare): Promise<void>
   /** Ends every code of the subject, also those whose message is still on its way. */
   kill(subject: string): Promise<void>
   /**
@@ -76,21 +79,35 @@ export interface CodeService {
    * right.
    */
   decoySubject(identifierKey: string): string
+  /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
+  failInSession(sessionId: string): Promise<boolean>
+  /** The right one. */
+  clearInSession(sessionId: string): Promise<void>
+  /** Forgets every attempt at an account, and at the name by which strangers try it. */
+  forgetAttempts(name: string, accountUuid: string | null): Promise<void>
+  /** Called after a reset: it forgets what was tried today without a known device. */
+  clearDay(accountUuid: string, purposes: string[]): Promise<void>
 }
 
-interface Options {
-  store: CodeStore
-  attempts: Pick<Attempts, 'run' | 'decoy'>
+interface Needs {
+  stores: { codes: CodeStore; attempts: AttemptStore }
   secret: ServerSecret
   clock: Clock
-  config: Config['codes']
+  config: Pick<Config, 'codes'>
   /** Called after a right code, and not waited for. */
-  onRight?(binding: Omit<CodeBinding, 'group'>): void
+  onRight?(code: Omit<CodeBinding, 'group'>): void
+  /** Called after each wrong one, and not waited for. */
+  onWrong?(): Promise<void>
   metrics?: Pick<Metrics, 'count'>
 }
 
-export function createCodeService(options: Options): CodeService {
-  const { store, attempts, secret, clock, config, onRight, metrics = noMetrics } = options
+export function createCodeService(needs: Needs): CodeService {
+  const { secret, clock, onRight, onWrong, metrics = noMetrics } = needs
+  const { codes: store, attempts } = needs.stores
+  const config = needs.config.codes
+  const decoy = (...parts: string[]) => decoySubject(secret, ...parts)
+  const countingOn = createCounting({ ...config, store: attempts, clock, decoy })
+  const pending = createPendingAttempts()
   const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
 
   /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
@@ -105,18 +122,14 @@ export function createCodeService(options: Options): CodeService {
   const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
     secret.tag('code hash', subject, purpose, destination, digits)
 
-  const holds = (tried: TriedBinding, digits: string, orSpent = false) =>
+  const holds = (tried: TriedCode, digits: string, orSpent = false) =>
     store.holds(tried, hash(tried, digits), config.attempts, clock.now(), orSpent)
 
   /**
-   * The binding with the destination from which the digits are right; the given one if they are right from none. A spent
+   * The code with the destination from which the digits are right; the given one if they are right from none. A spent
    * code is found too, so that a parallel call with it does not count as a wrong attempt.
    */
-  async function findSent(
-    tried: TriedBinding,
-    digits: string,
-    others: readonly string[],
-  ): Promise<TriedBinding> {
+  async function findSent(tried: TriedCode, digits: string, others: readonly string[]): Promise<TriedCode> {
     for (const destination of others) {
       const other = { ...tried, destination }
       if (await holds(other, digits, true)) return other
@@ -124,25 +137,67 @@ export function createCodeService(options: Options): CodeService {
     return tried
   }
 
-  const compare: CodeService['compare'] = async (
-    binding,
-    typed,
-    { allowed, keepsRight = false, test = null, others = [] },
-  ) => {
-    const tried = allowed ? binding : { ...binding, subject: attempts.decoy('closed', binding.subject) }
+  /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
+  async function compareSent(
+    code: TriedCode,
+    typed: string,
+    { keepsRight = false, test = null, others = [] }: Attempt,
+    allowed: boolean,
+  ): Promise<CodeResult> {
+    const tried = allowed ? code : { ...code, subject: decoy('closed', code.subject) }
     const digits = digitsOf(typed)
     if (test !== null) return allowed && isCodeOf(test, digits) ? 'right' : 'wrong'
     const sent = await findSent(tried, digits, others)
     if (keepsRight && (await holds(sent, digits))) return 'right'
     const result = await store.take(sent, hash(sent, digits), config.attempts, clock.now())
-    if (result === 'right') onRight?.({ ...binding, destination: sent.destination })
+    if (result === 'right') onRight?.({ ...code, destination: sent.destination })
     if (allowed && result !== 'spent')
       metrics.count('codes_total', {
-        purpose: binding.purpose,
+        purpose: code.purpose,
         channel: channelOf(sent),
         stage: result === 'right' ? 'verified' : 'wrong',
       })
     return result
+  }
+
+  /** Counted, committed, then compared: in this order, whatever the result. */
+  async function attempt(
+    code: Omit<CodeBinding, 'group'>,
+    typed: string,
+    by: Attempt,
+    compare: Compare = withTheSent,
+  ): Promise<void> {
+    const { counter, count } = countingOn({
+      ...by,
+      subject: by.countsOn ?? code.subject,
+      purpose: code.purpose,
+    })
+    const tried = { ...code, group: by.byAddress ? null : by.caller.group }
+    let counted = null as CountedAttempt | null
+
+    async function admit() {
+      await counted?.refund(false)
+      counted = await count()
+      return counted.allowed ? counted : null
+    }
+
+    async function decide({ allowed, refund, refusal }: CountedAttempt) {
+      const result = await compare(allowed, (accepts) =>
+        compareSent(tried, typed, by, allowed && accepts),
+      ).catch(async (error) => {
+        await refund(false)
+        throw error
+      })
+      const refunded = result !== 'wrong'
+      if (refunded) await refund(result === 'right')
+      return { refunded, result, refusal }
+    }
+
+    // One that is not allowed is compared all the same, with a decoy, unless another one is about to be refunded.
+    const { result, refusal } = (await pending.run(counter, admit, decide)) ?? (await decide(counted!))
+    if (result === 'right') return
+    if (result === 'wrong') void onWrong?.()
+    throw refusal()
   }
 
   return {
@@ -158,11 +213,7 @@ export function createCodeService(options: Options): CodeService {
       return store.start(binding, { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now) }, now)
     },
     reveal,
-    take: (binding, typed, { countsOn = binding.subject, keepsRight = false, test = null, ...by }) =>
-      attempts.run({ ...by, subject: countsOn, purpose: binding.purpose }, ({ allowed }) =>
-        compare({ ...binding, group: by.caller.group }, typed, { allowed, keepsRight, test }),
-      ),
-    compare,
+    attempt,
     async kill(subject) {
       const now = clock.now()
       // The code is not removed: a sending that finds no code would put its own there.
@@ -174,7 +225,13 @@ export function createCodeService(options: Options): CodeService {
         ),
       )
     },
-    decoySubject: (identifierKey) => attempts.decoy(identifierKey),
+    decoySubject: decoy,
+    failInSession: async (sessionId) =>
+      (await attempts.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
+    clearInSession: (sessionId) => attempts.clearInARow(passwordIn(sessionId)),
+    forgetAttempts: (name, accountUuid) =>
+      attempts.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])]),
+    clearDay: (accountUuid, purposes) => attempts.clearDay(accountUuid, purposes, clock.now()),
   }
 }
 
@@ -183,3 +240,9 @@ const digitsOf = (typed: string) => (typed.length > 64 ? '' : typed.replace(/\s/
 
 const channelOf = ({ destination }: { destination: string }) =>
   destination.startsWith('+') ? 'sms' : 'email'
+
+const passwordIn = (sessionId: string) => ({
+  subject: sessionId,
+  group: 'owner' as const,
+  factor: 'password',
+})

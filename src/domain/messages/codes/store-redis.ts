@@ -5,9 +5,8 @@
  */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
-import type { CodeResult } from '../../limits/attempts/service.ts'
 import { callerGroups } from '../../limits/limits/callers.ts'
-import type { CodeKey, CodeStore } from './store.ts'
+import type { CodeKey, CodeResult, CodeStore } from './store.ts'
 
 /** The key's own expiry is for tidiness; what counts is `ends` against the caller's clock. */
 const put = defineScript(`

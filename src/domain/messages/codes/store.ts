@@ -5,7 +5,6 @@
  * nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets `right`. A
  * code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an expiry.
  */
-import type { CodeResult } from '../../limits/attempts/service.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 
 export const codePurposes = [
@@ -40,6 +39,9 @@ export interface CodeKey {
 
 /** The group of the caller; null if a wrong attempt counts on no code. */
 export type TriedKey = Omit<CodeKey, 'group'> & { group: CallerGroup | null }
+
+/** The outcome of a comparison. `spent`: right but already used, so that repeating it reveals nothing. */
+export type CodeResult = 'right' | 'spent' | 'wrong'
 
 export interface CodeStore {
   /**

@@ -197,7 +197,7 @@ export function createContactsService(needs: Needs): ContactsService {
       await limits.chargeVisit('verification', caller)
       const change = await store.find(account, kind)
       // Counted on the account and not on this change, so that a new request does not allow more wrong codes.
-      await codes.take(bindingOf(account.uuid, kind, change), otp, {
+      await codes.attempt(bindingOf(account.uuid, kind, change), otp, {
         caller,
         name: '',
         countsOn: account.uuid,

@@ -29,7 +29,6 @@ import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
-import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, type CallerGroup, stranger } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -72,7 +71,6 @@ interface Needs {
   codes: CodeService
   accountCodes: AccountCodes
   limits: LimitService
-  attempts: Attempts
   devices: KnownDevices
   hashing: HashService
   reauthentication: Reauthentication
@@ -85,7 +83,7 @@ interface Needs {
 }
 
 export function createPasswordsService(needs: Needs): PasswordsService {
-  const { admission, testIdentities, codes, accountCodes, limits, attempts, devices, hashing } = needs
+  const { admission, testIdentities, codes, accountCodes, limits, devices, hashing } = needs
   const { reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
   const { defaultCountry } = config.accounts
@@ -186,9 +184,9 @@ export function createPasswordsService(needs: Needs): PasswordsService {
     await limits.clear(
       [...keys].flatMap((key) => callers.flatMap((one) => counters.wrongPasswords(one, key))),
     )
-    await attempts.clearDay(account.uuid, ['login_code', 'password_reset'])
+    await codes.clearDay(account.uuid, ['login_code', 'password_reset'])
     const isFirstToday = await limits.admits([counters.onceADay('second step cleared', account.uuid)])
-    if (isFirstToday) await attempts.clearDay(account.uuid, ['two_factor'])
+    if (isFirstToday) await codes.clearDay(account.uuid, ['two_factor'])
   }
 
   return {
@@ -227,7 +225,7 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       await limits.chargeVisit('verification', caller)
       hashing.requireFreePlace({ owner: caller.group === 'owner' })
       const binding = bindingOf(account, identifier, caller.group)
-      await codes.take(binding, body.otp, { caller, name: identifier.key })
+      await codes.attempt(binding, body.otp, { caller, name: identifier.key })
       if (account === null) throw new AppError('invalid_code')
       requireOrdinary(account)
       await replace(account, identifier, body.password, caller, client)

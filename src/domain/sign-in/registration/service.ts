@@ -262,7 +262,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     const accepts = await admission.hasAccepted(entry, account, identifier, tag)
     const isComplete = !signsIn || account === null || accountClaims.isComplete(account)
     const by = { caller, name: identifier.key, eachAddress: true, boundByName, countsOn }
-    await codes.take(binding, otp, {
+    await codes.attempt(binding, otp, {
       ...by,
       keepsRight: !accepts || !isComplete,
       test: account && entry.test,

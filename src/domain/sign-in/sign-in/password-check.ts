@@ -8,8 +8,8 @@ import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
-import { createPendingAttempts } from '../../limits/attempts/pending-attempts.ts'
 import type { Caller } from '../../limits/limits/callers.ts'
+import { createPendingAttempts } from '../../limits/limits/pending-attempts.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 
 export interface PasswordTry {

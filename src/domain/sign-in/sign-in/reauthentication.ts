@@ -9,9 +9,9 @@ import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import { type Account, verifiedKeys } from '../../accounts/accounts/account.ts'
-import type { Attempts } from '../../limits/attempts/service.ts'
 import { inSession } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
+import type { CodeService } from '../../messages/codes/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
@@ -71,7 +71,7 @@ interface Needs {
   passwordCheck: PasswordCheck
   secondFactor: SecondFactor
   limits: LimitService
-  attempts: Attempts
+  codes: CodeService
   clock: Clock
   confirmByPasskey: ConfirmByPasskey
   recentSignIn: RecentSignIn
@@ -79,7 +79,7 @@ interface Needs {
 }
 
 export function createReauthentication(needs: Needs): Reauthentication {
-  const { passwordCheck, secondFactor, limits, attempts, clock, confirmByPasskey, recentSignIn } = needs
+  const { passwordCheck, secondFactor, limits, codes, clock, confirmByPasskey, recentSignIn } = needs
   const { sessions } = needs.stores
 
   async function requirePassword(
@@ -96,9 +96,9 @@ export function createReauthentication(needs: Needs): Reauthentication {
       password,
       countsAsLogin: true,
     })
-    if (right) return attempts.clearInSession(sessionId)
+    if (right) return codes.clearInSession(sessionId)
     // Otherwise somebody with a stolen session could guess the password until the session expires.
-    if (await attempts.failInSession(sessionId)) await sessions.end(sessionId, account.uuid, clock.now())
+    if (await codes.failInSession(sessionId)) await sessions.end(sessionId, account.uuid, clock.now())
     throw wrongPassword(field)
   }
 

@@ -12,7 +12,6 @@ import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
-import type { Attempts } from '../../limits/attempts/service.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
@@ -30,7 +29,6 @@ import { createSignInService } from './service.ts'
 interface Needs {
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
-  attempts: Attempts
   authenticators: Authenticators
   clock: Clock
   codes: CodeService

@@ -12,11 +12,10 @@ import type { Authenticators, HeldFactors } from '../../credentials/authenticato
 import { decoyRecipient } from '../../foundation/decoys/decoys.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { TestIdentity } from '../../foundation/test-identities/service.ts'
-import type { Attempts, CodeResult } from '../../limits/attempts/service.ts'
 import type { Caller, CallerGroup } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
-import type { CodePurpose } from '../../messages/codes/store.ts'
+import type { CodePurpose, CodeResult } from '../../messages/codes/store.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { SpentContact } from './first-factor-record.ts'
@@ -113,7 +112,6 @@ const noSentCode: CompareSent = async () => 'wrong'
 
 interface Needs {
   codes: CodeService
-  attempts: Attempts
   authenticators: Authenticators
   notices: OwnerNotices
   limits: LimitService
@@ -143,7 +141,7 @@ export const onlySentCodes = { app: 'none', acceptsSentCodes: true, stored: noth
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
 
 export function createSecondFactor(needs: Needs): SecondFactor {
-  const { codes, attempts, notices, authenticators, limits, outbox, config } = needs
+  const { codes, notices, authenticators, limits, outbox, config } = needs
   const { defaultCountry } = config.accounts
   const { allowEmail } = config.twoFactor
 
@@ -347,20 +345,12 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     const found = await find(account)
     const held = attempt.asFirst ? { ...found, ...onlySentCodes } : found
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
-    const { purpose } = sent
-    const tried = { caller, subject: sent.subject, purpose, factor, name, byAddress }
-    await attempts.run(tried, async ({ allowed }) => {
-      const binding = byAddress ? { ...sent, group: null } : sent
-      const compare: CompareSent = (accepts) =>
-        codes.compare(binding, typed, {
-          allowed: allowed && accepts,
-          keepsRight: keeps,
-          test,
-          others: othersThan(attempt.asFirst ? null : account, sent, attempt.spent),
-        })
+    const others = othersThan(attempt.asFirst ? null : account, sent, attempt.spent)
+    const by = { caller, factor, name, byAddress, keepsRight: keeps, test, others }
+    await codes.attempt(sent, typed, by, async (allowed, compareSent) => {
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
       const tryable = allowed ? held : { ...held, account: null, stored: nothingStored }
-      const result = await verify(tryable, typed, compare, keeps)
+      const result = await verify(tryable, typed, compareSent, keeps)
       if (result === 'wrong') await noteWrongCode(account, attempt)
       return result
     })

@@ -10,7 +10,6 @@ import type { Config } from '../../../platform/config/types.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { Attempts } from '../../limits/attempts/service.ts'
 import { type Caller, inSession } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -56,7 +55,6 @@ interface Needs {
   reauthentication: Reauthentication
   authenticators: Authenticators
   codes: CodeService
-  attempts: Attempts
   limits: LimitService
   outbox: Outbox
   config: Config
@@ -67,8 +65,7 @@ interface Needs {
 const QUIET_MODULES = 4
 
 export function createTwoFactorService(needs: Needs): TwoFactorService {
-  const { secondFactor, reauthentication, authenticators, codes, attempts, limits, outbox, config, stores } =
-    needs
+  const { secondFactor, reauthentication, authenticators, codes, limits, outbox, config, stores } = needs
   const { defaultCountry } = config.accounts
 
   /** An e-mail address counts as a second factor only if the configuration allows it. */
@@ -132,7 +129,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
       await secondFactor.requireOther(account)
-      await codes.take(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
+      await codes.attempt(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
       return authenticators.enable(signedIn)
     },
 
@@ -150,8 +147,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       const caller = await countVerification(signedIn, client)
       const { uuid } = signedIn.account
       let recoveryCodes: string[] | null = null
-      const tried = { caller, subject: uuid, purpose: 'two_factor_enrolment', factor: 'totp', name: '' }
-      await attempts.run(tried, async ({ allowed }) => {
+      const code = { subject: uuid, purpose: 'two_factor_enrolment', destination: uuid } as const
+      await codes.attempt(code, otp, { caller, factor: 'totp', name: '' }, async (allowed) => {
         recoveryCodes = allowed ? await authenticators.confirmEnrolment(signedIn, otp) : null
         return recoveryCodes === null ? 'wrong' : 'right'
       })

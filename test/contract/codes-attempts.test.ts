@@ -1,6 +1,6 @@
-/** The promise of AttemptStore, on the two backends that are PostgreSQL. */
+/** The promise of the AttemptStore of codes, on the two backends that are PostgreSQL. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { AttemptKey } from '../../src/domain/limits/attempts/store.ts'
+import type { AttemptKey } from '../../src/domain/messages/codes/attempt-store.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
 
 setDefaultTimeout(20_000)

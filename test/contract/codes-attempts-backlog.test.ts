@@ -1,6 +1,6 @@
 /** The time in which an attempt is taken back, however many others its day has. It is measured, so it runs alone. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { AttemptKey } from '../../src/domain/limits/attempts/store.ts'
+import type { AttemptKey } from '../../src/domain/messages/codes/attempt-store.ts'
 import { measured } from '../helpers/timing.ts'
 import { forEachBackend, type OpenBackend } from './backends.ts'
 
