@@ -18,9 +18,15 @@ const domain = source.filter(({ path }) => path.startsWith('src/domain/'))
 const lines = (files: SourceFile[]) => files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
 const linesOf = async (pattern: string) => lines(await readFiles(pattern))
 
-/** Files with keys such as `sent_to:`, which only the interface and the database write so. */
-const holdsWireFormat = ({ path, text }: SourceFile) =>
-  !/-sql\.ts$|store(-postgres|-redis)?\.ts$/.test(path) && /^\s+[a-z]+(?:_[a-z]+)+\??: /m.test(text)
+const snakeCaseKey = /^\s+([a-z]+(?:_[a-z]+)+)\??: /gm
+const keysIn = ({ text }: SourceFile) => [...text.matchAll(snakeCaseKey)].map(([, key]) => key as string)
+const declaresSchemas = ({ path }: SourceFile) => /(?:^|\/)(routes|[a-z-]+-schemas?)\.ts$/.test(path)
+
+/** The names of the interface. Other keys are named by texts, by providers, or by formats that are only stored. */
+const interfaceNames = new Set(source.filter(declaresSchemas).flatMap(keysIn))
+const holdsWireFormat = (file: SourceFile) =>
+  !/-sql\.ts$|store(-postgres|-redis)?\.ts$|\/words-[a-z]+\.ts$|\/providers\//.test(file.path) &&
+  keysIn(file).some((key) => interfaceNames.has(key))
 
 const writers = writersOf(source)
 const wireFiles = domain.filter(holdsWireFormat)
@@ -37,6 +43,7 @@ const counted = {
   'files that write sessions': writers.get('sessions')?.size ?? 0,
   'tables that more than one file writes': several.length,
   'files of the domain with the wire format': wireFiles.length,
+  'of these, beside routes and schemas': wireFiles.filter((file) => !declaresSchemas(file)).length,
   'rooms with the wire format in several files': wireRooms.filter((files) => files.length > 1).length,
   'circles of imports': circlesOf(source).length,
   'files above 300 lines': source.filter(({ text }) => text.split('\n').length > 300).length,
