@@ -118,7 +118,9 @@ export function createInvitationRoutes(
           { headers, caller, path, body },
           {
             async make(wanted) {
-              const { code, link, invitation } = await invitations.create(caller, body, wanted)
+              const { role_id: roleId, expires_in: lifetimeSeconds } = body
+              const wish = { ...body, roleId, lifetimeSeconds }
+              const { code, link, invitation } = await invitations.create(caller, wish, wanted)
               const shown: { code: string | null; link: string | null } = { code, link }
               const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
               return { id: invitation.uuid, answer }

@@ -16,12 +16,11 @@ import { groupLetters, randomLetters } from '../../messages/codes/letters.ts'
 import { type AdminCaller, scopesOf } from '../access/access.ts'
 
 export interface InvitationWish {
-  role_id?: number | string | null | undefined
+  roleId?: number | string | null | undefined
   groups?: string[] | null | undefined
   domain?: string | null | undefined
   uses?: number | undefined
-  /** Seconds. */
-  expires_in?: number | undefined
+  lifetimeSeconds?: number | undefined
   note?: string | null | undefined
 }
 
@@ -66,7 +65,7 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
     role: invitation.roleId === null ? null : roles.nameOf(invitation.roleId),
   })
 
-  function read({ role_id: role, groups, domain, uses, expires_in: lifetime, note }: InvitationWish) {
+  function read({ roleId: role, groups, domain, uses, lifetimeSeconds, note }: InvitationWish) {
     const names = [...new Set(groups ?? [])].sort()
     if (!names.every(isGroupName) || names.length > MAXIMUM_GROUPS) throw invalid('groups')
     if (domain && !isDomain(domain)) throw invalid('domain')
@@ -75,7 +74,7 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
       groups: names,
       domain: domain ? domain.toLowerCase() : null,
       uses: uses ?? 1,
-      lifetimeMs: (lifetime ?? DEFAULT_LIFETIME_SECONDS) * 1000,
+      lifetimeMs: (lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS) * 1000,
       note: note || null,
     }
   }

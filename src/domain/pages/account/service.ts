@@ -14,7 +14,7 @@ import type { IdentityService } from '../../sign-in/identities/service.ts'
 import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
 import type { PasswordsService } from '../../sign-in/passwords/service.ts'
-import type { OwnerProof } from '../../sign-in/sign-in/reauthentication.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { SocialService } from '../../sign-in/social/service.ts'
 import type { TwoFactorService } from '../../sign-in/two-factor/service.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
@@ -106,7 +106,7 @@ export function createAccountPages(needs: Needs) {
       const { password: current_password, ...proof } = proofOf(visit, rest)
       await passwords.change(
         visit.session,
-        { password, password_confirmation: password, current_password, ...proof },
+        { password, confirmation: password, current_password, ...proof },
         visit.caller,
       )
       return back(visit, '/account', 'password_changed')

@@ -142,7 +142,7 @@ export function createApplicationService(needs: Needs): ApplicationService {
       throw new AppError('invalid_grant')
     }
     const next = await sessions.refresh(form.refresh_token, { address, fingerprint: null })
-    return tokens(next.access_token, next.refresh_token)
+    return tokens(next.accessToken, next.refreshToken)
   }
 
   return {

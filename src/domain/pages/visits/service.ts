@@ -20,7 +20,7 @@ import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { BrowserSession, BrowserSessions } from '../../sessions/browser-sessions/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
 import type { Html } from '../frame/html.ts'
 import {
@@ -92,7 +92,7 @@ export interface Visits {
   /** Names a ticket that is kept later. */
   newTicketName(): string
   /** Signs the browser in: its cookies go with the next answer. */
-  signIn(visit: Visit, answer: LogInAnswer & { device_token?: string }): Promise<void>
+  signIn(visit: Visit, session: OpenedSession): Promise<void>
   signOut(visit: Visit): Promise<void>
   setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void
   /** The address of a page with a flow. */
@@ -352,7 +352,7 @@ export function createVisits(needs: Needs): Visits {
       return name
     },
 
-    async signIn(visit, { refresh_token: cookie, device_token: trusted }) {
+    async signIn(visit, { refreshToken: cookie, deviceToken: trusted }) {
       const { jar, setCookies, browser, flow } = state(visit)
       await browserSessions.replace(jar.read('session'), cookie)
       const stays = flow.typed?.stay === 'yes'

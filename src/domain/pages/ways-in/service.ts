@@ -5,7 +5,7 @@ import { lacksTerms, termsRequired } from '../../accounts/admission/service.ts'
 import type { Memberships } from '../../self-service/invitations/service.ts'
 import type { MeService } from '../../self-service/me/service.ts'
 import type { BrowserSessions } from '../../sessions/browser-sessions/service.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
 import type { LoginService } from '../../sign-in/login/service.ts'
 import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
@@ -63,12 +63,9 @@ export function createWaysIn(needs: Needs) {
   }
 
   async function askForSecondFactor(visit: Visit, due: TwoFactorDue, identifier: string): Promise<Response> {
-    const { login_token, methods, sent_to } = due
-    const ticket = await visits.keep(
-      { kind: 'second_factor', login_token, identifier },
-      SECOND_FACTOR_SECONDS,
-    )
-    return turn(visit, '/code', { ticket, methods, ...(sent_to !== null && { sentTo: sent_to }) })
+    const { loginToken, methods, sentTo } = due
+    const ticket = await visits.keep({ kind: 'second_factor', loginToken, identifier }, SECOND_FACTOR_SECONDS)
+    return turn(visit, '/code', { ticket, methods, ...(sentTo !== null && { sentTo }) })
   }
 
   /** Somebody who had an account before they followed the link of an invitation is asked to join. */
@@ -90,11 +87,11 @@ export function createWaysIn(needs: Needs) {
   }
 
   /** The end of every sign-in. `maybeNew`: the account may have been opened just now, by the invitation. */
-  async function arrive(visit: Visit, signedIn: LogInAnswer, maybeNew = false): Promise<Response> {
+  async function arrive(visit: Visit, signedIn: OpenedSession, maybeNew = false): Promise<Response> {
     await visits.signIn(visit, signedIn)
     if (maybeNew) delete visit.flow.invitation
     if (accounts.terms === '') return goOn(visit)
-    if (visit.flow.terms === accounts.terms) await keepTerms(visit, signedIn.refresh_token)
+    if (visit.flow.terms === accounts.terms) await keepTerms(visit, signedIn.refreshToken)
     return turn(visit, '/sign-in/terms')
   }
 
@@ -170,8 +167,8 @@ export function createWaysIn(needs: Needs) {
       const isSecondFactor = ticket?.kind === 'second_factor'
       if (!isSecondFactor && visit.flow.methods) throw new AppError('login_expired')
       noteTerms(visit, typed)
-      const proof = isSecondFactor ? { login_token: ticket.login_token } : creation(visit)
-      const trust = { trust_device: typed.trust === 'yes' }
+      const proof = isSecondFactor ? { loginToken: ticket.loginToken } : creation(visit)
+      const trust = { trustDevice: typed.trust === 'yes' }
       const identifier = isSecondFactor ? (ticket.identifier ?? '') : identifierOf(visit, typed)
       const body = { identifier, otp: otp.replace(/\s/g, ''), ...proof, ...trust }
       const outcome = await loginByCode.verify(body, device, visit.caller)
@@ -182,7 +179,7 @@ export function createWaysIn(needs: Needs) {
       const { ticket } = visit
       const isSecondFactor = ticket?.kind === 'second_factor'
       const identifier = isSecondFactor ? ticket.identifier : identifierOf(visit, typed)
-      const proof = isSecondFactor ? { login_token: ticket.login_token } : creation(visit)
+      const proof = isSecondFactor ? { loginToken: ticket.loginToken } : creation(visit)
       await loginByCode.requestCode({ identifier, ...proof }, visit.caller)
       return visits.go(visit, '/code', { ...visit.flow, notice: 'sent_again' })
     },
@@ -202,7 +199,7 @@ export function createWaysIn(needs: Needs) {
       if (accounts.terms !== '' && typed.terms !== 'yes') throw termsRequired(accounts.terms)
       const contact = identifier.includes('@') ? { email: identifier } : { phone: identifier }
       const mayBeWithout = accounts.password === 'optional' && password === ''
-      const chosen = mayBeWithout ? {} : { password, password_confirmation: password }
+      const chosen = mayBeWithout ? {} : { password, confirmation: password }
       const body = { ...contact, ...chosen, ...entryOf(visit) }
       const { waiting } = await registration.register(body, visit.caller)
       const ticket = await visits.keep(
@@ -233,7 +230,7 @@ export function createWaysIn(needs: Needs) {
       const body = {
         identifier,
         otp: otp.replace(/\s/g, ''),
-        sign_in: true,
+        signsIn: true,
         ...entryOf(visit),
         ...(password !== '' && { password }),
       }
@@ -263,10 +260,7 @@ export function createWaysIn(needs: Needs) {
     async choosePassword(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       const { otp = '', password = '' } = typed
-      await passwords.reset(
-        { identifier, otp: otp.trim(), password, password_confirmation: password },
-        visit.caller,
-      )
+      await passwords.reset({ identifier, otp: otp.trim(), password, confirmation: password }, visit.caller)
       try {
         const outcome = await login.logIn({ identifier, password }, visit.device(false), visit.caller)
         return await finish(visit, outcome, identifier)

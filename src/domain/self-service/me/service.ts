@@ -21,8 +21,9 @@ import { type Page, type PageQuery, readPage, toPage } from '../../foundation/ev
 import type { EventStore } from '../../foundation/events/store.ts'
 import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerProof, Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
+import type { Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { Security } from './me-schema.ts'
 import type { ErasureStore } from './store.ts'
 

@@ -7,7 +7,7 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
-import { deviceFields, refreshedAnswer } from './session-schema.ts'
+import { deviceFields, refreshedAnswer, tokensRecord } from './session-schema.ts'
 
 const refreshToken = t.String({ description: 'The newest refresh token of the session' })
 
@@ -125,13 +125,11 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
     .use(httpBase)
     .post(
       '/refresh',
-      async ({ body, client }) => ({
-        status: 200 as const,
-        ...(await sessions.refresh(body.refresh_token, {
-          address: client.address,
-          fingerprint: body.device_fingerprint || null,
-        })),
-      }),
+      async ({ body, client: { address } }) => {
+        const fingerprint = body.device_fingerprint || null
+        const tokens = await sessions.refresh(body.refresh_token, { address, fingerprint })
+        return { status: 200 as const, ...tokensRecord(tokens) }
+      },
       {
         body: t.Object({
           refresh_token: refreshToken,

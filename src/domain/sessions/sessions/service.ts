@@ -35,7 +35,7 @@ export interface SessionService {
   refresh(
     refreshToken: string,
     client: RefreshingClient,
-  ): Promise<{ access_token: string; refresh_token: string }>
+  ): Promise<{ accessToken: string; refreshToken: string }>
   /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
   logOut(tokens: { refreshToken: string | null; authorization: string | undefined }): Promise<void>
   /** Ends every session of the account, including the caller's. */
@@ -146,8 +146,8 @@ export function createSessionService(needs: Needs): SessionService {
       if (isOfRemovedApplication(subject))
         throw new AppError('invalid_token', { cause: 'application_removed' })
       return {
-        access_token: await accessTokens.sign(subject),
-        refresh_token: refreshTokens.write({ family, generation: generation + 1 }),
+        accessToken: await accessTokens.sign(subject),
+        refreshToken: refreshTokens.write({ family, generation: generation + 1 }),
       }
     },
     async logOut({ refreshToken, authorization }) {

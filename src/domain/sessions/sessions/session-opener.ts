@@ -32,11 +32,13 @@ export interface SignIn {
   write?: (session: NewSession, now: Date) => Promise<(Account & { isNewDevice?: boolean }) | null>
 }
 
-/** The answer of login, in the specification's order. */
-export interface LogInAnswer {
-  access_token: string
-  refresh_token: string
+/** A new session, with its tokens and its account. */
+export interface OpenedSession {
+  accessToken: string
+  refreshToken: string
   account: AccountRecord
+  /** The device is trusted now. */
+  deviceToken?: string
 }
 
 export interface SessionOpener {
@@ -44,7 +46,7 @@ export interface SessionOpener {
    * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
    * refused before anything is written.
    */
-  open(signIn: SignIn): Promise<LogInAnswer>
+  open(signIn: SignIn): Promise<OpenedSession>
 }
 
 interface Needs {
@@ -136,8 +138,8 @@ export function createSessionOpener(needs: Needs): SessionOpener {
         claims: await claimsOf(signedIn, id, now),
       })
       return {
-        access_token: accessToken,
-        refresh_token: refreshTokens.write(refreshToken),
+        accessToken,
+        refreshToken: refreshTokens.write(refreshToken),
         account: accountRecord(signedIn, config.accounts.passwordDigest),
       }
     },

@@ -57,6 +57,11 @@ export const tokenFields = {
   refresh_token: t.String({ pattern: '^[0-9a-f]{64}$', examples: ['9f2c4e6a'.repeat(8)] }),
 }
 
+export const tokensRecord = (tokens: { accessToken: string; refreshToken: string }) => ({
+  access_token: tokens.accessToken,
+  refresh_token: tokens.refreshToken,
+})
+
 export const refreshedAnswer = component(
   'Tokens',
   t.Object(

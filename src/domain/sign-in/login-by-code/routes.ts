@@ -15,7 +15,13 @@ import {
   tokenFields,
 } from '../../sessions/sessions/session-schema.ts'
 import { requestedCodeAnswer, sentCode } from '../sign-in/sent-code-schema.ts'
-import { loginTokenField, otpField, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
+import {
+  loginTokenField,
+  otpField,
+  signedInRecord,
+  twoFactorAnswer,
+  twoFactorDue,
+} from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
 const verifiedAnswer = component(
@@ -59,7 +65,7 @@ export function createLoginByCodeRoutes(
           return status(201, sent ? sentCode(message, sent) : { status: 201 as const, message })
         }
         const caller = { ...client, fingerprint: body.device_fingerprint || null }
-        const sent = await loginByCode.requestCode(body, caller)
+        const sent = await loginByCode.requestCode({ ...body, loginToken: body.login_token }, caller)
         const message = sentences.two_factor_code_sent
         return status(201, sent ? sentCode(message, sent) : { status: 201 as const, message })
       },
@@ -103,8 +109,13 @@ export function createLoginByCodeRoutes(
     .post(
       '/verify',
       async ({ body, client, status }) => {
-        const outcome = await loginByCode.verify(body, deviceOf(body), client)
-        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        const { login_token: loginToken, trust_device: trustDevice } = body
+        const outcome = await loginByCode.verify({ ...body, loginToken, trustDevice }, deviceOf(body), client)
+        if ('signedIn' in outcome) {
+          const { deviceToken } = outcome.signedIn
+          const trusted = deviceToken === undefined ? {} : { device_token: deviceToken }
+          return { status: 200 as const, ...signedInRecord(outcome.signedIn), ...trusted }
+        }
         return status(202, twoFactorDue(outcome.due, client.texts))
       },
       {

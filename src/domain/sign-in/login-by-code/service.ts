@@ -22,7 +22,7 @@ import type { LimitService } from '../../limits/limits/service.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationService } from '../registration/service.ts'
 import type {
@@ -43,22 +43,20 @@ export interface VerifyBody extends EntryBody {
   otp: string
   password?: string | null | undefined
   /** The token of the login that verified the first factor. */
-  login_token?: string | null | undefined
+  loginToken?: string | null | undefined
   /** True if later logins on this device shall need no second step. */
-  trust_device?: boolean | null | undefined
+  trustDevice?: boolean | null | undefined
   /** Opens an account if there is none, where accounts may be without a password. */
   create?: boolean | null | undefined
 }
 
 export interface RequestBody extends EntryBody {
   identifier?: string | null | undefined
-  login_token?: string | null | undefined
+  loginToken?: string | null | undefined
   create?: boolean | null | undefined
   /** The channel of the second step's code, if the account has both contacts. */
   channel?: Channel | null | undefined
 }
-
-export type VerifyAnswer = LogInAnswer & { device_token?: string }
 
 export interface LoginByCodeService {
   /** Reveals nothing of the account, and returns null, without its `login_token`. */
@@ -73,7 +71,7 @@ export interface LoginByCodeService {
     body: VerifyBody,
     device: Device,
     client: { address: string; addressBucket: string },
-  ): Promise<{ signedIn: VerifyAnswer } | { due: TwoFactorDue }>
+  ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }>
 }
 
 interface Needs {
@@ -116,11 +114,11 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   async function checkFirstFactor(
     account: Account | null,
     identifier: Identifier,
-    { password, login_token }: VerifyBody,
+    { password, loginToken }: VerifyBody,
     client: ProvingClient,
     caller: Caller,
   ): Promise<FirstFactorResult> {
-    const token = typeof login_token === 'string' ? login_token : null
+    const token = typeof loginToken === 'string' ? loginToken : null
     if (token === null && typeof password === 'string') {
       const { right, newDigest } = await passwordCheck.check({
         account,
@@ -155,11 +153,11 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
 
   /** The identifier for which a call may open an account; null: it only signs in. */
   async function couldOpen(
-    { create, login_token, ...body }: RequestBody | VerifyBody,
+    { create, loginToken, ...body }: RequestBody | VerifyBody,
     typed: string,
     client: { addressBucket: string },
   ): Promise<Identifier | null> {
-    if (!maybeWithout || create !== true || typeof login_token === 'string') return null
+    if (!maybeWithout || create !== true || typeof loginToken === 'string') return null
     const identifier = parseIdentifier(typed, defaultCountry)
     return identifier && (await admission.couldOpen(body, identifier, client)) ? identifier : null
   }
@@ -200,21 +198,21 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   /** A device is trusted after two factors, and not after a recovery code, which somebody types who lost theirs. */
   async function openSession(
     { account, first, isSecondFactor, device, address, newDigest }: ProvedByCode,
-    { otp, trust_device }: VerifyBody,
-  ): Promise<VerifyAnswer> {
+    { otp, trustDevice }: VerifyBody,
+  ): Promise<OpenedSession> {
     const hasBoth = first !== null && isSecondFactor
     const amr = [...new Set([...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])])]
     const id = randomUUID()
     const answer = await sessionOpener.open({ id, account, device, address, amr, newDigest })
-    if (!trust_device || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
+    if (!trustDevice || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
     const { fingerprint } = device
     const token = await trustedDevices.trust(account, { id, fingerprint })
-    return token === null ? answer : { ...answer, device_token: token }
+    return token === null ? answer : { ...answer, deviceToken: token }
   }
 
   return {
     async requestCode(body, client) {
-      const { identifier: typed, login_token } = body
+      const { identifier: typed, loginToken } = body
       if (typeof typed !== 'string') {
         throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
       }
@@ -228,7 +226,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         key,
         account,
       } = await findNamedAccount(accounts, typed, defaultCountry)
-      const { caller, record } = await callerOf(account, client, login_token ?? null)
+      const { caller, record } = await callerOf(account, client, loginToken ?? null)
       if (record !== null && account?.twoFactorEnabled) {
         secondFactor.requireSentCodes(await secondFactor.find(account))
       }
@@ -249,7 +247,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
         expiresInSeconds: config.codes.lifetimeSeconds,
         resendAfterSeconds: await limits.waitSeconds([...limits.counters.codeRequests(caller), ...charges]),
       }
-      await sendCode(account, identifier, caller, { named, spent, token: login_token })
+      await sendCode(account, identifier, caller, { named, spent, token: loginToken })
       return sent
     },
 
@@ -260,7 +258,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     },
 
     async verify(body, device, client) {
-      if (!maybeWithout || body.create !== true || typeof body.login_token === 'string')
+      if (!maybeWithout || body.create !== true || typeof body.loginToken === 'string')
         return signInByCode(body, device, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
       const entry = await admission.read(body, identifier, client, { needsTerms: true })
@@ -285,7 +283,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     device: Device,
     { address, addressBucket }: { address: string; addressBucket: string },
     meansVerified = false,
-  ): Promise<{ signedIn: VerifyAnswer } | { due: TwoFactorDue }> {
+  ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }> {
     const use = meansVerified ? 'provider' : 'second_step'
     const named = await findNamedAccount(accounts, body.identifier, defaultCountry, use)
     const { identifier } = named
@@ -320,7 +318,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
     // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
     const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
     const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
-    const asFirst = beginsByCode(tried, body.login_token)
+    const asFirst = beginsByCode(tried, body.loginToken)
     const isItsOwn = tried?.testIdentity === true && hasVerified(tried, identifier)
     const test = isItsOwn ? await testIdentities.find(identifier) : null
     const counts = await secondFactor

@@ -4,7 +4,7 @@ import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
 import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
-import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
+import { signedInAnswer, signedInRecord, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { LoginService } from './service.ts'
 
 export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
@@ -12,7 +12,7 @@ export function createLoginRoutes(httpBase: HttpBase, login: LoginService) {
     '/login',
     async ({ body, client, status }) => {
       const outcome = await login.logIn(body, deviceOf(body), client)
-      if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+      if ('signedIn' in outcome) return { status: 200 as const, ...signedInRecord(outcome.signedIn) }
       return status(202, twoFactorDue(outcome.due, client.texts))
     },
     {

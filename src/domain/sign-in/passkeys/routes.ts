@@ -9,8 +9,8 @@ import { byPost } from '../../../platform/http/removal.ts'
 import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
-import type { OwnerProof } from '../sign-in/reauthentication.ts'
-import { ownerProofBody, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
+import { ownerProofBody, signedInAnswer, signedInRecord } from '../sign-in/sign-in-schema.ts'
 import { NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'
@@ -265,7 +265,7 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
       '/login',
       async ({ body, client }) => ({
         status: 200 as const,
-        ...(await passkeys.logIn(body.credential, deviceOf(body), client)),
+        ...signedInRecord(await passkeys.logIn(body.credential, deviceOf(body), client)),
       }),
       {
         body: t.Object({ credential: assertionField, ...deviceFields }),

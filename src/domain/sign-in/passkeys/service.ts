@@ -13,9 +13,10 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
-import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
+import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
+import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 import type { AssertionCheck } from './assertion-check.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
 import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
@@ -48,7 +49,7 @@ export interface PasskeySignal {
 export interface PasskeyService {
   loginOptions(client: PasskeyClient): Promise<WebAuthnOptions>
   /** Never a second step: the device checked the person as well as the key. */
-  logIn(credential: AssertionBody, device: Device, client: PasskeyClient): Promise<LogInAnswer>
+  logIn(credential: AssertionBody, device: Device, client: PasskeyClient): Promise<OpenedSession>
   registrationOptions(
     signedIn: Authenticated,
     proof: OwnerProof,

@@ -44,7 +44,8 @@ export function createPasswordRoutes(
     .post(
       '/reset',
       async ({ body, client }) => {
-        await passwords.reset(body, { ...client, fingerprint: body.device_fingerprint || null })
+        const { password_confirmation: confirmation, device_fingerprint: fingerprint } = body
+        await passwords.reset({ ...body, confirmation }, { ...client, fingerprint: fingerprint || null })
         return { status: 200 as const, message: client.texts.sentences.password_reset }
       },
       {
@@ -86,7 +87,7 @@ export function createPasswordRoutes(
     .post(
       '/change',
       async ({ signedIn, body, client }) => {
-        await passwords.change(signedIn, body, client)
+        await passwords.change(signedIn, { ...body, confirmation: body.password_confirmation }, client)
         return { status: 200 as const, message: client.texts.sentences.password_changed }
       },
       {

@@ -35,13 +35,14 @@ import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import { type OwnerProof, wrongPassword } from '../sign-in/reauthentication.ts'
+import { wrongPassword } from '../sign-in/reauthentication.ts'
 import type { SentCode } from '../sign-in/sent-code-schema.ts'
+import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 import type { PasswordStore } from './store.ts'
 
 interface NewPasswordBody {
   password: string
-  password_confirmation: string
+  confirmation: string
 }
 
 interface ResettingClient {
@@ -89,8 +90,8 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   const { defaultCountry } = config.accounts
   const passwordRules = createPasswordRules(config, serviceName(config))
 
-  function check({ password, password_confirmation }: NewPasswordBody, identifiers: Identifier[]): void {
-    const fields = checkPassword(password, password_confirmation, identifiers, passwordRules)
+  function check({ password, confirmation }: NewPasswordBody, identifiers: Identifier[]): void {
+    const fields = checkPassword(password, confirmation, identifiers, passwordRules)
     if (fields.length > 0) throw new AppError('validation_failed', { fields })
   }
 

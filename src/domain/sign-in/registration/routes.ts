@@ -12,7 +12,7 @@ import {
 } from '../../accounts/accounts/account-schema.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
-import { otpField, signedInAnswer } from '../sign-in/sign-in-schema.ts'
+import { otpField, signedInAnswer, signedInRecord } from '../sign-in/sign-in-schema.ts'
 import type { RegistrationService } from './service.ts'
 
 const registerBody = t.Object(
@@ -97,7 +97,10 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     .post(
       '/register',
       async ({ body, client, status }) => {
-        const { channel } = await registration.register(body, client)
+        const { channel } = await registration.register(
+          { ...body, confirmation: body.password_confirmation },
+          client,
+        )
         const { sentences } = client.texts
         return status(201, {
           status: 201 as const,
@@ -131,12 +134,13 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     .post(
       '/verify-account',
       async ({ body, client, status }) => {
-        const { hasPassword, signedIn } = await registration.confirm(body, deviceOf(body), client)
+        const wanted = { ...body, signsIn: body.sign_in }
+        const { hasPassword, signedIn } = await registration.confirm(wanted, deviceOf(body), client)
         const { sentences } = client.texts
         return status(201, {
           status: 201 as const,
           message: hasPassword ? sentences.account_confirmed : sentences.account_confirmed_choose_password,
-          ...signedIn,
+          ...(signedIn && signedInRecord(signedIn)),
         })
       },
       {

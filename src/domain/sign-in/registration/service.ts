@@ -33,7 +33,7 @@ import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { NamedPassword, RegistrationStore } from './store.ts'
 
@@ -42,7 +42,7 @@ export interface RegisterBody {
   phone?: string | null | undefined
   /** May be left out where accounts may be without one. */
   password?: string | undefined
-  password_confirmation?: string | undefined
+  confirmation?: string | undefined
   profile?: ProfilePatch | null | undefined
 }
 
@@ -52,7 +52,7 @@ export interface ConfirmBody extends EntryBody {
   identifier: string
   otp: string
   password?: string | null | undefined
-  sign_in?: boolean | null | undefined
+  signsIn?: boolean | null | undefined
   profile?: ProfilePatch | null | undefined
 }
 
@@ -86,7 +86,7 @@ export interface RegistrationService {
     device: Device,
     client: Pick<Client, 'address' | 'addressBucket'>,
     waiting?: WaitingPassword,
-  ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }>
+  ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }>
   /**
    * Registers the identifier without a password, or does the same work where an account has it. The caller has counted
    * the request.
@@ -101,7 +101,7 @@ export interface RegistrationService {
     entry: Entry,
     device: Device,
     client: Pick<Client, 'address' | 'addressBucket'>,
-  ): Promise<LogInAnswer>
+  ): Promise<OpenedSession>
   /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
   sendAgain(identifier: Identifier | null): Promise<boolean>
   /** Does not reveal whether the identifier has an account. */
@@ -152,7 +152,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   const maybeWithout = config.accounts.password === 'optional'
 
   function checkNewPassword(
-    { password, password_confirmation: confirmation }: RegisterBody,
+    { password, confirmation }: RegisterBody,
     identifiers: Identifier[],
   ): FieldError[] {
     if (password === undefined && confirmation === undefined && maybeWithout) return []
@@ -212,11 +212,11 @@ export function createRegistrationService(needs: Needs): RegistrationService {
    * The password that is sent with a code, if there is one: everything that is wrong with it is reported before the
    * code is counted.
    */
-  function readNamedPassword({ password, sign_in }: ConfirmBody, identifier: Identifier): string | null {
+  function readNamedPassword({ password, signsIn }: ConfirmBody, identifier: Identifier): string | null {
     const fields: FieldError[] =
       typeof password === 'string'
         ? checkPassword(password, password, [identifier], passwordRules)
-        : sign_in && !maybeWithout
+        : signsIn && !maybeWithout
           ? [{ field: 'password', code: 'required' }]
           : []
     if (fields.length > 0) throw new AppError('validation_failed', { fields })
@@ -279,7 +279,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
     signsIn: boolean,
     device: Device,
     { address }: { address: string },
-  ): Promise<{ hasPassword: boolean; signedIn: LogInAnswer | null }> {
+  ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }> {
     const { entry, profile, account, identifier, tag } = confirmation
     await takeCode(confirmation, signsIn)
     const named = (await name?.()) ?? null
@@ -396,7 +396,7 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const tag = tagOf(identifier, password, waiting)
       const named = () => (waiting ? waitingFor(waiting, identifier) : nameByHashing(identifier, password))
       const confirmation = { identifier, otp: body.otp, entry, profile, account, caller, tag }
-      return openBy(confirmation, named, body.sign_in === true, device, { address })
+      return openBy(confirmation, named, body.signsIn === true, device, { address })
     },
 
     async sendAgain(identifier) {

@@ -17,20 +17,7 @@ import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { PasswordCheck } from './password-check.ts'
 import type { SecondFactor } from './second-factor.ts'
-
-/** The fields of a call's body that prove the owner. */
-export interface OwnerProof {
-  password?: string | null | undefined
-  /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
-  otp?: string | null | undefined
-  /**
-   * The signature of a passkey over the options made for this session: it replaces the password and the second
-   * factor.
-   */
-  credential?: AssertionBody | null | undefined
-  /** The session's present one: it shows that a recent sign-in is the caller's own. */
-  refresh_token?: string | null | undefined
-}
+import type { OwnerProof } from './sign-in-schema.ts'
 
 /** Uses the signature up. */
 export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBody) => Promise<void>

@@ -15,7 +15,7 @@ import { maskDestination } from '../../foundation/identifiers/mask.ts'
 import { type Caller, withPassword } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { LogInAnswer, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { FirstFactor, FirstFactorRecords, SpentContact } from './first-factor-record.ts'
 import type { SecondFactor } from './second-factor.ts'
@@ -24,13 +24,13 @@ export interface TwoFactorDue {
   /** The methods that can be used now; empty if there are none. */
   methods: TwoFactorMethod[]
   /** The masked contact; null if no code was sent. */
-  sent_to: string | null
-  expires_in: number
+  sentTo: string | null
+  expiresIn: number
   /** Proves the first factor in the call that completes the login. */
-  login_token: string
+  loginToken: string
 }
 
-export type SignInOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue }
+export type SignInOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue }
 
 export interface ProvedFirstFactor {
   account: Account
@@ -123,7 +123,7 @@ export function createSignInService(needs: Needs): SignInService {
       await secondFactor.tellLoss(held)
       const { addressBucket } = client
       const { fingerprint } = device
-      const login_token = await firstFactorRecords.remember(
+      const loginToken = await firstFactorRecords.remember(
         account,
         factor,
         { fingerprint, addressBucket },
@@ -135,9 +135,9 @@ export function createSignInService(needs: Needs): SignInService {
       return {
         due: {
           methods: secondFactor.methods(held, contact !== null, spent),
-          sent_to: contact && maskDestination(contact.destination),
-          expires_in: contact ? config.codes.lifetimeSeconds : firstFactorRecords.lifetimeSeconds,
-          login_token,
+          sentTo: contact && maskDestination(contact.destination),
+          expiresIn: contact ? config.codes.lifetimeSeconds : firstFactorRecords.lifetimeSeconds,
+          loginToken,
         },
       }
     },

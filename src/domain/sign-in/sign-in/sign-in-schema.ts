@@ -2,11 +2,13 @@
 import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../../errors.ts'
 import { component } from '../../../platform/http/components.ts'
-import { assertionField } from '../../../platform/http/passkey-schemas.ts'
+import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
 import { integer, nullable, optionalField } from '../../../platform/http/schemas.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { accountSchema } from '../../accounts/accounts/account-schema.ts'
-import { tokenFields } from '../../sessions/sessions/session-schema.ts'
+import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
+import { tokenFields, tokensRecord } from '../../sessions/sessions/session-schema.ts'
+import type { TwoFactorDue } from './service.ts'
 
 export const otpField = t.String({
   description:
@@ -48,6 +50,20 @@ export const ownerProofFields = {
   ),
 }
 
+/** The fields of a call's body that prove the owner. */
+export interface OwnerProof {
+  password?: string | null | undefined
+  /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
+  otp?: string | null | undefined
+  /**
+   * The signature of a passkey over the options made for this session: it replaces the password and the second
+   * factor.
+   */
+  credential?: AssertionBody | null | undefined
+  /** The session's present one: it shows that a recent sign-in is the caller's own. */
+  refresh_token?: string | null | undefined
+}
+
 /** The body of the calls that have no other fields. */
 export const ownerProofBody = component('OwnerProof', t.Object(ownerProofFields))
 
@@ -83,15 +99,22 @@ export const signedInAnswer = component(
   ),
 )
 
+/** The fields of `signedInAnswer`, in the specification's order. */
+export const signedInRecord = ({ account, ...tokens }: OpenedSession) => ({
+  ...tokensRecord(tokens),
+  account,
+})
+
 /**
  * The answer that `twoFactorAnswer` describes. If a code of an app is due, the sentence does not mention a message.
  */
-export function twoFactorDue<Due extends { methods: TwoFactorMethod[] }>(due: Due, { sentences }: Texts) {
+export function twoFactorDue<Due extends TwoFactorDue>(due: Due, { sentences }: Texts) {
+  const { methods, sentTo, expiresIn, loginToken, ...more } = due
   return {
     status: 202 as const,
     code: 'two_factor_required' as const,
-    message: sentences[twoFactorSentence(due.methods)],
-    two_factor: due,
+    message: sentences[twoFactorSentence(methods)],
+    two_factor: { methods, sent_to: sentTo, expires_in: expiresIn, login_token: loginToken, ...more },
   }
 }
 

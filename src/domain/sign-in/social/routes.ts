@@ -8,7 +8,7 @@ import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.
 import { providerFailureReasons } from '../../credentials/providers/provider.ts'
 import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
 import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
-import { signedInAnswer, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
+import { signedInAnswer, signedInRecord, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
 import type { SocialService } from './service.ts'
 
 const providerParams = t.Object({
@@ -186,7 +186,7 @@ export function createSocialRoutes(
       '/exchange',
       async ({ body, client, status }) => {
         const outcome = await social.exchange(body, deviceOf(body), client)
-        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        if ('signedIn' in outcome) return { status: 200 as const, ...signedInRecord(outcome.signedIn) }
         return status(202, twoFactorDue(outcome.due, client.texts))
       },
       {
@@ -213,7 +213,7 @@ export function createSocialRoutes(
       '/:provider/token',
       async ({ params, body, client, status }) => {
         const outcome = await social.signIn(params.provider, body, deviceOf(body), client)
-        if ('signedIn' in outcome) return { status: 200 as const, ...outcome.signedIn }
+        if ('signedIn' in outcome) return { status: 200 as const, ...signedInRecord(outcome.signedIn) }
         return status(202, twoFactorDue(outcome.due, client.texts))
       },
       {

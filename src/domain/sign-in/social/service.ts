@@ -17,7 +17,7 @@ import type { TicketStore } from '../../foundation/tickets/store.ts'
 import { stranger } from '../../limits/limits/callers.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { LogInAnswer } from '../../sessions/sessions/session-opener.ts'
+import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
 import type { IdentityProof, IdentityProofs } from '../identities/proof.ts'
@@ -53,7 +53,7 @@ export interface BrowserRedirect {
 }
 
 /** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
-export type SocialOutcome = { signedIn: LogInAnswer } | { due: TwoFactorDue & { identifier: string } }
+export type SocialOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue & { identifier: string } }
 
 export interface SocialService {
   list(): { name: string; authorize_url: string }[]

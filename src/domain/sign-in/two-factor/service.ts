@@ -17,9 +17,10 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { PasskeyStore } from '../passkeys/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { OwnerProof, Reauthentication } from '../sign-in/reauthentication.ts'
+import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
 import type { SentCode } from '../sign-in/sent-code-schema.ts'
+import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
 type Client = { addressBucket: string }
 
