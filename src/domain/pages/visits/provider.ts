@@ -32,8 +32,8 @@ export const createLeaveToProvider =
     const { location, cookie } = await social.authorize(
       provider,
       {
-        redirect_uri: `${baseUrl}${visits.address(visit, back, { ...flow, ticket })}`,
-        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        redirectUri: `${baseUrl}${visits.address(visit, back, { ...flow, ticket })}`,
+        codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
       },
       visit.caller,
       { toOwnPage: true },

@@ -96,7 +96,9 @@ export function createSocialRoutes(
     .get(
       '/:provider/authorize',
       async ({ params, query, client }) => {
-        const { location, cookie } = await social.authorize(params.provider, query, client)
+        const { redirect_uri: redirectUri, code_challenge: codeChallenge, state } = query
+        const wanted = { redirectUri, codeChallenge, state }
+        const { location, cookie } = await social.authorize(params.provider, wanted, client)
         return redirect(302, location, { ...cookie, secure })
       },
       {

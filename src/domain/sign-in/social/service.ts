@@ -33,8 +33,8 @@ export interface SocialClient {
 }
 
 export interface AuthorizeQuery {
-  redirect_uri: string
-  code_challenge: string
+  redirectUri: string
+  codeChallenge: string
   state?: string | undefined
 }
 
@@ -145,14 +145,14 @@ export function createSocialService(needs: Needs): SocialService {
     list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
 
     async authorize(name, query, { addressBucket }, { toOwnPage } = { toOwnPage: false }) {
-      const { redirect_uri, code_challenge, state } = query
+      const { redirectUri, codeChallenge, state } = query
       const provider = providers.get(name)
-      if (!toOwnPage && !redirectUris.includes(redirect_uri)) throw new AppError('invalid_redirect_uri')
+      if (!toOwnPage && !redirectUris.includes(redirectUri)) throw new AppError('invalid_redirect_uri')
       await limits.chargeVisit('login', stranger({ addressBucket }))
       const { checks, binding } = await flows.begin({
         provider: name,
-        redirectUri: redirect_uri,
-        codeChallenge: code_challenge,
+        redirectUri,
+        codeChallenge,
         clientState: state ?? null,
       })
       try {
