@@ -262,6 +262,7 @@ export const wordsEn = {
   removal_asked: 'Two-factor sign-in is turned off on {time}, unless the person stops it.',
   removal_waits_already: 'A removal waits already: two-factor sign-in is turned off on {time}.',
   lock_named: 'Lock {name}',
+  colon: ': ',
   from_to: '{from} → {to}',
   former_email: 'The e-mail address {former} was replaced or removed',
   former_phone: 'The phone number {former} was replaced or removed',

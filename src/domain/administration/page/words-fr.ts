@@ -267,6 +267,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   removal_asked: 'La double authentification sera désactivée le {time}, sauf si la personne s’y oppose.',
   removal_waits_already:
     'Une demande est déjà en attente : la double authentification sera désactivée le {time}.',
+  colon: '\u00a0: ',
   from_to: '{from} → {to}',
   former_email: 'L’adresse e-mail {former} a été remplacée ou retirée',
   former_phone: 'Le numéro de téléphone {former} a été remplacé ou retiré',

@@ -103,12 +103,13 @@ function showHeader(current) {
     .filter(([name]) => name !== 'me')
     .map(([name, label]) => link(name, label))
   const { email, phone, role } = session.administrator
+  const name = `${email ?? phone ?? ''} · ${say(`role_${role}`)}`
   header.replaceChildren(
     element('strong', {}, say('service')),
     element('nav', { 'aria-label': say('navigation') }, links),
     element('div', { class: 'who' }, [
       button(say('find'), () => openPalette(openScreens()), 'small find'),
-      link('me', `${email ?? phone ?? ''} · ${say(`role_${role}`)}`, { class: 'name', title: say('me') }),
+      link('me', name, { class: 'name', title: `${say('me')}${say('colon')}${name}` }),
       languageLink(),
       button(say('sign_out'), signOut, 'small'),
     ]),

@@ -20,7 +20,9 @@ const actorOf = ({ actor, outcome }) =>
 const sentenceOf = (more) => (event) => {
   const { type, outcome, data } = event
   const fields = Array.isArray(data.fields) ? data.fields.map((name) => words[`field:${name}`] ?? name) : []
-  const sentence = [words[PREFIX + type] ?? type, fields.join(', '), more(event)].filter(Boolean).join(': ')
+  const sentence = [words[PREFIX + type] ?? type, fields.join(', '), more(event)]
+    .filter(Boolean)
+    .join(say('colon'))
   return element('span', { class: outcome === 'failure' ? 'failed' : '' }, sentence)
 }
 

@@ -7,13 +7,14 @@ const states = ['waiting', 'sent', 'delivered', 'refused', 'expired']
 const kinds = { delivered: 'good', sent: 'good', refused: 'wrong', expired: 'wrong' }
 
 /** The purpose of a message: its own subject, where there is one. */
-const aboutOf = ({ purpose }) => words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')
+const aboutOf = ({ purpose }) =>
+  (words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')).replaceAll("'", '’')
 
 /** `refresh`: reads the list again after one was sent anew. */
 export const messageColumns = (refresh) => [
   [say('when'), ({ created_at: at }) => time(at)],
   [say('message'), aboutOf],
-  [say('channel'), ({ channel }) => say(`channel_${channel}`)],
+  [say('channel'), ({ channel }) => element('span', { class: 'short' }, say(`channel_${channel}`))],
   [say('to'), ({ destination }) => element('span', { class: 'cut', title: destination }, destination)],
   [say('state'), ({ state }) => tag(say(`state_${state}`), kinds[state])],
   [say('gateway'), ({ gateway }) => gateway ?? ''],
@@ -27,7 +28,7 @@ export const messageColumns = (refresh) => [
 /** The outcome of a message; behind a click the cause code, the next attempt and the words of the server. */
 function details({ detail, meaning, reply, next_attempt_at: next, attempts }) {
   return element('div', {}, [
-    meaning,
+    meaning?.replaceAll("'", '’'),
     element('details', {}, [
       element('summary', { class: 'soft' }, say('more_about_it')),
       facts([
