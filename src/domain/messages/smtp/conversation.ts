@@ -24,6 +24,8 @@ const steps: Record<string, string> = {
   MAIL: 'sender',
   RCPT: 'recipient',
   DATA: 'data',
+  RSET: 'reset',
+  QUIT: 'quit',
 }
 
 export function createConversation(security: string, trace: Trace, redact: Redact): Conversation {
@@ -40,7 +42,7 @@ export function createConversation(security: string, trace: Trace, redact: Redac
   function sent(command: string): void {
     const verb = /^[A-Z]+/.exec(command)?.[0] ?? ''
     // Names and passwords go as lines of their own.
-    waiting.push(steps[verb] ?? (verb === 'QUIT' ? 'quit' : 'auth'))
+    waiting.push(steps[verb] ?? 'auth')
   }
 
   function received(reply: string): void {
@@ -48,7 +50,8 @@ export function createConversation(security: string, trace: Trace, redact: Redac
     if (step === 'greeting' && security === 'tls') trace('tls', encryption())
     const isToBeContinued = reply.startsWith('3')
     if (step === 'data' && isToBeContinued) waiting.unshift('message')
-    if (step === 'quit' || isToBeContinued || (step === 'starttls' && reply.startsWith('2'))) return
+    const isAside = step === 'quit' || step === 'reset'
+    if (isAside || isToBeContinued || (step === 'starttls' && reply.startsWith('2'))) return
     trace(step, plainWords(step === 'hello' ? firstLine(reply) : reply, redact))
   }
 
