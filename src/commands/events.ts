@@ -1,9 +1,9 @@
 /** `poterne events list | follow`: the audit trail. */
 import { Command } from 'commander'
+import { closest, distance } from 'fastest-levenshtein'
 import { eventTypes } from '../domain/foundation/events/event.ts'
 import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
-import { suggestion } from '../platform/config/report.ts'
 import { version } from '../platform/version.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printTable, toCell } from './print.ts'
@@ -56,7 +56,10 @@ export function eventsCommand(): Command {
 
 function readType(type: string): string {
   if (eventTypes.some((each) => each === type)) return type
-  throw new CommandFailure(2, `--type: there is no event ${type}${suggestion(type, eventTypes)}`)
+  const nearest = closest(type, eventTypes)
+  const hint =
+    distance(type, nearest) <= type.length / 2 ? `did you mean ${nearest}?` : 'docs/events.md lists them'
+  throw new CommandFailure(2, `--type: there is no event ${type}; ${hint}`)
 }
 
 function readFormat({ format }: EventOptions): boolean {

@@ -231,6 +231,9 @@ describe('over the socket of a service with the embedded database', () => {
         2,
         '--type: there is no event account.lock; did you mean account.locked?\n',
       ])
+      expect((await over('events', each, '--type', 'fax')).error).toBe(
+        '--type: there is no event fax; docs/events.md lists them\n',
+      )
     }
   })
 
