@@ -1,6 +1,7 @@
 /** The route tables of src/app.ts and src/admin-app.ts against the routes that are mounted, and against the files they name. */
 import { adminRoutes } from '../../src/admin-app.ts'
 import { readRoutes } from '../../src/app.ts'
+import { firstWord, tagOf } from '../../src/domain/administration/access/interface-description.ts'
 import { mountedAdminRoutes, mountedRoutes } from '../mounted-routes.ts'
 import { type Check, readFiles } from './source-files.ts'
 
@@ -26,6 +27,12 @@ export const checkRoutes: Check = async () => {
       mountedAdminRoutes().map((route) => ({ ...route, about: '' })),
       files,
     ),
+    ...adminRoutes
+      .filter(({ access, path }) => access !== 'operator' && !(firstWord(path) in tagOf))
+      .map(
+        ({ path }) =>
+          `src/domain/administration/access/interface-description.ts: tagOf needs the tag of ${firstWord(path)}`,
+      ),
   ]
 }
 

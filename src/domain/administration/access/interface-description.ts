@@ -18,8 +18,10 @@ const tags: Tag[] = [
   { name: 'Session', description: 'Signing in on the page.' },
 ]
 
-const tagOf: Record<string, string> = {
+/** The tag of each operation, by the first word of its path. `bun run check` names the words that are missing here. */
+export const tagOf: Record<string, string> = {
   accounts: 'Accounts',
+  invitations: 'Accounts',
   messages: 'Messages',
   limits: 'Messages',
   sms: 'Messages',
@@ -31,6 +33,9 @@ const tagOf: Record<string, string> = {
   secret: 'Keys',
   session: 'Session',
 }
+
+/** `accounts` of `/admin/v1/accounts/:uuid`. */
+export const firstWord = (path: string) => path.split('/')[3] as string
 
 const introduction = `Accounts, messages, the audit trail, tokens and administrators, for scripts, back ends and the page /admin/.
 
@@ -78,7 +83,7 @@ function describe(operation: Json, { method, path, access, destructive }: AdminR
   const isByToken = access.includes(':')
   const page = access === 'open' ? [] : [{ page: [] }]
   const isRepeatable = method === 'POST' && access !== 'open' && access !== 'page'
-  operation.tags = [tagOf[path.split('/')[3] ?? ''] ?? 'Accounts']
+  operation.tags = [tagOf[firstWord(path)]!]
   operation.security = isByToken ? [{ token: [] }, ...page] : page
   const asksFor = isByToken
     ? `Scope \`${access}\`.`
