@@ -87,7 +87,8 @@ export interface ClientOptions {
   /** `https://auth.example.com` */
   baseUrl: string
   store: TokenStore
-  language?: 'fr' | 'en' | 'es' | 'pt' | 'ar'
+  /** One of `languages` of `GET settings`. */
+  language?: string
   /** Shown to the person in the list of sessions. */
   device?: { device_type?: 'Mobile' | 'Tablette' | 'Navigateur'; device_name?: string; device_os?: string }
   /** Names this device, and nothing else: what strangers do elsewhere then never refuses its owner. */

@@ -7,10 +7,9 @@ import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
 import { undoRefused } from '../../src/domain/sign-in/undo/page.ts'
 import { type Catalog, createCatalog } from '../../src/texts/catalog.ts'
-import { languages as texts } from '../../src/texts/languages.ts'
+import { builtInTags as languages, languages as texts } from '../../src/texts/languages.ts'
 import { smsLength } from '../../src/texts/sms-length.ts'
 
-const languages = ['fr', 'en', 'es', 'pt', 'ar'] as const
 const purposes = [...codePurposes, ...noticePurposes]
 const every = languages.flatMap((language) => purposes.map((purpose) => ({ language, purpose })))
 

@@ -1,5 +1,6 @@
 /** The values that one key may have, and the messages about wrong ones: all of them at once, never a secret. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { builtInTags } from '../../src/texts/languages.ts'
 import { createConfigDirectory, gateway, provider, smtp } from '../helpers/config.ts'
 
 const directory = createConfigDirectory()
@@ -87,7 +88,7 @@ ${smtp('security = "none"')}`
       'codes.attempts = 0: expected an integer from 1 to 100',
       'limits.enabled = "no": expected true or false (from POTERNE_LIMITS_ENABLED)',
       'smtp.security = "none": expected "starttls" or "tls": "none" would send codes in clear to a host that is not loopback',
-      'server.language = "de": expected one of "fr", "en", "es", "pt", "ar", or a language with a file in texts.directory',
+      `server.language = "de": expected one of ${builtInTags.map((tag) => `"${tag}"`).join(', ')}, or a language with a file in texts.directory`,
     ])
   })
 

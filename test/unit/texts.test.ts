@@ -56,7 +56,7 @@ describe('the language', () => {
     ['fr;q=0, *', 'en'],
     ['en;q=0', 'fr'],
     ['fr;q=0, en;q=0, *', 'es'],
-    ['fr;q=0, en;q=0, es;q=0, pt;q=0, ar;q=0, *', 'fr'],
+    [`${builtInTags.map((tag) => `${tag};q=0`).join(', ')}, *`, 'fr'],
     ['fr;q=0, de', 'fr'],
     ['en;q=2', 'fr'],
     ['en;q=x, de', 'fr'],

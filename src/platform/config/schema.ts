@@ -3,6 +3,7 @@
  * its arrays of tables). Reading, checking, the commented example, the documentation page and the type of the values are
  * all derived from it. Rules about several keys are in checks.ts.
  */
+import { builtInTags } from '../../texts/languages.ts'
 import { claims } from './claims-rule.ts'
 import { explainDatabaseUrl, isDatabaseUrl } from './database-url.ts'
 import * as formats from './formats.ts'
@@ -108,7 +109,7 @@ export const schema = {
     ),
     language: text(
       'fr',
-      'The language of the answer if Accept-Language asks for none that the service has: "fr", "en", "es", "pt", "ar", and those of `texts.directory`.',
+      `The language of the answer if Accept-Language asks for none that the service has: ${builtInTags.map((tag) => `"${tag}"`).join(', ')}, and those of \`texts.directory\`.`,
       { check: formats.isLanguageTag, expected: languageExpected },
     ),
     docs: boolean(

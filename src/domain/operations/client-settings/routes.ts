@@ -8,6 +8,7 @@ import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import { integer, nullable } from '../../../platform/http/schemas.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import { builtInTags } from '../../../texts/languages.ts'
 import { MAXIMUM_CODE_POINTS } from '../../foundation/hashing/password.ts'
 import { CODE_DIGITS } from '../../messages/codes/service.ts'
 
@@ -24,7 +25,7 @@ const settingsAnswer = component(
       status: t.Literal(200),
       languages: t.Array(t.String(), {
         description: 'The languages of answers and messages (BCP 47)',
-        examples: [['fr', 'en', 'es', 'pt', 'ar']],
+        examples: [builtInTags],
       }),
       default_language: t.String({
         description: 'For clients whose `Accept-Language` names none of them',
