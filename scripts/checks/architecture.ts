@@ -10,7 +10,7 @@ export const checkArchitecture: Check = async () => {
   const page = file?.text ?? ''
   const problems: string[] = []
   if (drawDiagrams(page, await readFiles('src/**/*.ts')) !== page) {
-    problems.push(`the diagrams of ${PAGE} differ from the imports: bun scripts/write-architecture.ts`)
+    problems.push(`the diagrams of ${PAGE} differ from the imports: bun run fix writes them`)
   }
   if (describedRooms(page).join() !== domainOrder.join()) {
     problems.push(`the table of rooms in ${PAGE} differs from the order of scripts/check-layers.ts`)

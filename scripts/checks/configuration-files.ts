@@ -11,7 +11,8 @@ export const checkConfigurationFiles: Check = async () => {
   const problems: string[] = []
   for (const [path, make] of Object.entries(made)) {
     const [file] = await readFiles(path)
-    if (file?.text !== make()) problems.push(`${path} is not what bun scripts/write-configuration.ts writes`)
+    if (file?.text !== make())
+      problems.push(`${path} is not what the table of keys says: bun run fix writes it`)
   }
   return problems
 }

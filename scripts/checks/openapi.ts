@@ -15,7 +15,7 @@ export const checkOpenapi: Check = async () => {
   const page = await openapiPage()
   const { paths } = JSON.parse(page) as { paths: Record<string, Record<string, Operation>> }
   return [
-    ...(file?.text === page ? [] : ['docs/openapi.json is not what bun scripts/write-openapi.ts writes']),
+    ...(file?.text === page ? [] : ['docs/openapi.json is not what the routes say: bun run fix writes it']),
     ...Object.entries(paths).flatMap(([path, operations]) =>
       Object.entries(operations).flatMap(([method, operation]) =>
         missingIn(operation).map(
