@@ -9,6 +9,11 @@ import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
 import { deviceFields, refreshedAnswer, tokensRecord } from './session-schema.ts'
 
+// Its form is not checked: a text that is no UUID is no session either, so the answer is 404.
+const sessionId = t.String({
+  description: 'The `id` of the session in the list, a UUID',
+  examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
+})
 const refreshToken = t.String({ description: 'The newest refresh token of the session' })
 
 const sessionSchema = component(
@@ -90,7 +95,7 @@ export function createSessionRoutes(
         return { status: 200 as const, message: client.texts.sentences.session_ended }
       },
       {
-        params: t.Object({ id: t.String({ description: 'As in the list' }) }),
+        params: t.Object({ id: sessionId }),
         response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
         detail: {
           tags: ['Sessions'],
@@ -107,7 +112,7 @@ export function createSessionRoutes(
         return { status: 200 as const, message: client.texts.sentences.device_forgotten }
       },
       {
-        params: t.Object({ id: t.String({ description: 'As in the list' }) }),
+        params: t.Object({ id: sessionId }),
         response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
         detail: {
           tags: ['Sessions'],
