@@ -179,7 +179,7 @@ export function createAdministratorSessionRoutes(
         detail: detail(
           'requestPageApp',
           'Set up an authenticator app',
-          'For an administrator who has no second factor. With `two_factor_required` the account has another one, which the page does not take: an app or a passkey is added in the account itself.',
+          'For an administrator who has no second factor; the cookie of `POST session` names the sign-in. With `two_factor_required` the account has another one, which the page does not take: an app or a passkey is added in the account itself.',
         ),
       },
     )
@@ -194,7 +194,7 @@ export function createAdministratorSessionRoutes(
         detail: detail(
           'requestPagePasskey',
           'Ask for the options of a passkey',
-          'For the second factor of a sign-in under way, or of a session that proves it again.',
+          'For the second factor of a sign-in under way, or of a session that proves it again; the cookie names which.',
         ),
       },
     )
@@ -217,7 +217,7 @@ export function createAdministratorSessionRoutes(
         detail: detail(
           'verifyAdministratorSession',
           'Finish a sign-in with the second factor',
-          'A code that was sent, or a recovery code, is no second factor here.',
+          'The cookie of `POST session` names the sign-in. A code that was sent, or a recovery code, is no second factor here.',
         ),
       },
     )
