@@ -211,15 +211,6 @@ forEachBackend('one-time codes', (backend, name) => {
     expect(await codes.take(unordered, right, 5, expired)).toBe('right')
   })
 
-  test('a removed code is dead', async () => {
-    const { codes } = backend()
-    const key = newKey()
-    await codes.put(key, live, start)
-    await codes.remove(key)
-    expect(await codes.take(key, right, 5, start)).not.toBe('right')
-    await codes.remove(key)
-  })
-
   test('the life of a code begins again at its first sending, and its tries stay counted', async () => {
     const { codes } = backend()
     const key = newKey()
@@ -335,9 +326,6 @@ forEachBackend('one-time codes', (backend, name) => {
           if (action === 'put') {
             await codes.put(key, code, now)
             model.put(modelCode)
-          } else if (action === 'remove') {
-            await codes.remove(key)
-            model.remove()
           } else if (action === 'start') {
             expect(await codes.start(key, code, now)).toBe(model.start(modelCode))
           } else
@@ -367,7 +355,7 @@ forEachBackend('one-time codes', (backend, name) => {
 /** Lifetimes are long enough that no key of Redis expires by itself meanwhile. */
 const step = fc.record({
   waitMs: fc.integer({ min: 0, max: 400_000 }),
-  action: fc.constantFrom('put', 'take', 'take', 'take', 'start', 'remove'),
+  action: fc.constantFrom('put', 'take', 'take', 'take', 'start'),
   hash: fc.constantFrom('a', 'b'),
   lifetime: fc.integer({ min: 100_000, max: 1_000_000 }),
   attempts: fc.constantFrom(1, 3, 3, 3),
@@ -381,9 +369,6 @@ function createModel() {
   }
   return {
     put,
-    remove: () => {
-      code = null
-    },
     start: (next: { hash: string; endMs: number }) => {
       if (code === null) put(next)
       else if (code.hash !== next.hash || code.isSpent) return false

@@ -41,6 +41,12 @@ const register = defineStatement({
     select id from queued`,
 })
 
+const supersede = defineStatement({
+  name: 'test.supersede',
+  params: { now: 'timestamptz', codeSubject: 'uuid', codePurpose: 'text', codeGroup: 'text' },
+  sql: supersedePending,
+})
+
 describe.each(outboxes)('the outbox in %s', (name) => {
   let opened: Awaited<ReturnType<typeof openOutbox>>
   beforeAll(async () => {
@@ -119,10 +125,20 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const { database, store } = outbox()
     const subject = crypto.randomUUID()
     for (let i = 0; i < 3; i++) await store.add(database, coded(subject), start)
-    await store.supersedePending(database, subject, 'two_factor', 'stranger', after(1))
+    await database.all(supersede, {
+      codeSubject: subject,
+      codePurpose: 'two_factor',
+      codeGroup: 'stranger',
+      now: after(1),
+    })
     expect((await rows()).filter(({ outcome }) => outcome !== null)).toHaveLength(0)
     await database.transaction(async (transaction) => {
-      await store.supersedePending(transaction, subject, 'confirmation', 'stranger', after(1))
+      await transaction.all(supersede, {
+        codeSubject: subject,
+        codePurpose: 'confirmation',
+        codeGroup: 'stranger',
+        now: after(1),
+      })
       await store.add(transaction, coded(subject), after(1))
     })
     expect((await rows()).map(({ outcome }) => outcome)).toEqual(['replaced', 'replaced', 'replaced', null])
@@ -135,7 +151,12 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await Promise.all(
       Array.from({ length: 16 }, () =>
         database.transaction(async (transaction) => {
-          await store.supersedePending(transaction, subject, 'confirmation', 'stranger', after(1))
+          await transaction.all(supersede, {
+            codeSubject: subject,
+            codePurpose: 'confirmation',
+            codeGroup: 'stranger',
+            now: after(1),
+          })
           await store.add(transaction, coded(subject), after(1))
         }),
       ),
@@ -192,7 +213,12 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.add(database, coded(subject), start)
     const [taken] = await store.claim('sms', start, leaseMs, allowing(1))
     const id = taken?.id as number
-    await store.supersedePending(database, subject, 'confirmation', 'stranger', after(1))
+    await database.all(supersede, {
+      codeSubject: subject,
+      codePurpose: 'confirmation',
+      codeGroup: 'stranger',
+      now: after(1),
+    })
     await store.retry(id, after(2), { detail: 'acme:503', reply: null })
     await store.renew([id], after(2))
     expect(await store.claim('sms', after(leaseMs), leaseMs, allowing(1))).toHaveLength(0)

@@ -54,15 +54,6 @@ forEachBackend('tickets', (backend, name) => {
     expect(await tickets.find(found, after(1))).toBeNull()
   })
 
-  test('a removed value is absent', async () => {
-    const { tickets } = backend()
-    const key = newKey()
-    await tickets.put(key, value, end, start)
-    await tickets.remove(key)
-    expect(await tickets.take(key, start)).toBeNull()
-    await tickets.remove(key)
-  })
-
   for (const callers of [32, 200])
     test(`of ${callers} callers one takes the value`, async () => {
       const { tickets } = backend()

@@ -37,12 +37,6 @@ const take = defineStatement({
   delete from ${tickets} where key = ${p.key} and expires_at > ${p.now} returning value`,
 })
 
-const remove = defineStatement({
-  name: 'tickets.remove',
-  params: { key: 'text' },
-  sql: (p) => sql`delete from ${tickets} where key = ${p.key}`,
-})
-
 const sweep = createSweep({
   name: 'tickets.sweep',
   table: tickets,
@@ -59,9 +53,6 @@ export function createPostgresTicketStore(database: Database): TicketStore {
     },
     find: async (name, at) => (await database.first(find, { key: name, now: at }))?.value ?? null,
     take: async (name, at) => (await database.first(take, { key: name, now: at }))?.value ?? null,
-    remove: async (name) => {
-      await database.all(remove, { key: name })
-    },
     sweep: (at, limit) => sweep(database, { now: at, limit }),
   }
 }

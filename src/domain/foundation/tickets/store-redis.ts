@@ -20,8 +20,6 @@ redis.call('DEL', KEYS[1])
 return ticket
 `)
 
-const remove = defineScript(`return redis.call('DEL', KEYS[1])`)
-
 export function createRedisTicketStore(redis: RedisConnection): TicketStore {
   const run = (script: typeof put, key: string, values: (string | number)[] = []) =>
     runScript(redis, script, [`${redis.keyPrefix}ticket:${key}`], values)
@@ -31,9 +29,6 @@ export function createRedisTicketStore(redis: RedisConnection): TicketStore {
     },
     find: async (key, now) => read(await run(find, key), now),
     take: async (key, now) => read(await run(take, key), now),
-    remove: async (key) => {
-      await run(remove, key)
-    },
     sweep: async () => 0,
   }
 }

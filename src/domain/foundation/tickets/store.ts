@@ -8,7 +8,6 @@ export interface TicketStore {
   put(key: string, value: Record<string, unknown>, expiresAt: Date, now: Date): Promise<void>
   find(key: string, now: Date): Promise<Record<string, unknown> | null>
   take(key: string, now: Date): Promise<Record<string, unknown> | null>
-  remove(key: string): Promise<void>
   /** Removes up to `limit` expired values and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -8,13 +8,11 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { codes } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { CodeStore, TriedKey } from './store.ts'
 
 type KeyParams = { subject: string; slot: string }
-
-const isKey = (p: Placeholders<'subject' | 'slot'>) => sql`subject = ${p.subject} and purpose = ${p.slot}`
 
 const put = defineStatement({
   name: 'codes.put',
@@ -115,12 +113,6 @@ const holds = defineStatement({
        and hash = ${p.hash}) as holds`,
 })
 
-const remove = defineStatement({
-  name: 'codes.remove',
-  params: { subject: 'uuid', slot: 'text' },
-  sql: (p) => sql`delete from ${codes} where ${isKey(p)}`,
-})
-
 const sweep = createSweep({
   name: 'codes.sweep',
   table: codes,
@@ -156,9 +148,6 @@ export function createPostgresCodeStore(database: Database): CodeStore {
       (await database.first(holds, { subject, purpose, hash, attempts, now: at, orSpent }))!.holds,
     kill: async (key, code) => {
       await database.all(kill, { ...keyOf(key), ...code })
-    },
-    remove: async (key) => {
-      await database.all(remove, keyOf(key))
     },
     sweep: (at, limit) => sweep(database, { now: at, limit }),
   }

@@ -68,8 +68,6 @@ end
 return 0
 `)
 
-const remove = defineScript(`return redis.call('DEL', KEYS[1])`)
-
 export function createRedisCodeStore(redis: RedisConnection): CodeStore {
   const nameOf = ({ subject, purpose, group }: CodeKey) =>
     `${redis.keyPrefix}code:{${subject}}:${purpose}${group === 'stranger' ? '' : `:${group}`}`
@@ -92,9 +90,6 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
     },
     kill: async (key, { hash, expiresAt }, now) => {
       await run(kill, key, [hash, expiresAt.getTime(), now.getTime()])
-    },
-    remove: async (key) => {
-      await run(remove, key, [])
     },
     sweep: async () => 0,
   }

@@ -71,7 +71,6 @@ export interface CodeStore {
    * used code stays as it is, so that parallel calls with it still get `spent`.
    */
   kill(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
-  remove(key: CodeKey): Promise<void>
   /** Removes up to `limit` expired codes and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }

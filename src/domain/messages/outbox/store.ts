@@ -19,7 +19,7 @@ import {
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
-import type { CodePurpose, SentCodePurpose } from '../codes/store.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
 import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { Channel, NewMessage } from './message.ts'
 import {
@@ -82,14 +82,6 @@ export interface MessageStore {
   add(executor: Executor, message: NewMessage, now: Date): Promise<void>
   /** Adds a message with a code and marks pending ones of that code as replaced, in one statement. Returns its id. */
   addCode(message: CodeMessage, now: Date): Promise<number>
-  /** Finishes as replaced the waiting messages of this code; call it before `add` in the same transaction. */
-  supersedePending(
-    executor: Executor,
-    codeSubject: string,
-    codePurpose: CodePurpose,
-    codeGroup: CallerGroup,
-    now: Date,
-  ): Promise<void>
   /**
    * Claims due messages of a channel, as many of each lane as is allowed. For `leaseMs` they belong to this caller
    * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
@@ -123,12 +115,6 @@ const addCode = defineStatement({
   params: { ...messageParamTypes, now: 'timestamptz' },
   row: { id: 'bigint' },
   sql: (p) => sql`with replaced as (${supersedePending(p)}) ${queueMessage(p)} returning id`,
-})
-
-const replace = defineStatement({
-  name: 'outbox.replace',
-  params: { now: 'timestamptz', codeSubject: 'uuid', codePurpose: 'text', codeGroup: 'text' },
-  sql: supersedePending,
 })
 
 /** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
@@ -323,9 +309,6 @@ export function createMessageStore(database: Database): MessageStore {
     async addCode(message, now) {
       const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
       return id
-    },
-    async supersedePending(executor, codeSubject, codePurpose, codeGroup, now) {
-      await executor.all(replace, { codeSubject, codePurpose, codeGroup, now })
     },
     async claim(channel, now, leaseMs, allowed: LaneLimits) {
       const leaseUntil = new Date(now.getTime() + leaseMs)

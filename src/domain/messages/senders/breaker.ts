@@ -11,8 +11,6 @@ export interface Breaker {
   note(name: string, isWell: boolean): void
   /** Too few of its codes are verified. */
   suspend(name: string): void
-  /** The gateways that are asked last now. */
-  suspended(): string[]
 }
 
 const FAILURES = 5
@@ -60,6 +58,5 @@ export function createBreaker(clock: Clock): Breaker {
       else if (++state.failures >= FAILURES) rest(state)
     },
     suspend: (name) => rest(stateOf(name)),
-    suspended: () => [...states].filter(([, state]) => isSuspended(state)).map(([name]) => name),
   }
 }
