@@ -2,7 +2,7 @@
  * THE table of counters: what each group of callers pays, for each thing they may ask for (see callers.ts for the
  * groups). Messages are counted in sending-counters.ts, everything else in attempt-counters.ts. Identifiers, addresses
  * and prefixes stand in a counter's name as keyed tags; what does not exist is counted like what does. The counters of
- * wrong codes are in the room `attempts`, since they outlive a flush of the store of these.
+ * wrong codes are in the room `codes`, since they outlive a flush of the store of these.
  */
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import { createAttemptCounters } from './attempt-counters.ts'
