@@ -1,7 +1,7 @@
 /** An HTTP SMS gateway that keeps what it is asked to send, and that can refuse, hesitate, redirect or never end. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { freePort } from './free-port.ts'
-import { waitFor } from './wait.ts'
+import { PATIENCE_MS, waitFor } from './wait.ts'
 
 export interface GatewayRequest {
   method: string
@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     return { ...request, to: String(request.fields[to] ?? ''), text: written, code }
   }
   const accepted = () => requests.filter(({ status }) => status >= 200 && status < 300).map(toSms)
-  const waitForSms: TestGateway['waitFor'] = (predicate, timeoutMs = 10_000) =>
+  const waitForSms: TestGateway['waitFor'] = (predicate, timeoutMs = PATIENCE_MS) =>
     waitFor(() => accepted().find(predicate), { what: 'an SMS', timeoutMs, intervalMs: 2 })
   return {
     url: `http://127.0.0.1:${port}/send`,

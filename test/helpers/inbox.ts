@@ -1,7 +1,7 @@
 /** The messages that arrived for people, e-mail and SMS together. Each code is returned once, in order of arrival. */
 import type { TestGateway } from './gateway.ts'
 import type { TestSmtp } from './smtp.ts'
-import { eachSecond, waitFor } from './wait.ts'
+import { eachSecond, PATIENCE_MS, waitFor } from './wait.ts'
 
 export interface Inbox {
   /** The code of the next message to that address or number which was not returned before. */
@@ -24,7 +24,7 @@ export function createInbox(smtp: TestSmtp, gateway: TestGateway, onSlow = () =>
   return {
     textsTo,
     count: () => smtp.messages.length + gateway.messages.length,
-    async nextCode(destination, timeoutMs = 10_000) {
+    async nextCode(destination, timeoutMs = PATIENCE_MS) {
       const index = seen.get(destination) ?? 0
       const arrived = eachSecond(onSlow, () => codesTo(destination)[index])
       const code = await waitFor(arrived, {

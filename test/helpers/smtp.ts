@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { type CertificateKind, createCertificate } from './certificates.ts'
 import { freePort } from './free-port.ts'
-import { waitFor } from './wait.ts'
+import { PATIENCE_MS, waitFor } from './wait.ts'
 
 export interface ReceivedMail {
   /** The envelope of the SMTP conversation. */
@@ -97,7 +97,7 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<TestSmtp> {
     listener = null
     listener = await open()
   }
-  const waitForMail: TestSmtp['waitFor'] = (predicate, timeoutMs = 10_000) =>
+  const waitForMail: TestSmtp['waitFor'] = (predicate, timeoutMs = PATIENCE_MS) =>
     waitFor(() => messages.find(predicate), { what: 'a mail', timeoutMs, intervalMs: 2 })
   const smtp: TestSmtp = {
     host: '127.0.0.1',

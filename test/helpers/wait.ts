@@ -1,5 +1,8 @@
 /** Waits for something to become true. Fails with the name of what was awaited, and never hangs. */
 
+/** A busy machine may need so long for anything: who waits in vain has found a defect. */
+export const PATIENCE_MS = 30_000
+
 export interface WaitOptions {
   /** Said when it never happens. */
   what?: string
@@ -10,7 +13,7 @@ export interface WaitOptions {
 /** The first result of `probe` that is neither null, undefined nor false; what it throws counts as "not yet". */
 export async function waitFor<T>(
   probe: () => T | Promise<T>,
-  { what = 'a condition', timeoutMs = 10_000, intervalMs = 20 }: WaitOptions = {},
+  { what = 'a condition', timeoutMs = PATIENCE_MS, intervalMs = 20 }: WaitOptions = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = Date.now() + timeoutMs
   let last: unknown
