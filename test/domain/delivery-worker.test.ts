@@ -93,6 +93,8 @@ function senderOf(next: (message: RenderedMessage) => SendOutcome | Promise<Send
     async close() {},
   }
 }
+/** Says which try it was: until its failure is noted, a message is due when its lease ends. */
+const failing = senderOf(() => ({ outcome: 'failed', detail: `try_${sent.length}` }))
 const ok = senderOf(() => ({ outcome: 'sent', detail: 'smtp' }))
 const down = senderOf(() => ({ outcome: 'failed', detail: 'smtp_451' }))
 
@@ -149,6 +151,8 @@ const rows = () =>
 const outcomes = async () => (await rows()).map(({ outcome }) => outcome)
 const untilOutcome = (outcome: string) =>
   waitFor(async () => (await outcomes())[0] === outcome, { what: `outcome ${outcome}` })
+const untilFailed = (attempt: number) =>
+  waitFor(async () => (await rows()).find(({ detail }) => detail === `try_${attempt}`))
 const untilAttempts = (attempts: number) =>
   waitFor(async () => {
     const [row] = await rows()
@@ -192,15 +196,10 @@ describe('a message', () => {
   test('is tried again after 2 s, 10 s, 30 s, 90 s and 4 min, then given up', async () => {
     await add(notice)
     const still = createFrozenClock()
-    // Says which try it was: until its failure is noted, a message is due when its lease ends.
-    const sender = senderOf(() => ({ outcome: 'failed', detail: `try_${sent.length}` }))
-    const worker = work({ sender, clock: still, random: () => 0.5 })
+    const worker = work({ sender: failing, clock: still, random: () => 0.5 })
     const waits: number[] = []
     for (let attempt = 1; attempt <= 5; attempt++) {
-      const noted = await waitFor(async () =>
-        (await rows()).find(({ detail }) => detail === `try_${attempt}`),
-      )
-      const waitMs = noted.dueMs - still.now().getTime()
+      const waitMs = (await untilFailed(attempt)).dueMs - still.now().getTime()
       waits.push(waitMs / 1000)
       still.advance(waitMs)
       worker.wake()
@@ -350,12 +349,13 @@ describe('a code', () => {
 
   test('that would arrive dead is not sent, and a late one tells what is left of its life', async () => {
     await add(coded())
-    const worker = work({ sender: down, random: () => 0 })
-    for (const [attempt, seconds] of [3, 14, 50, 150, 420].entries()) {
-      await untilAttempts(attempt + 1)
-      clock.offsetMs = seconds * 1000
+    const still = createFrozenClock()
+    const worker = work({ sender: failing, clock: still, random: () => 0 })
+    for (const [index, seconds] of [3, 11, 36, 100, 270].entries()) {
+      await untilFailed(index + 1)
+      still.advance(seconds * 1000)
       worker.wake()
-      await waitFor(() => sent.length === attempt + 2)
+      await waitFor(() => sent.length === index + 2)
     }
     await untilOutcome('expired')
     expect(sent.map(({ text }) => /(\d+) minutes?/.exec(text)?.[1])).toEqual(['10', '10', '9', '9', '7', '3'])
