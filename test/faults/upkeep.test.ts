@@ -98,7 +98,10 @@ describe('the embedded database', () => {
     const third = await open({}, first.dataDir)
     expect((await third.database.upkeep!.condition()).deadRows).toBeGreaterThanOrEqual(300)
     expect(await third.everything()).toContain('public.changed')
-    expect((await third.database.upkeep!.condition()).deadRows).toBeLessThan(100)
+    // The work itself leaves dead rows in the catalogs, more of which are counted on a slow machine.
+    const [changed] = await third.run(`select n_dead_tup::int as dead from pg_stat_user_tables
+      where relname = 'changed'`)
+    expect(changed).toEqual({ dead: 0 })
     // A crash leaves no counters, so that everything is looked at.
     cpSync(join(first.dataDir, 'postgres'), join(first.dataDir, 'crashed', 'postgres'), { recursive: true })
     await third.database.close()
@@ -110,7 +113,8 @@ describe('the embedded database', () => {
   /** Each day brings rows, some are used again, half go after a twelfth of the time, and all after a quarter. */
   test('after a year of days in quick motion is hardly larger than a fresh copy of what is left', async () => {
     const [days, rows] = reduced([40, 300], [365, 3000])
-    const upkeep = { freezeAge: 20_000, logBytes: 8 * 1024 * 1024 }
+    const transactions = reduced(300, 1000)
+    const upkeep = { freezeAge: 20 * transactions, logBytes: 8 * 1024 * 1024 }
     const one = await open({ upkeep })
     await one.run('create table kept (day int, number int, used_at timestamptz, text text)')
     await one.run('create index on kept (day)')
@@ -125,7 +129,7 @@ describe('the embedded database', () => {
         `delete from kept where day <= ${day - days / 4} or (number % 2 = 0 and day <= ${day - days / 12})`,
       )
       // Every transaction of its own has a number.
-      await one.run(`do $$ begin for i in 1..1000 loop begin
+      await one.run(`do $$ begin for i in 1..${transactions} loop begin
         update kept set number = number where false; perform pg_current_xact_id();
         exception when others then null; end; end loop; end $$`)
       await one.everything()
@@ -143,7 +147,7 @@ describe('the embedded database', () => {
     if (soaking)
       process.stdout.write(`${JSON.stringify({ days, left, used, fresh, share: used / fresh, most })}\n`)
     expect(used).toBeLessThan(fresh * 1.5)
-    expect(most.age).toBeLessThan(upkeep.freezeAge + 5000)
+    expect(most.age).toBeLessThan(upkeep.freezeAge + 5 * transactions)
     expect(most.logBytes).toBeLessThan(upkeep.logBytes * 2)
     await one.database.close()
   })
