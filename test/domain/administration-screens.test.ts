@@ -11,6 +11,7 @@ import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
+import { examine, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
 import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -80,15 +81,6 @@ async function signIn(page: Page, person: Person, secret?: string): Promise<stri
   return key
 }
 
-const axe = Bun.file(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'))
-
-/** WCAG 2.2 at levels A and AA, as axe-core finds them. */
-async function violations(page: Page): Promise<string[]> {
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await axe.text())
-  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((found) =>
-    found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`)
-}
-
 async function picture(page: Page, name: string): Promise<void> {
   const directory = process.env.POTERNE_PICTURES
   if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
@@ -104,13 +96,13 @@ const views = [
 const shownViews = process.env.POTERNE_PICTURES ? views : views.slice(0, 2)
 
 async function look(page: Page, name: string): Promise<void> {
-  for (const [width, colorScheme] of shownViews) {
+  await loadAxe(page)
+  for (const [index, [width, colorScheme]] of shownViews.entries()) {
     await page.setViewportSize({ width, height: 900 })
     await page.emulateMedia({ colorScheme })
     await picture(page, `${name}-${width}-${colorScheme}`)
-    expect({ name, width, found: await violations(page) }).toEqual({ name, width, found: [] })
-    const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
-    expect({ name, width, fits: wide <= width }).toEqual({ name, width, fits: true })
+    const found = await examine(page, index === 0 ? wcag : rulesOfViews)
+    expect({ name, width, found }).toEqual({ name, width, found: [] })
   }
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })

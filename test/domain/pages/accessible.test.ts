@@ -11,7 +11,7 @@ import type { Browser, Page } from 'playwright-core'
 import { writePreview } from '../../../src/domain/pages/preview/write.ts'
 import { loadConfig } from '../../../src/platform/config/load.ts'
 import { createCatalog } from '../../../src/texts/catalog.ts'
-import { examine, loadAxe } from '../../helpers/axe.ts'
+import { examine, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
 import { launchBrowser } from '../../helpers/browser.ts'
 import { reduced } from '../../helpers/soak.ts'
 
@@ -67,7 +67,7 @@ async function findingsOf(page: Page, language: string, name: string, isWhole: b
     await page.setViewportSize({ width, height: 800 })
     if (theme !== worn) await wear(page, theme)
     worn = theme
-    const found = await examine(page, ['color-contrast', 'target-size'])
+    const found = await examine(page, rulesOfViews)
     findings.push(...found.map((finding) => `${width} ${theme}: ${finding}`))
   }
   return findings
