@@ -2,12 +2,12 @@
  * A second step that names neither the token of its login nor a device counts by address, and over all addresses by
  * account. Somebody with the password may change addresses as often as they like.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import type { CallOptions } from '../helpers/api-client.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
 setDefaultTimeout(120_000)
@@ -19,7 +19,7 @@ const KNOWN = { device_fingerprint: 'the device of the owner' }
 const [EVERYWHERE, HERE] = [60, 20]
 
 describe.each(shapes)('the second step by address alone, on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, rule } = testsOn(shape)
   const service = useLimited({ shape, settings: { limits: { verifications: 1000 } } })
   const replica = useReplica(service, {
     shape,

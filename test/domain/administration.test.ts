@@ -4,13 +4,13 @@ import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('administration on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, rule } = testsOn(shape)
   const service = useService({ shape })
 
   const call: AdminCall = (...args) => createAdminClient(service)(...args)

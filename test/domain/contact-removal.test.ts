@@ -1,5 +1,5 @@
 /** An e-mail address or phone removed from an account, on every storage shape; what a reset takes back. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, makeImported } from '../helpers/database.ts'
@@ -8,7 +8,7 @@ import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 
@@ -21,7 +21,7 @@ let provider: PretendProvider
 afterAll(() => provider?.stop())
 
 describe.each(shapes)('a contact on %s, with limits on', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = use(async () => {
     provider ??= await startPretendProvider()
     const settings = {
@@ -148,7 +148,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect((await service.get('me', { bearer: access_token })).body.account.email).toBeNull()
   })
 
-  test('is removed once by 32 callers, and of two at once one stays', async () => {
+  raced('is removed once by 32 callers, and of two at once one stays', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     const { access_token, account } = await register(email)
     await add('phone', phone, access_token)

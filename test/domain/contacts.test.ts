@@ -1,5 +1,5 @@
 /** Another e-mail address or phone, asked for by password and proved by a code, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -8,11 +8,11 @@ import { passMidnight } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import {
   deliverySettings,
-  ruleOn,
   type Shape,
   shapes,
   startService,
   type TestService,
+  testsOn,
 } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -38,7 +38,7 @@ const codesOfChanges = statement<{ destination: string }, { count: number }>(
 const failure = ({ status, body }: Answer) => [status, body.code]
 
 describe.each(shapes)('contacts on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   let service: TestService
   let replica: TestService
   beforeAll(async () => {
@@ -235,7 +235,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect((await confirm(bearer, 'phone', secondCode)).body.account.phone).toBe(second)
   })
 
-  test('of 32 parallel requests one is left, and what is confirmed is what its code went to', async () => {
+  raced('of 32 parallel requests one is left, and what is confirmed is what its code went to', async () => {
     const { bearer } = await signedIn()
     const phones = Array.from({ length: 32 }, () => newPhone())
     const asked = await Promise.all(
@@ -256,7 +256,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect([answer.status, answer.body.account?.phone]).toEqual([200, waiting!.destination])
   })
 
-  test('two changes of two accounts to one number, confirmed at once, give it to one of them', async () => {
+  raced('two changes of two accounts to one number, confirmed at once, give it to one of them', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await signedIn(), await signedIn()]
       const phone = newPhone()
@@ -270,7 +270,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     }
   })
 
-  test.each([
+  raced.each([
     ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
     ['email', newEmail, 'L’adresse e-mail de votre compte'],
   ] as const)(

@@ -16,7 +16,7 @@ import { noon } from '../helpers/limited-service.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, ruleOn, shapes, startService } from '../helpers/service.ts'
+import { deliverySettings, shapes, startService, testsOn } from '../helpers/service.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -33,7 +33,7 @@ const wrongPassword = {
 }
 
 describe.each(shapes)('two factors on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, clock: noon() })
 
   const password = PASSWORD
@@ -130,7 +130,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       )
     })
 
-    test('turn on once by 32 parallel calls with one code, and what it shows serves', async () => {
+    raced('turn on once by 32 parallel calls with one code, and what it shows serves', async () => {
       const owner = await signedIn(service, newEmail())
       await service.post('2fa/enable', { password }, { bearer: owner.bearer })
       await confirmedOnce('2fa/enable/confirm', await service.inbox.nextCode(owner.person.identifier), owner)
@@ -175,11 +175,14 @@ describe.each(shapes)('two factors on %s', (shape) => {
       await noticed(email, /double authentification vient d’être activée/)
     })
 
-    test('is confirmed once by 32 parallel calls with its first code, and what it shows serves', async () => {
-      const owner = await signedIn(service, newEmail())
-      const { body } = await service.post('2fa/totp', { password }, { bearer: owner.bearer })
-      await confirmedOnce('2fa/totp/confirm', appCode(body.secret, now()), owner)
-    })
+    raced(
+      'is confirmed once by 32 parallel calls with its first code, and what it shows serves',
+      async () => {
+        const owner = await signedIn(service, newEmail())
+        const { body } = await service.post('2fa/totp', { password }, { bearer: owner.bearer })
+        await confirmedOnce('2fa/totp/confirm', appCode(body.secret, now()), owner)
+      },
+    )
 
     test('a login sends nothing, says totp, and ends with the code of the app', async () => {
       const { person, secret } = await protectByApp(service, newEmail())
@@ -297,7 +300,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect((await disable(bearer, { otp: recoveryCodes[3] })).status).toBe(200)
     })
 
-    test('once, by 32 parallel calls with one recovery code', async () => {
+    raced('once, by 32 parallel calls with one recovery code', async () => {
       const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
       const otp = recoveryCodes[0]
       const answers = await race([service], () => disable(bearer, { otp }))

@@ -1,17 +1,17 @@
 /** The ways in through other providers, of somebody signed in: listed, added, removed; never the last one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
+import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
 describe.each(shapes)('identities on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   let provider: PretendProvider
   let other: PretendProvider
   let service: TestService
@@ -125,7 +125,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect((await service.get('identities', { bearer: person.bearer })).body.identities).toEqual([])
   })
 
-  test.each([
+  raced.each([
     ['code of the browser flow', () => browser.obtainCode(), 'invalid_code'],
     [
       'identity token',
@@ -147,7 +147,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect((await browser.signIn()).body.account.id).toBe(person.id)
   })
 
-  test('of 32 accounts that link one identity at once, one has it', async () => {
+  raced('of 32 accounts that link one identity at once, one has it', async () => {
     provider.present(newPerson())
     const people = await Promise.all(Array.from({ length: 8 }, signedUp))
     const tries = await Promise.all(
@@ -207,7 +207,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect((await service.get('identities', { bearer })).body.identities).toEqual([])
   })
 
-  test('two that are removed at once leave one', async () => {
+  raced('two that are removed at once leave one', async () => {
     for (let round = 0; round < 5; round++) {
       provider.present(newPerson())
       other.present(newPerson())

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes, startService } from '../helpers/service.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -36,7 +36,7 @@ const accountFields = [
 ]
 
 describe.each(shapes)('login on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 
   rule('answers with exactly the specified fields, in their order', async () => {
@@ -88,7 +88,7 @@ describe.each(shapes)('login on %s', (shape) => {
     expect(second.current_sign_in_ip).toBe('127.0.0.1')
   })
 
-  test('32 parallel logins are 32 sign-ins', async () => {
+  raced('32 parallel logins are 32 sign-ins', async () => {
     const person = await service.signUp(newEmail())
     await Promise.all(Array.from({ length: 32 }, () => service.logIn(person)))
     expect((await service.logIn(person)).account.sign_in_count).toBe(33)

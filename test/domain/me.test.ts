@@ -3,13 +3,13 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes, startService } from '../helpers/service.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('the own account on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 
   const signedIn = async (identifier = newEmail()) => {
@@ -86,7 +86,7 @@ describe.each(shapes)('the own account on %s', (shape) => {
     expect((await service.post('login', person)).status).toBe(200)
   })
 
-  test('is erased once by 32 callers', async () => {
+  raced('is erased once by 32 callers', async () => {
     const { access_token } = await signedIn()
     const before = await countRows(service, 'accounts')
     const answers = await Promise.all(Array.from({ length: 32 }, () => erase(access_token)))

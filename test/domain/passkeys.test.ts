@@ -15,11 +15,11 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import {
   deliverySettings,
-  ruleOn,
   type Shape,
   shapes,
   startService,
   type TestService,
+  testsOn,
 } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -32,7 +32,7 @@ const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Sha
   startService({ shape, storage, clock, settings: { ...settings, ...deliverySettings(smtp, gateway) } })
 
 describe.each(shapes)('passkeys on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   let service: TestService
   let replica: TestService
   beforeAll(async () => {
@@ -171,7 +171,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(late)).toEqual([422, 'invalid_passkey'])
     })
 
-    test('works once, of 32 callers with one challenge', async () => {
+    raced('works once, of 32 callers with one challenge', async () => {
       const { bearer } = await signedIn()
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       const answers = await race([service, replica], (at) =>
@@ -226,7 +226,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(body.passkeys[0].last_used_at).not.toBeNull()
     })
 
-    test('works once for an assertion, of 32 callers on all replicas', async () => {
+    raced('works once for an assertion, of 32 callers on all replicas', async () => {
       const { passkey } = await withPasskey()
       const body = await assertion(passkey)
       const answers = await race([service, replica], (at) => at.post('passkeys/login', body))
@@ -234,7 +234,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(failure(await service.post('passkeys/login', body))).toEqual([422, 'invalid_passkey'])
     })
 
-    test('by 32 different signatures of one passkey at once works for each of them', async () => {
+    raced('by 32 different signatures of one passkey at once works for each of them', async () => {
       const { passkey } = await withPasskey()
       const bodies = await Promise.all(Array.from({ length: 32 }, () => assertion(passkey)))
       const answers = await Promise.all(
@@ -388,7 +388,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect((await service.post('login', { ...person, password })).status).toBe(202)
     })
 
-    test('works once, of 32 callers on all replicas', async () => {
+    raced('works once, of 32 callers on all replicas', async () => {
       const { bearer, passkey } = await withTwoFactors()
       const credential = await stepUp(bearer, passkey)
       onlySuccess(await race([service, replica], (at) => newCodes(bearer, credential, at)), 'invalid_passkey')

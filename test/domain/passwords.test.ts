@@ -1,5 +1,5 @@
 /** A forgotten password, and another one for the one that is known, through HTTP on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import {
   type Answer,
@@ -12,7 +12,7 @@ import {
 import { countRows, renameTable } from '../helpers/database.ts'
 import { passMidnight, seen } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { holdsCode, withoutNumbers } from '../random/dump.ts'
@@ -23,7 +23,7 @@ const NEW_PASSWORD = 'a quite different sentence'
 const WRONG_CODE = 'not a code'
 
 describe.each(shapes)('passwords on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, settings: { server: { trusted_proxies: ['127.0.0.1'] } } })
   const replica = useReplica(service, { shape })
 
@@ -216,7 +216,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expectRefusal(await service.post('2fa/verify', { identifier, otp: loginCode }), 'invalid_code')
     })
 
-    test('the right code in 32 parallel calls on two replicas counts exactly once', async () => {
+    raced('the right code in 32 parallel calls on two replicas counts exactly once', async () => {
       const { identifier } = await service.signUp(newEmail())
       const otp = await resetCode(identifier)
       const passwords = Array.from({ length: 32 }, (_, index) => `sentence number ${index} of many`)
@@ -232,7 +232,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect((await logIn(identifier, passwords[winners[0]!]!)).status).toBe(200)
     })
 
-    test('a login with the old password that runs beside the reset leaves no session', async () => {
+    raced('a login with the old password that runs beside the reset leaves no session', async () => {
       const person = await service.signUp(newEmail())
       const otp = await resetCode(person.identifier)
       const logins = Array.from({ length: 24 }, (_, index) =>
@@ -342,7 +342,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expect((await me(bearer)).body.account.failed_attempts).toBe(0)
     })
 
-    test('of 32 parallel changes exactly one passes, and its password is the one', async () => {
+    raced('of 32 parallel changes exactly one passes, and its password is the one', async () => {
       const { person, bearer } = await signedIn()
       const passwords = Array.from({ length: 32 }, (_, index) => `sentence number ${index} of many`)
       const answers = await Promise.all(

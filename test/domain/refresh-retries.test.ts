@@ -1,8 +1,8 @@
 /** A refresh token that comes a second time: to whom its successor is given again, and for how long. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { createFrozenClock, from } from '../helpers/limited-service.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -12,7 +12,7 @@ const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useLimited({
     shape,
     clock: createFrozenClock(),
@@ -79,7 +79,7 @@ describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
     expect(outcome(await used.refresh(used.first, HOME, device))).toBe(401)
   })
 
-  test('of 32 late retries at once no more than two are served', async () => {
+  raced('of 32 late retries at once no more than two are served', async () => {
     const device = { device_fingerprint: 'a-device-in-a-hurry' }
     const { first, successor, refresh } = await opened(device)
     service.clock.advance(60_000)

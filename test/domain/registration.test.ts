@@ -1,16 +1,16 @@
 /** Registration and confirmation through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
 describe.each(shapes)('registration on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 
   test('by e-mail: the code arrives, confirms the account once, and then the person signs in', async () => {
@@ -81,7 +81,7 @@ describe.each(shapes)('registration on %s', (shape) => {
     ])
   })
 
-  test('a right code in 32 parallel calls confirms exactly once', async () => {
+  raced('a right code in 32 parallel calls confirms exactly once', async () => {
     const email = newEmail()
     await service.post('register', registration(email))
     const otp = await service.inbox.nextCode(email)
@@ -90,7 +90,7 @@ describe.each(shapes)('registration on %s', (shape) => {
     expect(answers.filter(({ body }) => body.code === 'invalid_code').length).toBeGreaterThan(10)
   })
 
-  test('32 parallel registrations of one identifier make one account', async () => {
+  raced('32 parallel registrations of one identifier make one account', async () => {
     const email = newEmail()
     const before = await countRows(service, 'accounts')
     const answers = await race([service], () => service.post('register', registration(email)))

@@ -1,10 +1,10 @@
 /** The life of a session after login, through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { lockAccount, spyOnStatements } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -13,7 +13,7 @@ setDefaultTimeout(20_000)
 const DAY_MS = 86_400_000
 
 describe.each(shapes)('a session on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
   const replica = useReplica(service, { shape })
 
@@ -72,7 +72,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expect((await refresh(again.body.refresh_token)).status).toBe(200)
     })
 
-    test('by 100 callers with one token answers all of them with one successor that lives', async () => {
+    raced('by 100 callers with one token answers all of them with one successor that lives', async () => {
       const { refresh_token } = await signedIn()
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) => refresh(refresh_token, index % 2 ? replica : service)),
@@ -107,7 +107,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expect(await noticesTo(person)).toHaveLength(1)
     })
 
-    test('by 32 callers with two generations ends it, and leaves no token that lives', async () => {
+    raced('by 32 callers with two generations ends it, and leaves no token that lives', async () => {
       const { refresh_token } = await signedIn()
       const second = await refresh(refresh_token)
       const third = await refresh(second.body.refresh_token)
@@ -318,7 +318,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       expectRefusal(await me(access_token), 'invalid_token')
     })
 
-    test('ended by 32 callers at once is ended once', async () => {
+    raced('ended by 32 callers at once is ended once', async () => {
       const { person, access_token } = await signedIn()
       const other = await service.logIn(person)
       const answers = await Promise.all(

@@ -8,7 +8,7 @@ import { countRows } from '../helpers/database.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { from, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
+import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
@@ -33,7 +33,7 @@ const PATH = '/api/v1/sms/receipts/acme'
 const authorization = `Bearer ${SECRET}`
 
 describe.each(shapes)('receipts on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   let gateway: TestGateway
   let service: TestService
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe.each(shapes)('receipts on %s', (shape) => {
     expect(states).toEqual([null, 'failed', 'delivered', 'delivered', 'delivered'])
   })
 
-  test('are counted once, by 32 calls at once too', async () => {
+  raced('are counted once, by 32 calls at once too', async () => {
     const id = crypto.randomUUID()
     await send(id)
     const before = await count('delivered')

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes, startService, type TestService } from '../helpers/service.ts'
+import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
 describe.each(shapes)('social login on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   let provider: PretendProvider
   let other: PretendProvider
   let service: TestService
@@ -111,7 +111,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await service.post('social/exchange', late)).body.code).toBe('invalid_code')
   })
 
-  test('32 parallel exchanges of one code: one success', async () => {
+  raced('32 parallel exchanges of one code: one success', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
     const code = await browser.obtainCode()
     const answers = await Promise.all(Array.from({ length: 32 }, () => service.post('social/exchange', code)))
@@ -119,7 +119,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(answers.filter(({ body }) => body.code === 'invalid_code')).toHaveLength(31)
   })
 
-  test('32 parallel first sign-ins of one person make one account', async () => {
+  raced('32 parallel first sign-ins of one person make one account', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
     const codes = await Promise.all(Array.from({ length: 32 }, () => browser.obtainCode()))
     const answers = await Promise.all(codes.map((code) => service.post('social/exchange', code)))
@@ -246,7 +246,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(me.body.account).toMatchObject({ id: social.account.id, email: null })
   })
 
-  test('32 parallel first sign-ins while a registration waits make it one account', async () => {
+  raced('32 parallel first sign-ins while a registration waits make it one account', async () => {
     const email = newEmail()
     await service.post('register', registration(email))
     provider.present(newPerson({ email, email_verified: true }))
@@ -257,24 +257,27 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect(answers[0]?.body.account.email).toBe(email)
   })
 
-  test('a registration that is confirmed while its owner signs in elsewhere ends in one account', async () => {
-    for (let round = 0; round < 5; round++) {
-      const email = newEmail()
-      await service.post('register', registration(email))
-      const otp = await service.inbox.nextCode(email)
-      provider.present(newPerson({ email, email_verified: true }))
-      const code = await browser.obtainCode()
-      const [confirmed, signedIn] = await Promise.all([
-        service.post('verify-account', { identifier: email, otp }),
-        service.post('social/exchange', code),
-      ])
-      expect(signedIn.body.account?.email).toBe(email)
-      const byPassword = await service.post('login', { identifier: email, password: PASSWORD })
-      // The order does not matter: a confirmed password stays, an unconfirmed one does not.
-      expect(byPassword.status).toBe(confirmed.status === 201 ? 200 : 401)
-      if (byPassword.status === 200) expect(byPassword.body.account.id).toBe(signedIn.body.account.id)
-    }
-  })
+  raced(
+    'a registration that is confirmed while its owner signs in elsewhere ends in one account',
+    async () => {
+      for (let round = 0; round < 5; round++) {
+        const email = newEmail()
+        await service.post('register', registration(email))
+        const otp = await service.inbox.nextCode(email)
+        provider.present(newPerson({ email, email_verified: true }))
+        const code = await browser.obtainCode()
+        const [confirmed, signedIn] = await Promise.all([
+          service.post('verify-account', { identifier: email, otp }),
+          service.post('social/exchange', code),
+        ])
+        expect(signedIn.body.account?.email).toBe(email)
+        const byPassword = await service.post('login', { identifier: email, password: PASSWORD })
+        // The order does not matter: a confirmed password stays, an unconfirmed one does not.
+        expect(byPassword.status).toBe(confirmed.status === 201 ? 200 : 401)
+        if (byPassword.status === 200) expect(byPassword.body.account.id).toBe(signedIn.body.account.id)
+      }
+    },
+  )
 
   rule('without a verified e-mail there is a new account without any', async () => {
     const owner = await service.signUp(newEmail())
@@ -394,7 +397,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await browser.signIn()).body.code).toBe('account_locked')
   })
 
-  test('a native app signs in with its identity token, once', async () => {
+  raced('a native app signs in with its identity token, once', async () => {
     const person = newPerson({ email: newEmail(), email_verified: true })
     provider.present(person)
     const id_token = await provider.idToken('once')
@@ -420,7 +423,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     },
   )
 
-  test('32 parallel first native sign-ins of one person make one account', async () => {
+  raced('32 parallel first native sign-ins of one person make one account', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
     const tokens = await Promise.all(Array.from({ length: 32 }, (_, i) => provider.idToken(`n${i}`)))
     const answers = await Promise.all(

@@ -1,10 +1,10 @@
 /** Login by one-time code through HTTP: alone, and as the second factor. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { ruleOn, shapes } from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -14,7 +14,7 @@ const enable = statement<{ email: string }>(
 )
 
 describe.each(shapes)('two factors on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 
   const requestCode = async (identifier: string, to = identifier) => {
@@ -92,38 +92,41 @@ describe.each(shapes)('two factors on %s', (shape) => {
     expect((await service.post('2fa/verify', { ...person, otp })).status).toBe(200)
   })
 
-  test('a code of the second step goes where its owner asks, and is right with either contact, once', async () => {
-    const person = await service.signUp(newEmail())
-    const [email, phone] = [person.identifier, newPhone()]
-    const { access_token: bearer } = await service.logIn(person)
-    await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
-    const confirmed = { otp: await service.inbox.nextCode(phone) }
-    expect((await service.post('phone/confirm', confirmed, { bearer })).status).toBe(200)
-    await service.inside.database.all(enable, { email })
-    const { body } = await service.post('login', person)
-    expect(body.two_factor).toMatchObject({ methods: ['email', 'sms'], sent_to: 'p•••@example.com' })
-    await service.inbox.nextCode(email)
-    const { login_token } = body.two_factor
-    // A stranger chooses nothing: their code goes to what they typed.
-    await service.post('2fa/request-otp', { identifier: email, channel: 'sms' })
-    await service.inbox.nextCode(email)
+  raced(
+    'a code of the second step goes where its owner asks, and is right with either contact, once',
+    async () => {
+      const person = await service.signUp(newEmail())
+      const [email, phone] = [person.identifier, newPhone()]
+      const { access_token: bearer } = await service.logIn(person)
+      await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
+      const confirmed = { otp: await service.inbox.nextCode(phone) }
+      expect((await service.post('phone/confirm', confirmed, { bearer })).status).toBe(200)
+      await service.inside.database.all(enable, { email })
+      const { body } = await service.post('login', person)
+      expect(body.two_factor).toMatchObject({ methods: ['email', 'sms'], sent_to: 'p•••@example.com' })
+      await service.inbox.nextCode(email)
+      const { login_token } = body.two_factor
+      // A stranger chooses nothing: their code goes to what they typed.
+      await service.post('2fa/request-otp', { identifier: email, channel: 'sms' })
+      await service.inbox.nextCode(email)
 
-    await service.post('2fa/request-otp', { identifier: email, login_token, channel: 'sms' })
-    const otp = await service.inbox.nextCode(phone)
-    const wrong = { identifier: email, login_token, otp: otp === '000000' ? '111111' : '000000' }
-    expectRefusal(await service.post('2fa/verify', wrong), 'invalid_code')
-    const answers = await Promise.all(
-      Array.from({ length: 32 }, (_, index) =>
-        service.post('2fa/verify', { identifier: index % 2 ? email : phone, otp, login_token }),
-      ),
-    )
-    const [signedIn, ...others] = answers.filter(({ status }) => status === 200)
-    expect(others).toEqual([])
-    const session = { bearer: signedIn?.body.access_token }
-    await service.post('2fa/request-otp', { channel: 'sms' }, session)
-    const confirmation = { password: PASSWORD, otp: await service.inbox.nextCode(phone) }
-    expect((await service.post('2fa/disable', confirmation, session)).status).toBe(200)
-  })
+      await service.post('2fa/request-otp', { identifier: email, login_token, channel: 'sms' })
+      const otp = await service.inbox.nextCode(phone)
+      const wrong = { identifier: email, login_token, otp: otp === '000000' ? '111111' : '000000' }
+      expectRefusal(await service.post('2fa/verify', wrong), 'invalid_code')
+      const answers = await Promise.all(
+        Array.from({ length: 32 }, (_, index) =>
+          service.post('2fa/verify', { identifier: index % 2 ? email : phone, otp, login_token }),
+        ),
+      )
+      const [signedIn, ...others] = answers.filter(({ status }) => status === 200)
+      expect(others).toEqual([])
+      const session = { bearer: signedIn?.body.access_token }
+      await service.post('2fa/request-otp', { channel: 'sms' }, session)
+      const confirmation = { password: PASSWORD, otp: await service.inbox.nextCode(phone) }
+      expect((await service.post('2fa/disable', confirmation, session)).status).toBe(200)
+    },
+  )
 
   test('the first factor is remembered for ten minutes', async () => {
     const person = await withTwoFactors()
@@ -143,7 +146,7 @@ describe.each(shapes)('two factors on %s', (shape) => {
     expect((await service.post('2fa/verify', { identifier, otp, password: PASSWORD })).status).toBe(200)
   })
 
-  test('a right code in 32 parallel calls signs in exactly once', async () => {
+  raced('a right code in 32 parallel calls signs in exactly once', async () => {
     const { identifier } = await service.signUp(newEmail())
     const otp = await requestCode(identifier)
     const answers = await Promise.all(

@@ -6,7 +6,7 @@ import { lockAccount } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -27,6 +27,7 @@ async function enter(service: TestService, identifier: string, more: object = {}
 }
 
 describe.each(shapes)('on %s', (shape) => {
+  const { test, raced } = testsOn(shape)
   const service = useService({ shape, settings: optional })
 
   test('a code opens the account the first time, and signs in from then on', async () => {
@@ -45,7 +46,7 @@ describe.each(shapes)('on %s', (shape) => {
     }
   })
 
-  test('of 32 callers with one code one opens the account', async () => {
+  raced('of 32 callers with one code one opens the account', async () => {
     const identifier = newEmail()
     await service.post('2fa/request-otp', { identifier, ...create })
     const otp = await service.inbox.nextCode(identifier)

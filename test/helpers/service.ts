@@ -49,6 +49,17 @@ export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 
 /** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
 export const ruleOn = (shape: Shape): typeof test => (shape === 'redis' ? test : notHere)
 
+/**
+ * Returns three kinds of `test` for a suite over all shapes. `rule` is for behaviour that no storage changes, `raced` for
+ * many callers at once, and `test` for the rest. One statement of PostgreSQL or one script of Redis decides each race, and
+ * `raced` tries both.
+ */
+export const testsOn = (shape: Shape) => ({
+  rule: ruleOn(shape),
+  test: differingShapes.includes(shape) ? test : notHere,
+  raced: racingShapes.includes(shape) ? test : notHere,
+})
+
 /** Sections and keys as in config.toml. */
 export type Settings = Record<string, Record<string, unknown>>
 

@@ -23,7 +23,7 @@ import {
 } from '../../helpers/page-browser.ts'
 import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
 import { race } from '../../helpers/race.ts'
-import { mergeSettings, ruleOn, shapes, startService, type TestService } from '../../helpers/service.ts'
+import { mergeSettings, shapes, startService, type TestService, testsOn } from '../../helpers/service.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use, useReplica, useService } from '../../helpers/use-service.ts'
 
@@ -43,7 +43,7 @@ const settings = {
 }
 
 describe.each(shapes)('the hand-over on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, settings })
   const replica = useReplica(service, { shape, settings })
 
@@ -85,7 +85,7 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
     expect(decodeJwt(again.body.access_token).client_id).toBe('web')
   })
 
-  test('32 callers redeem one code over two processes: one session, which lives', async () => {
+  raced('32 callers redeem one code over two processes: one session, which lives', async () => {
     const { browser } = await signedInBrowser(service)
     const { code, verifier } = await newCode(browser)
     const answers = await race([service, replica], (one) => redeem(one, code, verifier))
@@ -189,7 +189,7 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
     expect((await newCode(browser)).code).not.toBe('')
   })
 
-  test('an application has at most five sessions below one browser', async () => {
+  raced('an application has at most five sessions below one browser', async () => {
     const { browser } = await signedInBrowser(service)
     const opened: string[] = []
     for (let i = 0; i < 6; i++) {

@@ -7,7 +7,7 @@ import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
-import { ruleOn, shapes } from '../../helpers/service.ts'
+import { shapes, testsOn } from '../../helpers/service.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
 
@@ -20,7 +20,7 @@ const settings = {
 }
 
 describe.each(shapes)('the pages on %s', (shape) => {
-  const rule = ruleOn(shape)
+  const { test, rule } = testsOn(shape)
   const service = useService({ shape, settings })
   const browse = () => openBrowser(service.url)
 
