@@ -337,6 +337,10 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const answer = await enable(bearer, { password: person.password, method: 'passkey' })
       expect(answer.status).toBe(200)
       expect(answer.body.recovery_codes).toHaveLength(10)
+      const { items } = (await service.get('events', { bearer })).body
+      expect(items.find(({ type }: { type: string }) => type === 'two_factor.enabled').data).toEqual({
+        method: 'passkey',
+      })
       const login = await service.post('login', person)
       expect(login.status).toBe(202)
       expect(login.body.two_factor.methods[0]).toBe('passkey')

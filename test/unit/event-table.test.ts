@@ -1,7 +1,8 @@
-/** docs/events.md and the interface description name every type of event, and no other. */
+/** docs/events.md and the interface description name every type of event and every field of its data, and no other. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { eventTypes } from '../../src/domain/foundation/events/event.ts'
+import { eventDataSchema } from '../../src/domain/foundation/events/event-data-schema.ts'
 
 const read = (path: string) => Bun.file(join(import.meta.dir, '../..', path)).text()
 
@@ -9,6 +10,12 @@ test('the table of docs/events.md has a sentence for each type, in the order of 
   const rows = [...(await read('docs/events.md')).matchAll(/^\| `([a-z_.]+)` \| (.+) \|$/gm)]
   expect(rows.map(([, type]) => type as string)).toEqual([...eventTypes])
   for (const [, , sentence] of rows) expect((sentence as string).length).toBeGreaterThan(12)
+})
+
+test('the table names every field of the data, and no other', async () => {
+  const rows = [...(await read('docs/events.md')).matchAll(/^\| `[a-z_.]+` \| .+ \|(.*)\|$/gm)]
+  const named = rows.flatMap(([, cell]) => (cell as string).match(/[a-z_]+(?=`)/g) ?? [])
+  expect([...new Set(named)].sort()).toEqual(Object.keys(eventDataSchema.properties).sort())
 })
 
 test('the interface description enumerates them', async () => {

@@ -151,7 +151,8 @@ async function changeOwn(
     terms: terms ?? null,
   })
   if (changed === null) return null
-  const fields = [language && 'language', merge && 'profile', terms && 'terms'].filter(Boolean)
+  const named = { language, profile: merge, terms }
+  const fields = Object.keys(named).filter((name) => named[name as keyof typeof named])
   await recordEvents(transaction, [{ type: 'account.updated', account: uuid, data: { fields } }], now)
   return changed
 }

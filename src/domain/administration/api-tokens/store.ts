@@ -161,7 +161,8 @@ export function createTokenStore(database: Database): TokenStore {
         owner: creator.type === 'administrator' ? creator.id : null,
       }
       const { uuid, name, expiresAt } = token
-      const data = { token: uuid, name, scopes, addresses, expires_at: expiresAt.toISOString() }
+      const lists = { scopes: [...scopes], addresses: [...addresses] }
+      const data = { token: uuid, name, ...lists, expires_at: expiresAt.toISOString() }
       const row = await changeAndRecord(database, add, params, {
         at: token.createdAt,
         eventsOf: () => [{ type: 'token.created', account: null, data }],

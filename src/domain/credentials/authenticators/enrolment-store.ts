@@ -19,6 +19,7 @@ import { sessionLives, updateLockedAccount } from '../../accounts/accounts/accou
 import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
+import type { EventData } from '../../foundation/events/event-data-schema.ts'
 import { forgetSecondStep } from '../../messages/codes/code-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -51,7 +52,12 @@ export interface EnrolmentStore {
    * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
    * meanwhile.
    */
-  enable(signedIn: AccountSession, enabling: Enabling, now: Date): Promise<boolean>
+  enable(
+    signedIn: AccountSession,
+    method: 'code' | 'passkey',
+    enabling: Enabling,
+    now: Date,
+  ): Promise<boolean>
   /**
    * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
    * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
@@ -227,7 +233,7 @@ const enablingParams = (
   now: at,
 })
 
-const about = ({ account }: AccountSession, type: EventType, data = {}): NewEvent => ({
+const about = ({ account }: AccountSession, type: EventType, data: EventData = {}): NewEvent => ({
   type,
   account: account.uuid,
   data,
@@ -260,10 +266,10 @@ export function createEnrolmentStore(database: Database): EnrolmentStore {
     putEnrolment: (signedIn, secret, at) =>
       change(putEnrolment, { ...ownerParams(signedIn), sealedSecret: secret, now: at }),
     findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
-    enable: (signedIn, enabling, at) =>
+    enable: (signedIn, method, enabling, at) =>
       change(enable, enablingParams(signedIn, enabling, at), {
         at,
-        events: [about(signedIn, 'two_factor.enabled', { method: 'code' })],
+        events: [about(signedIn, 'two_factor.enabled', { method })],
       }),
     confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
       change(

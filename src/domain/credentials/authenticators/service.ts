@@ -75,7 +75,7 @@ export interface Authenticators {
   /** Makes that app the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
   enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
   /** Turns two-factor sign-in on with sent codes, and returns the recovery codes. */
-  enable(signedIn: Authenticated): Promise<string[]>
+  enable(signedIn: Authenticated, method: 'code' | 'passkey'): Promise<string[]>
   /** Turns two-factor sign-in off, and removes app and recovery codes. */
   disable(signedIn: Authenticated): Promise<void>
   /** Replaces the recovery codes and notifies the owner. */
@@ -216,9 +216,9 @@ export function createAuthenticators(needs: Needs): Authenticators {
       if (!(await enrolments.putEnrolment(owner, app, clock.now()))) return null
       return confirmEnrolment(owner, amr, typed)
     },
-    async enable(signedIn) {
+    async enable(signedIn, method) {
       const { enabling, codes } = await prepare(signedIn, signedIn.claims.amr, 'two_factor_enabled')
-      if (!(await enrolments.enable(signedIn, enabling, clock.now())))
+      if (!(await enrolments.enable(signedIn, method, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
       return codes
     },

@@ -15,6 +15,7 @@ import {
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
+import type { EventData } from '../../foundation/events/event-data-schema.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
@@ -189,7 +190,7 @@ export function createFactorStore(database: Database): FactorStore {
     },
     endRemoval: async ({ id: accountId, uuid }, by, notices, at) => {
       const params = { accountId, now: at, ...noticeParams(notices) }
-      const data = { stopped: 'two_factor_removal', by }
+      const data: EventData = { stopped: 'two_factor_removal', by }
       const eventsOf = (): NewEvent[] => [{ type: 'undo.used', account: uuid, data }]
       return (await changeAndRecord(database, endRemoval, params, { at, eventsOf })) !== null
     },

@@ -3,6 +3,7 @@ import { t } from 'elysia'
 import { component } from '../../../platform/http/components.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { actorTypes, eventTypes, type StoredEvent } from './event.ts'
+import { eventDataSchema } from './event-data-schema.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {
@@ -40,7 +41,7 @@ export const eventSchema = component(
       request_id: nullable(t.String()),
       address: nullable(t.String()),
       device: nullable(t.String()),
-      data: t.Record(t.String(), t.Unknown()),
+      data: eventDataSchema,
     },
     { description: 'Something that happened to an account.' },
   ),

@@ -3,6 +3,8 @@
  * token.
  */
 
+import type { EventData } from './event-data-schema.ts'
+
 export const eventTypes = [
   'account.registered',
   'account.created',
@@ -97,7 +99,7 @@ export interface NewEvent {
   sessionId?: string | null
   /** Default: the caller that the request works for. */
   actor?: Actor
-  data?: Record<string, unknown>
+  data?: EventData
 }
 
 export interface StoredEvent {
@@ -111,5 +113,5 @@ export interface StoredEvent {
   requestId: string | null
   address: string | null
   device: string | null
-  data: Record<string, unknown>
+  data: EventData
 }

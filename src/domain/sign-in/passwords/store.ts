@@ -26,6 +26,7 @@ import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sq
 import type { Permit } from '../../accounts/admission/service.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
+import type { EventData } from '../../foundation/events/event-data-schema.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
@@ -204,7 +205,7 @@ const change = defineStatement({
 
 const eventsOfReset = (
   account: string,
-  data: Record<string, string>,
+  data: EventData,
   { newlyConfirmed }: { newlyConfirmed: boolean },
 ): NewEvent[] => [
   ...(newlyConfirmed

@@ -122,7 +122,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
           throw new AppError('passkey_not_found')
       }
       await reauthentication.require(signedIn, proof, client, { admit })
-      return authenticators.enable(signedIn)
+      return authenticators.enable(signedIn, 'passkey')
     },
 
     async confirmEnabling(signedIn, otp, client) {
@@ -131,7 +131,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
       await secondFactor.requireOther(account)
       await codes.attempt(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
-      return authenticators.enable(signedIn)
+      return authenticators.enable(signedIn, 'code')
     },
 
     async requestApp(signedIn, proof, client) {
