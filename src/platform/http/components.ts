@@ -14,6 +14,6 @@ export function component<Schema extends TSchema>(name: string, schema: Schema):
   return { ...schema, [COMPONENT_KEY]: name }
 }
 
-/** An answer that is an object; `description` says what it means that it came. */
-export const answer = <Fields extends TProperties>(name: string, fields: Fields, description: string) =>
+/** An object of that name, such as an answer; of one, `description` says what it means that it came. */
+export const namedObject = <Fields extends TProperties>(name: string, fields: Fields, description: string) =>
   component(name, t.Object(fields, { description }))

@@ -1,7 +1,7 @@
 /** Pieces of bodies and answers that have nothing to do with what they are about. */
 import { type IntegerOptions, Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
-import { component } from './components.ts'
+import { namedObject } from './components.ts'
 
 /** A field that may be absent or null. */
 export const optionalField = <Schema extends TSchema>(schema: Schema) =>
@@ -33,8 +33,14 @@ export function messageAnswer<const Status extends 200 | 201>(status: Status) {
     status === 200
       ? ['Done', 'Done; `message` tells the person.', 'Done.']
       : ['Accepted', 'Accepted; `message` tells the person what comes next.', 'A code is on its way.']
-  return component(
-    name,
-    t.Object({ status: t.Literal(status), message: t.String({ examples: [example] }) }, { description }),
-  )
+  const message = t.String({ examples: [example] })
+  return namedObject(name, { status: t.Literal(status), message }, description)
 }
+
+/** One page of a list: see `Page` of the room `events`. */
+export const listAnswer = <Item extends TSchema>(name: string, item: Item, description: string) =>
+  namedObject(
+    name,
+    { status: t.Literal(200), items: t.Array(item), next_cursor: nullable(t.String()) },
+    description,
+  )

@@ -1,7 +1,7 @@
 /** The fields by which clients name an account, and the account as answers show it. */
 import { t } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { maskDigest } from '../../foundation/hashing/digest.ts'
 import type { Account } from './account.ts'
@@ -23,44 +23,42 @@ export const newPasswordFields = {
 }
 
 /** Clients rely on exactly these 24 fields, in this order. */
-export const accountSchema = component(
+export const accountSchema = namedObject(
   'Account',
-  t.Object(
-    {
-      failed_attempts: integer({ examples: [0] }),
-      id: integer(),
-      uuid: t.String({ format: 'uuid' }),
-      email: nullable(t.String({ examples: ['ada@example.com'] })),
-      phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
-      password_digest: t.String({
-        description:
-          'PHC string. Salt and hash are replaced unless configured "full". Empty without a password',
-        examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
-      }),
-      accountable_type: t.String({ examples: ['User'] }),
-      accountable_id: integer(),
-      role_id: integer(),
-      remember_created_at: nullable(timeField(), { examples: [null] }),
-      sign_in_count: integer(),
-      current_sign_in_at: nullable(timeField()),
-      last_sign_in_at: nullable(timeField()),
-      current_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
-      last_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
-      account_confirmed_at: nullable(timeField()),
-      account_confirmed: t.Boolean(),
-      unlock_token: nullable(t.String(), { examples: [null] }),
-      locked_at: nullable(timeField(), { examples: [null] }),
-      two_factor_enabled: t.Boolean({ examples: [false] }),
-      provider: t.String({
-        description: '`local`, or the provider with which the account was created',
-        examples: ['local'],
-      }),
-      provider_uid: nullable(t.String(), { examples: [null] }),
-      created_at: timeField(),
-      updated_at: timeField(),
-    },
-    { description: 'The account; times are UTC.' },
-  ),
+  {
+    failed_attempts: integer({ examples: [0] }),
+    id: integer(),
+    uuid: t.String({ format: 'uuid' }),
+    email: nullable(t.String({ examples: ['ada@example.com'] })),
+    phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
+    password_digest: t.String({
+      description:
+        'PHC string. Salt and hash are replaced unless configured "full". Empty without a password',
+      examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
+    }),
+    accountable_type: t.String({ examples: ['User'] }),
+    accountable_id: integer(),
+    role_id: integer(),
+    remember_created_at: nullable(timeField(), { examples: [null] }),
+    sign_in_count: integer(),
+    current_sign_in_at: nullable(timeField()),
+    last_sign_in_at: nullable(timeField()),
+    current_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
+    last_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
+    account_confirmed_at: nullable(timeField()),
+    account_confirmed: t.Boolean(),
+    unlock_token: nullable(t.String(), { examples: [null] }),
+    locked_at: nullable(timeField(), { examples: [null] }),
+    two_factor_enabled: t.Boolean({ examples: [false] }),
+    provider: t.String({
+      description: '`local`, or the provider with which the account was created',
+      examples: ['local'],
+    }),
+    provider_uid: nullable(t.String(), { examples: [null] }),
+    created_at: timeField(),
+    updated_at: timeField(),
+  },
+  'The account; times are UTC.',
 )
 
 const profileText = (description: string) => optionalField(t.String({ maxLength: 400, description }))
@@ -83,18 +81,16 @@ export const profileBody = t.Object(
 
 /** The fields that an account carries beside its 24 fields. */
 export const carriedFields = {
-  profile: component(
+  profile: namedObject(
     'Profile',
-    t.Object(
-      {
-        name: t.Optional(t.String()),
-        given_name: t.Optional(t.String()),
-        family_name: t.Optional(t.String()),
-        zoneinfo: t.Optional(t.String()),
-        picture: t.Optional(t.String()),
-      },
-      { description: 'What the person says of themselves; nobody verified it.' },
-    ),
+    {
+      name: t.Optional(t.String()),
+      given_name: t.Optional(t.String()),
+      family_name: t.Optional(t.String()),
+      zoneinfo: t.Optional(t.String()),
+      picture: t.Optional(t.String()),
+    },
+    'What the person says of themselves; nobody verified it.',
   ),
   username: nullable(t.String(), { examples: ['ada'] }),
   groups: t.Array(t.String(), { examples: [['staff']] }),
@@ -108,17 +104,16 @@ export const carriedFields = {
   terms_accepted_at: t.Optional(timeField()),
 }
 
-export const ownAccountAnswer = component(
+export const ownAccountAnswer = namedObject(
   'OwnAccount',
-  t.Object(
-    { status: t.Literal(200), account: accountSchema, ...carriedFields },
-    { description: 'Your account as it is now, and what it carries.' },
-  ),
+  { status: t.Literal(200), account: accountSchema, ...carriedFields },
+  'Your account as it is now, and what it carries.',
 )
 
-export const accountAnswer = component(
+export const accountAnswer = namedObject(
   'AccountAnswer',
-  t.Object({ status: t.Literal(200), account: accountSchema }, { description: 'The account as it is now.' }),
+  { status: t.Literal(200), account: accountSchema },
+  'The account as it is now.',
 )
 
 export type AccountRecord = ReturnType<typeof accountRecord>

@@ -1,6 +1,6 @@
 /** The parts that the operations of administration share: text in queries, "it is done", their descriptions. */
 import { t } from 'elysia'
-import { answer } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 
 /** A field of a query; what it says is read by the service. */
 export const queryText = (description: string) => t.Optional(t.String({ description, maxLength: 300 }))
@@ -26,7 +26,7 @@ export const timeText = (meaning?: string) =>
   )
 
 export const done = { status: 200 as const }
-export const doneAnswer = answer('Done', { status: t.Literal(200) }, 'It is done.')
+export const doneAnswer = namedObject('Done', { status: t.Literal(200) }, 'It is done.')
 
 export const detail = (operationId: string, summary: string) => ({
   tags: ['Administration'],

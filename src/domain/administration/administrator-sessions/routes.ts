@@ -1,7 +1,7 @@
 /** Signing in and out on the page of administration, by cookie. The page is the only client of these. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -18,90 +18,80 @@ import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from '.
 const ok = 200 as const
 const time = (description: string) => t.String({ description, format: 'date-time' })
 
-const begunAnswer = component(
+const begunAnswer = namedObject(
   'PageSignInBegun',
-  t.Object(
-    {
-      status: t.Literal(200),
-      methods: t.Array(t.Union([t.Literal('passkey'), t.Literal('totp')]), {
-        description:
-          'The second factors that can finish it. Empty: `session/app` sets one up, where the account has none',
-        examples: [['totp']],
-      }),
-    },
-    { description: 'The password is right. The cookie names the sign-in for ten minutes.' },
-  ),
+  {
+    status: t.Literal(200),
+    methods: t.Array(t.Union([t.Literal('passkey'), t.Literal('totp')]), {
+      description:
+        'The second factors that can finish it. Empty: `session/app` sets one up, where the account has none',
+      examples: [['totp']],
+    }),
+  },
+  'The password is right. The cookie names the sign-in for ten minutes.',
 )
 
-const openedAnswer = component(
+const openedAnswer = namedObject(
   'PageSignedIn',
-  t.Object(
-    {
-      status: t.Literal(200),
-      csrf_token: t.String({
-        description: 'Every write of this session carries it as `X-CSRF-Token`',
-        examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+  {
+    status: t.Literal(200),
+    csrf_token: t.String({
+      description: 'Every write of this session carries it as `X-CSRF-Token`',
+      examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+    }),
+    recovery_codes: t.Optional(
+      t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
+        description: 'Only where an app was set up with it: they are shown once',
       }),
-      recovery_codes: t.Optional(
-        t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
-          description: 'Only where an app was set up with it: they are shown once',
-        }),
-      ),
-    },
-    { description: 'Signed in: the cookie names the session.' },
-  ),
+    ),
+  },
+  'Signed in: the cookie names the session.',
 )
 
-const sessionAnswer = component(
+const sessionAnswer = namedObject(
   'AdministratorSession',
-  t.Object(
-    {
-      status: t.Literal(200),
-      csrf_token: t.String({ examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'] }),
-      administrator: t.Object({
-        uuid: t.String({ examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
-        email: nullable(t.String({ examples: ['ada@example.com'] })),
-        phone: nullable(t.String({ examples: ['+33612345678'] })),
-        role: administratorRoleField,
-      }),
-      scopes: t.Array(scopeField, {
-        description: 'What the role reaches; support staff have some of them only in part',
-      }),
-      proved_until: time('Until then destructive actions ask for nothing more'),
-      ends_at: time('At the latest; half an hour without a request ends it too'),
-    },
-    { description: 'Who is signed in on the page.' },
-  ),
+  {
+    status: t.Literal(200),
+    csrf_token: t.String({ examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'] }),
+    administrator: t.Object({
+      uuid: t.String({ examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
+      email: nullable(t.String({ examples: ['ada@example.com'] })),
+      phone: nullable(t.String({ examples: ['+33612345678'] })),
+      role: administratorRoleField,
+    }),
+    scopes: t.Array(scopeField, {
+      description: 'What the role reaches; support staff have some of them only in part',
+    }),
+    proved_until: time('Until then destructive actions ask for nothing more'),
+    ends_at: time('At the latest; half an hour without a request ends it too'),
+  },
+  'Who is signed in on the page.',
 )
 
-const appAnswer = component(
+const appAnswer = namedObject(
   'PageAuthenticatorApp',
-  t.Object(
-    {
-      status: t.Literal(200),
-      secret: t.String({
-        description: 'Base32, for typing in',
-        examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
-      }),
-      otpauth_uri: t.String({ examples: ['otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXP'] }),
-      qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
-    },
-    { description: 'What the app has to scan. Its first code goes to `session/verify`.' },
-  ),
+  {
+    status: t.Literal(200),
+    secret: t.String({
+      description: 'Base32, for typing in',
+      examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+    }),
+    otpauth_uri: t.String({ examples: ['otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXP'] }),
+    qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
+  },
+  'What the app has to scan. Its first code goes to `session/verify`.',
 )
 
-const optionsAnswer = component(
+const optionsAnswer = namedObject(
   'PagePasskeyOptions',
-  t.Object(
-    {
-      status: t.Literal(200),
-      options: t.Object(
-        { challenge: t.String({ examples: ['AAABk1m2c3R5'] }) },
-        { additionalProperties: true },
-      ),
-    },
-    { description: 'For `navigator.credentials.get`.' },
-  ),
+  {
+    status: t.Literal(200),
+    options: t.Object(
+      { challenge: t.String({ examples: ['AAABk1m2c3R5'] }) },
+      { additionalProperties: true },
+    ),
+  },
+  'For `navigator.credentials.get`.',
 )
 
 const doneAnswer = (name: string, description: string) =>

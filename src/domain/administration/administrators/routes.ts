@@ -1,10 +1,10 @@
 /** The administrators: for owners on the page and for the operator, never for a token. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
@@ -13,19 +13,17 @@ import type { Once } from '../idempotency/service.ts'
 import type { AdministratorService } from './service.ts'
 import type { Administrator } from './store.ts'
 
-const administrator = component(
+const administrator = namedObject(
   'Administrator',
-  t.Object(
-    {
-      uuid: t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
-      email: nullable(t.String({ examples: ['ada@example.com'] })),
-      phone: nullable(t.String({ examples: ['+33612345678'] })),
-      role: administratorRoleField,
-      created_at: timeField(),
-      last_signed_in_at: nullable(timeField()),
-    },
-    { description: 'An account that may sign in on the page of administration.' },
-  ),
+  {
+    uuid: t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
+    email: nullable(t.String({ examples: ['ada@example.com'] })),
+    phone: nullable(t.String({ examples: ['+33612345678'] })),
+    role: administratorRoleField,
+    created_at: timeField(),
+    last_signed_in_at: nullable(timeField()),
+  },
+  'An account that may sign in on the page of administration.',
 )
 
 const administratorRecord = ({ uuid, email, phone, role, createdAt, lastSignedInAt }: Administrator) => ({
@@ -45,33 +43,24 @@ const revokedTokens = t.Optional(
 )
 const revokedOnly = (revoked: number | undefined) => (revoked ? { revoked_tokens: revoked } : {})
 
-const changedAnswer = component(
+const changedAnswer = namedObject(
   'AdministratorAnswer',
-  t.Object(
-    { status: t.Literal(200), administrator, revoked_tokens: revokedTokens },
-    { description: 'It was an administrator, and has this role now.' },
-  ),
+  { status: t.Literal(200), administrator, revoked_tokens: revokedTokens },
+  'It was an administrator, and has this role now.',
 )
 
-const addedAnswer = component(
+const addedAnswer = namedObject(
   'AdministratorAdded',
-  t.Object({ status: t.Literal(201), administrator }, { description: 'It is an administrator now.' }),
+  { status: t.Literal(201), administrator },
+  'It is an administrator now.',
 )
 
-const administratorsAnswer = component(
-  'AdministratorPage',
-  t.Object(
-    { status: t.Literal(200), items: t.Array(administrator), next_cursor: nullable(t.String()) },
-    { description: 'One page of administrators.' },
-  ),
-)
+const administratorsAnswer = listAnswer('AdministratorPage', administrator, 'One page of administrators.')
 
-const removedAnswer = component(
+const removedAnswer = namedObject(
   'AdministratorRemoved',
-  t.Object(
-    { status: t.Literal(200), revoked_tokens: revokedTokens },
-    { description: 'The account is an administrator no longer.' },
-  ),
+  { status: t.Literal(200), revoked_tokens: revokedTokens },
+  'The account is an administrator no longer.',
 )
 
 const detail = (operationId: string, summary: string, description: string) => ({

@@ -1,10 +1,10 @@
 /** Tokens of administration: made, listed and revoked. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
@@ -35,35 +35,32 @@ const token = component(
   t.Object(fields, { description: 'A token of administration, without itself.' }),
 )
 
-const createdAnswer = component(
+const createdAnswer = namedObject(
   'TokenCreated',
-  t.Object(
-    {
-      status: t.Literal(201),
-      token: nullable(
-        t.String({
-          pattern: '^pot_adm_[0-9A-Za-z]{28}$',
-          description: 'Shown once; null when a call is repeated with its `Idempotency-Key`',
-          examples: ['pot_adm_4fT0qZrW8sKx2LmNc7YbVe1BjXkP'],
-        }),
-      ),
-      ...fields,
-    },
-    { description: 'The token, which is shown only here.' },
-  ),
+  {
+    status: t.Literal(201),
+    token: nullable(
+      t.String({
+        pattern: '^pot_adm_[0-9A-Za-z]{28}$',
+        description: 'Shown once; null when a call is repeated with its `Idempotency-Key`',
+        examples: ['pot_adm_4fT0qZrW8sKx2LmNc7YbVe1BjXkP'],
+      }),
+    ),
+    ...fields,
+  },
+  'The token, which is shown only here.',
 )
 
-const tokensAnswer = component(
+const tokensAnswer = listAnswer(
   'TokenPage',
-  t.Object(
-    { status: t.Literal(200), items: t.Array(token), next_cursor: nullable(t.String()) },
-    { description: 'One page of tokens, newest first; without those that were revoked.' },
-  ),
+  token,
+  'One page of tokens, newest first; without those that were revoked.',
 )
 
-const revokedAnswer = component(
+const revokedAnswer = namedObject(
   'TokenRevoked',
-  t.Object({ status: t.Literal(200) }, { description: 'It is refused from now on, everywhere.' }),
+  { status: t.Literal(200) },
+  'It is refused from now on, everywhere.',
 )
 
 const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) => ({

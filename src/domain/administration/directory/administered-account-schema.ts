@@ -1,6 +1,6 @@
 /** An account as administration shows it. */
 import { t } from 'elysia'
-import { answer, component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import {
   accountRecord,
@@ -75,7 +75,7 @@ export const accountDetails = component(
     { description: 'An account with all that administration knows of it.' },
   ),
 )
-export const administeredAccountAnswer = answer(
+export const administeredAccountAnswer = namedObject(
   'AdministeredAccountAnswer',
   { status: t.Literal(200), account: accountDetails },
   'The account as it is now.',

@@ -1,9 +1,9 @@
 /** Accounts as administrators see and change them, under /admin/v1. */
 import { Elysia, t } from 'elysia'
-import { answer, component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { profileBody } from '../../accounts/accounts/account-schema.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
@@ -15,21 +15,19 @@ import { accountableField, groupNames, roleField, usernameField } from './accoun
 import { administeredAccountAnswer, listedAccount } from './administered-account-schema.ts'
 import type { Directory } from './service.ts'
 
-const session = component(
+const session = namedObject(
   'AccountSession',
-  t.Object(
-    {
-      id: t.String(),
-      device_type: nullable(t.String()),
-      device_name: nullable(t.String()),
-      device_os: nullable(t.String()),
-      ip: nullable(t.String()),
-      created_at: timeField(),
-      last_used_at: timeField(),
-      expires_at: timeField(),
-    },
-    { description: 'A signed-in device of an account.' },
-  ),
+  {
+    id: t.String(),
+    device_type: nullable(t.String()),
+    device_name: nullable(t.String()),
+    device_os: nullable(t.String()),
+    ip: nullable(t.String()),
+    created_at: timeField(),
+    last_used_at: timeField(),
+    expires_at: timeField(),
+  },
+  'A signed-in device of an account.',
 )
 export function createDirectoryRoutes(
   httpBase: HttpBase,
@@ -58,15 +56,7 @@ export function createDirectoryRoutes(
         created_before: timeText(),
       }),
       response: {
-        200: answer(
-          'AccountPage',
-          {
-            status: t.Literal(200),
-            items: t.Array(listedAccount),
-            next_cursor: nullable(t.String()),
-          },
-          'One page of accounts, newest first.',
-        ),
+        200: listAnswer('AccountPage', listedAccount, 'One page of accounts, newest first.'),
         ...errorResponses('validation_failed'),
       },
       detail: detail('listAccounts', 'Search accounts'),
@@ -151,11 +141,7 @@ export function createDirectoryRoutes(
       {
         query: t.Object(pageQuery),
         response: {
-          200: answer(
-            'AccountSessions',
-            { status: t.Literal(200), items: t.Array(session), next_cursor: nullable(t.String()) },
-            'The sessions of the account, last used first.',
-          ),
+          200: listAnswer('AccountSessions', session, 'The sessions of the account, last used first.'),
           ...errorResponses('account_not_found', 'validation_failed'),
         },
         detail: detail('listAccountSessions', 'List the sessions of an account'),

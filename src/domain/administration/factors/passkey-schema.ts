@@ -1,21 +1,19 @@
 /** A passkey as administration shows it. */
 import { t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 
-export const passkeySchema = component(
+export const passkeySchema = namedObject(
   'AccountPasskey',
-  t.Object(
-    {
-      id: t.String(),
-      name: t.String(),
-      created_at: timeField(),
-      last_used_at: nullable(timeField()),
-      backed_up: t.Boolean(),
-    },
-    { description: 'A passkey of an account.' },
-  ),
+  {
+    id: t.String(),
+    name: t.String(),
+    created_at: timeField(),
+    last_used_at: nullable(timeField()),
+    backed_up: t.Boolean(),
+  },
+  'A passkey of an account.',
 )
 
 export const passkeyRecord = ({ id, name, createdAt, lastUsedAt, backedUp }: Passkey) => ({

@@ -1,10 +1,10 @@
 /** The ways to sign in to an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
-import { answer, component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { type AdminCaller, isDelayed } from '../access/access.ts'
@@ -14,18 +14,16 @@ import { passkeyRecord, passkeySchema } from './passkey-schema.ts'
 import type { AccountFactors } from './service.ts'
 import type { AdministeredIdentity } from './store.ts'
 
-const identity = component(
+const identity = namedObject(
   'AccountIdentity',
-  t.Object(
-    {
-      id: integer(),
-      provider: t.String(),
-      provider_uid: t.String(),
-      email: nullable(t.String()),
-      created_at: timeField(),
-    },
-    { description: 'A sign-in provider of an account.' },
-  ),
+  {
+    id: integer(),
+    provider: t.String(),
+    provider_uid: t.String(),
+    email: nullable(t.String()),
+    created_at: timeField(),
+  },
+  'A sign-in provider of an account.',
 )
 
 const identityRecord = ({ id, provider, subject, email, createdAt }: AdministeredIdentity) => ({
@@ -53,7 +51,7 @@ export function createAccountFactorRoutes(
       },
       {
         response: {
-          200: answer(
+          200: namedObject(
             'TwoFactorRemoval',
             {
               status: t.Literal(200),
@@ -105,11 +103,7 @@ export function createAccountFactorRoutes(
       {
         query: t.Object(pageQuery),
         response: {
-          200: answer(
-            'AccountPasskeys',
-            { status: t.Literal(200), items: t.Array(passkeySchema), next_cursor: nullable(t.String()) },
-            'The passkeys of the account.',
-          ),
+          200: listAnswer('AccountPasskeys', passkeySchema, 'The passkeys of the account.'),
           ...listErrors,
         },
         detail: detail('listAccountPasskeys', 'List the passkeys of an account'),
@@ -135,11 +129,7 @@ export function createAccountFactorRoutes(
       {
         query: t.Object(pageQuery),
         response: {
-          200: answer(
-            'AccountIdentities',
-            { status: t.Literal(200), items: t.Array(identity), next_cursor: nullable(t.String()) },
-            'The sign-in providers of the account.',
-          ),
+          200: listAnswer('AccountIdentities', identity, 'The sign-in providers of the account.'),
           ...listErrors,
         },
         detail: detail('listAccountIdentities', 'List the linked identities of an account'),

@@ -1,10 +1,10 @@
 /** Invitations: made, listed and revoked. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { integer, listAnswer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
@@ -39,33 +39,30 @@ const invitation = component(
   t.Object(fields, { description: 'An invitation, without its code.' }),
 )
 
-const createdAnswer = component(
+const createdAnswer = namedObject(
   'InvitationCreated',
-  t.Object(
-    {
-      status: t.Literal(201),
-      code: nullable(t.String(), {
-        description: 'Shown once; null when a call is repeated with its `Idempotency-Key`',
-        examples: ['7K3M-9QWX-2T4V-H8ZN'],
-      }),
-      link: nullable(t.String(), { description: 'To the page that takes it; null where there is none' }),
-      ...fields,
-    },
-    { description: 'The invitation, whose code is shown only here.' },
-  ),
+  {
+    status: t.Literal(201),
+    code: nullable(t.String(), {
+      description: 'Shown once; null when a call is repeated with its `Idempotency-Key`',
+      examples: ['7K3M-9QWX-2T4V-H8ZN'],
+    }),
+    link: nullable(t.String(), { description: 'To the page that takes it; null where there is none' }),
+    ...fields,
+  },
+  'The invitation, whose code is shown only here.',
 )
 
-const invitationsAnswer = component(
+const invitationsAnswer = listAnswer(
   'InvitationPage',
-  t.Object(
-    { status: t.Literal(200), items: t.Array(invitation), next_cursor: nullable(t.String()) },
-    { description: 'One page of invitations, newest first, until 30 days after they expired.' },
-  ),
+  invitation,
+  'One page of invitations, newest first, until 30 days after they expired.',
 )
 
-const revokedAnswer = component(
+const revokedAnswer = namedObject(
   'InvitationRevoked',
-  t.Object({ status: t.Literal(200) }, { description: 'Nobody uses it from now on.' }),
+  { status: t.Literal(200) },
+  'Nobody uses it from now on.',
 )
 
 const detail = (operationId: string, summary: string, description: string) => ({

@@ -1,11 +1,11 @@
 /** Messages and the report of SMS, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { answer, component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
@@ -24,60 +24,46 @@ import { meaningOf } from './meaning.ts'
 import type { MessageLog } from './service.ts'
 import { type ListedMessage, messageStates } from './store.ts'
 
-const message = component(
+const message = namedObject(
   'Message',
-  t.Object(
-    {
-      id: integer(),
-      channel: t.String({ enum: ['email', 'sms'] }),
-      purpose: t.String({ examples: ['password_reset'] }),
-      state: t.String({ enum: messageStates }),
-      destination: t.String(),
-      account: nullable(t.String()),
-      gateway: nullable(t.String()),
-      detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
-      reply: nullable(
-        t.String({
-          description:
-            'What servers and gateways said to the last attempt, without personal data and secrets: at most 500 characters',
-        }),
-      ),
-      meaning: t.String({ description: 'What became of it, as a sentence in English or French' }),
-      attempts: integer(),
-      created_at: timeField(),
-      next_attempt_at: nullable(timeField()),
-      finished_at: nullable(timeField()),
-    },
-    { description: 'A message and what became of it; never its code.' },
-  ),
+  {
+    id: integer(),
+    channel: t.String({ enum: ['email', 'sms'] }),
+    purpose: t.String({ examples: ['password_reset'] }),
+    state: t.String({ enum: messageStates }),
+    destination: t.String(),
+    account: nullable(t.String()),
+    gateway: nullable(t.String()),
+    detail: nullable(t.String({ description: 'Which server took it, or the cause of the last failure' })),
+    reply: nullable(
+      t.String({
+        description:
+          'What servers and gateways said to the last attempt, without personal data and secrets: at most 500 characters',
+      }),
+    ),
+    meaning: t.String({ description: 'What became of it, as a sentence in English or French' }),
+    attempts: integer(),
+    created_at: timeField(),
+    next_attempt_at: nullable(timeField()),
+    finished_at: nullable(timeField()),
+  },
+  'A message and what became of it; never its code.',
 )
-const messagePage = component(
-  'MessagePage',
-  t.Object(
-    {
-      status: t.Literal(200),
-      items: t.Array(message),
-      next_cursor: nullable(t.String()),
-    },
-    { description: 'One page of messages, newest first.' },
-  ),
-)
-const reportRow = component(
+const messagePage = listAnswer('MessagePage', message, 'One page of messages, newest first.')
+const reportRow = namedObject(
   'SmsReportRow',
-  t.Object(
-    {
-      gateway: t.String({ description: 'Empty before a gateway was chosen' }),
-      country: t.String({ examples: ['FR'] }),
-      asked: integer(),
-      given_up: integer({ description: 'No gateway took it, and it is not tried again' }),
-      handed_over: integer(),
-      accepted: integer(),
-      delivered: integer(),
-      failed: integer(),
-      verified: integer(),
-    },
-    { description: 'SMS of one gateway and country, by how far they came.' },
-  ),
+  {
+    gateway: t.String({ description: 'Empty before a gateway was chosen' }),
+    country: t.String({ examples: ['FR'] }),
+    asked: integer(),
+    given_up: integer({ description: 'No gateway took it, and it is not tried again' }),
+    handed_over: integer(),
+    accepted: integer(),
+    delivered: integer(),
+    failed: integer(),
+    verified: integer(),
+  },
+  'SMS of one gateway and country, by how far they came.',
 )
 const filter = {
   ...pageQuery,
@@ -137,7 +123,7 @@ export function createMessageRoutes(
       }),
       {
         response: {
-          200: answer('MessageAnswer', { status: t.Literal(200), message }, 'One message.'),
+          200: namedObject('MessageAnswer', { status: t.Literal(200), message }, 'One message.'),
           ...errorResponses('message_not_found'),
         },
         detail: detail('showMessage', 'Show a message, what became of it and why'),
@@ -183,11 +169,7 @@ export function createMessageRoutes(
         days: numberText('1 to 365, today included; default 7'),
       }),
       response: {
-        200: answer(
-          'SmsReport',
-          { status: t.Literal(200), items: t.Array(reportRow), next_cursor: nullable(t.String()) },
-          'SMS by gateway and country.',
-        ),
+        200: listAnswer('SmsReport', reportRow, 'SMS by gateway and country.'),
         ...errorResponses('validation_failed'),
       },
       detail: detail('reportSms', 'Count SMS by gateway and country'),

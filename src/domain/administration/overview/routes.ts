@@ -1,32 +1,30 @@
 /** The numbers of the first screen, under /admin/v1. */
 import { Elysia, t } from 'elysia'
-import { answer, component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { detail, done } from '../access/operation-schema.ts'
 import type { Overview } from './service.ts'
 
-const hour = component(
+const hour = namedObject(
   'StatisticsHour',
-  t.Object(
-    {
-      at: timeField(),
-      accounts: integer(),
-      confirmations: integer(),
-      logins: integer(),
-      refusals: integer({ description: 'Wrong passwords, codes and tokens' }),
-      messages: t.Array(
-        t.Object({
-          state: t.String(),
-          channel: t.String({ enum: ['email', 'sms'] }),
-          gateway: nullable(t.String(), { description: 'Null for e-mail, and for an SMS that none took' }),
-          count: integer(),
-        }),
-      ),
-    },
-    { description: 'What happened in one hour.' },
-  ),
+  {
+    at: timeField(),
+    accounts: integer(),
+    confirmations: integer(),
+    logins: integer(),
+    refusals: integer({ description: 'Wrong passwords, codes and tokens' }),
+    messages: t.Array(
+      t.Object({
+        state: t.String(),
+        channel: t.String({ enum: ['email', 'sms'] }),
+        gateway: nullable(t.String(), { description: 'Null for e-mail, and for an SMS that none took' }),
+        count: integer(),
+      }),
+    ),
+  },
+  'What happened in one hour.',
 )
 
 export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
@@ -34,7 +32,7 @@ export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
     .use(httpBase)
     .get('/statistics', async () => ({ ...done, ...(await overview.statistics()) }), {
       response: {
-        200: answer(
+        200: namedObject(
           'Statistics',
           {
             status: t.Literal(200),

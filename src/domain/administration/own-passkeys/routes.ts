@@ -1,6 +1,6 @@
 /** The own passkeys of the administrator who is signed in on the page, which is the only client of these. */
 import { Elysia, t } from 'elysia'
-import { answer } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -30,7 +30,7 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
       },
       {
         response: {
-          200: answer(
+          200: namedObject(
             'OwnPasskeys',
             {
               status: t.Literal(200),
@@ -63,7 +63,7 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
       }),
       {
         response: {
-          200: answer(
+          200: namedObject(
             'OwnPasskeyOptions',
             {
               status: t.Literal(200),
@@ -93,7 +93,7 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
           name: optionalField(t.String({ minLength: 1, maxLength: NAME_CHARACTERS })),
         }),
         response: {
-          201: answer(
+          201: namedObject(
             'OwnPasskeyAdded',
             { status: t.Literal(201), passkey: passkeySchema },
             'It signs in on the page and everywhere else. The owner is told.',

@@ -1,7 +1,7 @@
 /** Making and inviting accounts, and letting people back in, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { answer } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -97,7 +97,7 @@ export function createPeopleRoutes(
           invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
         }),
         response: {
-          201: answer(
+          201: namedObject(
             'AccountCreated',
             { status: t.Literal(201), account: accountDetails },
             'The new account.',
@@ -130,7 +130,7 @@ export function createPeopleRoutes(
       {
         body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
         response: {
-          200: answer(
+          200: namedObject(
             'Invited',
             { status: t.Literal(200), expires_at: timeField() },
             'The invitation is on its way.',
@@ -169,7 +169,7 @@ export function createPeopleRoutes(
           ),
         }),
         response: {
-          200: answer(
+          200: namedObject(
             'AccessCode',
             {
               status: t.Literal(200),

@@ -1,11 +1,11 @@
 /** The keys that sign access tokens, under /admin/v1: seen, rotated, revoked. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { answer, component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { pageOf } from '../../foundation/events/page.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
@@ -13,18 +13,16 @@ import type { AdminCaller } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 
-const key = component(
+const key = namedObject(
   'SigningKey',
-  t.Object(
-    {
-      kid: t.String(),
-      state: t.String(),
-      created_at: timeField(),
-      signs_from: timeField(),
-      published_until: nullable(timeField()),
-    },
-    { description: 'A key that signs access tokens.' },
-  ),
+  {
+    kid: t.String(),
+    state: t.String(),
+    created_at: timeField(),
+    signs_from: timeField(),
+    published_until: nullable(timeField()),
+  },
+  'A key that signs access tokens.',
 )
 
 /** The record of a revocation that made no key. */
@@ -56,11 +54,7 @@ export function createSigningKeyRoutes(
       {
         query: t.Object(pageQuery),
         response: {
-          200: answer(
-            'SigningKeys',
-            { status: t.Literal(200), items: t.Array(key), next_cursor: nullable(t.String()) },
-            'The signing keys, oldest first.',
-          ),
+          200: listAnswer('SigningKeys', key, 'The signing keys, oldest first.'),
           ...errorResponses('validation_failed'),
         },
         detail: detail('listSigningKeys', 'List the signing keys'),
@@ -82,7 +76,7 @@ export function createSigningKeyRoutes(
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
         response: {
-          200: answer('SigningKeyAdded', { status: t.Literal(200), key }, 'The new key.'),
+          200: namedObject('SigningKeyAdded', { status: t.Literal(200), key }, 'The new key.'),
           ...errorResponses(),
         },
         detail: detail('rotateSigningKey', 'Add a signing key'),
@@ -110,7 +104,7 @@ export function createSigningKeyRoutes(
       {
         body: t.Object({ kid: t.String({ maxLength: 100 }) }),
         response: {
-          200: answer(
+          200: namedObject(
             'SigningKeyRevoked',
             {
               status: t.Literal(200),

@@ -1,6 +1,6 @@
 /** The remaining uses of the server secrets, as operators ask for them. */
 import { Elysia, t } from 'elysia'
-import { answer } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
@@ -43,7 +43,7 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
     },
     {
       response: {
-        200: answer(
+        200: namedObject(
           'SecretStatus',
           {
             status: t.Literal(200),

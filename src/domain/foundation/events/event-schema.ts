@@ -1,7 +1,7 @@
 /** Events as answers show them. */
 import { t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { namedObject } from '../../../platform/http/components.ts'
+import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { actorTypes, eventTypes, type StoredEvent } from './event.ts'
 import { eventDataSchema } from './event-data-schema.ts'
 
@@ -13,51 +13,39 @@ export const pageQuery = {
   cursor: t.Optional(t.String({ description: '`next_cursor` of the page before', maxLength: 200 })),
 }
 
-export const eventSchema = component(
+export const eventSchema = namedObject(
   'Event',
-  t.Object(
-    {
-      id: integer(),
-      // Only described, not checked: a replica of a later version may have stored a type that this one does not know.
-      type: t.String({
-        enum: [...eventTypes],
-        examples: ['login.succeeded'],
-        description: 'What happened: see docs/events.md. Later versions may add types',
+  {
+    id: integer(),
+    // Only described, not checked: a replica of a later version may have stored a type that this one does not know.
+    type: t.String({
+      enum: [...eventTypes],
+      examples: ['login.succeeded'],
+      description: 'What happened: see docs/events.md. Later versions may add types',
+    }),
+    created_at: timeField(),
+    outcome: t.Union([t.Literal('success'), t.Literal('failure')]),
+    account: nullable(
+      t.String({
+        description: 'The uuid of the account',
+        examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
       }),
-      created_at: timeField(),
-      outcome: t.Union([t.Literal('success'), t.Literal('failure')]),
-      account: nullable(
-        t.String({
-          description: 'The uuid of the account',
-          examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
-        }),
-      ),
-      actor: t.Object({
-        type: t.String({ enum: [...actorTypes] }),
-        id: nullable(t.String()),
-        name: nullable(t.String()),
-      }),
-      session_id: nullable(t.String()),
-      request_id: nullable(t.String()),
-      address: nullable(t.String()),
-      device: nullable(t.String()),
-      data: eventDataSchema,
-    },
-    { description: 'Something that happened to an account.' },
-  ),
+    ),
+    actor: t.Object({
+      type: t.String({ enum: [...actorTypes] }),
+      id: nullable(t.String()),
+      name: nullable(t.String()),
+    }),
+    session_id: nullable(t.String()),
+    request_id: nullable(t.String()),
+    address: nullable(t.String()),
+    device: nullable(t.String()),
+    data: eventDataSchema,
+  },
+  'Something that happened to an account.',
 )
 
-export const eventsAnswer = component(
-  'EventPage',
-  t.Object(
-    {
-      status: t.Literal(200),
-      items: t.Array(eventSchema),
-      next_cursor: nullable(t.String()),
-    },
-    { description: 'One page of events, newest first.' },
-  ),
-)
+export const eventsAnswer = listAnswer('EventPage', eventSchema, 'One page of events, newest first.')
 
 /** Clients and operators see an event in this form. */
 export function eventRecord({ createdAt, sessionId, requestId, ...event }: StoredEvent) {

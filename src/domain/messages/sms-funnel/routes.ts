@@ -1,6 +1,6 @@
 /** Gateways report here what became of an SMS: POST and GET /api/v1/sms/receipts/:gateway. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { ReceiptService } from './receipts.ts'
@@ -8,9 +8,10 @@ import type { ReceiptService } from './receipts.ts'
 const params = t.Object({
   gateway: t.String({ maxLength: 32, description: 'The name of the gateway in the configuration' }),
 })
-const answer = component(
+const answer = namedObject(
   'ReceiptTaken',
-  t.Object({ status: t.Literal(200) }, { description: 'The receipt was taken, or was of no use.' }),
+  { status: t.Literal(200) },
+  'The receipt was taken, or was of no use.',
 )
 const response = { 200: answer, ...errorResponses('invalid_token', 'route_not_found', 'too_many_requests') }
 const done = { status: 200 as const }

@@ -1,12 +1,9 @@
 /** Tells load balancers and supervisors whether the process runs, and whether its stores answer. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 
-const alive = component(
-  'Alive',
-  t.Object({ status: t.Literal(200), state: t.Literal('ok') }, { description: 'Everything works.' }),
-)
+const alive = namedObject('Alive', { status: t.Literal(200), state: t.Literal('ok') }, 'Everything works.')
 
 /** `ping` throws, with the reason, if a store cannot be relied on. */
 export function createHealthRoutes(ping: () => Promise<void>) {

@@ -1,7 +1,7 @@
 /** The security of an account, and a copy of everything that is stored about a person, as clients see them. */
 import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../../errors.ts'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
@@ -17,71 +17,67 @@ import type { SecurityCounts } from './store.ts'
 const rows = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
 const time = () => nullable(t.String({ format: 'date-time' }))
 
-export const exportAnswer = component(
+export const exportAnswer = namedObject(
   'AccountExport',
-  t.Object(
-    {
-      status: t.Literal(200),
-      exported_at: timeField(),
-      account: accountSchema,
-      metadata: t.Record(t.String(), t.Unknown(), { description: 'What an administrator noted' }),
-      locked_reason: nullable(t.String()),
-      ...carriedFields,
-      language: t.String(),
-      email_verified_at: time(),
-      phone_verified_at: time(),
-      password_changed_at: time(),
-      recovery_codes_left: integer(),
-      sessions: rows('Where the account is, and was, signed in'),
-      trusted_devices: rows('Devices on which a login needs no second step'),
-      known_devices: rows('When each known device and address signed in last'),
-      passkeys: rows('Passkeys'),
-      identities: rows('Linked identities of other providers'),
-      authenticator_apps: rows('When an authenticator app was confirmed'),
-      contact_changes: rows('Changes of a contact that wait for their code'),
-      replaced_contacts: rows('Contacts of the last seven days that were replaced or removed'),
-      administrators_codes: rows('Open temporary access and invitation codes, without the codes'),
-      administrators: rows('The role in administration'),
-      two_factor_removals: rows('A removal of two factors that waits'),
-      messages: rows('Messages of the last 30 days, without their codes'),
-      events: rows('What happened to the account'),
-    },
-    { description: 'Everything that is stored about a person.' },
-  ),
+  {
+    status: t.Literal(200),
+    exported_at: timeField(),
+    account: accountSchema,
+    metadata: t.Record(t.String(), t.Unknown(), { description: 'What an administrator noted' }),
+    locked_reason: nullable(t.String()),
+    ...carriedFields,
+    language: t.String(),
+    email_verified_at: time(),
+    phone_verified_at: time(),
+    password_changed_at: time(),
+    recovery_codes_left: integer(),
+    sessions: rows('Where the account is, and was, signed in'),
+    trusted_devices: rows('Devices on which a login needs no second step'),
+    known_devices: rows('When each known device and address signed in last'),
+    passkeys: rows('Passkeys'),
+    identities: rows('Linked identities of other providers'),
+    authenticator_apps: rows('When an authenticator app was confirmed'),
+    contact_changes: rows('Changes of a contact that wait for their code'),
+    replaced_contacts: rows('Contacts of the last seven days that were replaced or removed'),
+    administrators_codes: rows('Open temporary access and invitation codes, without the codes'),
+    administrators: rows('The role in administration'),
+    two_factor_removals: rows('A removal of two factors that waits'),
+    messages: rows('Messages of the last 30 days, without their codes'),
+    events: rows('What happened to the account'),
+  },
+  'Everything that is stored about a person.',
 )
 
 const verifiedField = (contact: string) =>
   t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
 
-export const securityAnswer = component(
+export const securityAnswer = namedObject(
   'Security',
-  t.Object(
-    {
-      status: t.Literal(200),
-      email_verified: verifiedField('e-mail address'),
-      phone_verified: verifiedField('telephone number'),
-      has_password: t.Boolean(),
-      language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
-      last_password_change_at: nullable(timeField()),
-      two_factor: t.Object({
-        enabled: t.Boolean(),
-        methods: twoFactorMethodsField,
-        recovery_codes_left: integer(),
-        removal_at: t.Optional(
-          t.String({
-            format: 'date-time',
-            description:
-              'When two-factor sign-in will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
-          }),
-        ),
-      }),
-      passkeys: integer(),
-      identities: integer(),
-      sessions: integer(),
-      email_refused_at: emailRefusedAtField,
-    },
-    { description: 'What protects the account, for a settings page.' },
-  ),
+  {
+    status: t.Literal(200),
+    email_verified: verifiedField('e-mail address'),
+    phone_verified: verifiedField('telephone number'),
+    has_password: t.Boolean(),
+    language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
+    last_password_change_at: nullable(timeField()),
+    two_factor: t.Object({
+      enabled: t.Boolean(),
+      methods: twoFactorMethodsField,
+      recovery_codes_left: integer(),
+      removal_at: t.Optional(
+        t.String({
+          format: 'date-time',
+          description:
+            'When two-factor sign-in will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
+        }),
+      ),
+    }),
+    passkeys: integer(),
+    identities: integer(),
+    sessions: integer(),
+    email_refused_at: emailRefusedAtField,
+  },
+  'What protects the account, for a settings page.',
 )
 
 /** The data of a settings page. */

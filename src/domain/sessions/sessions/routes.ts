@@ -1,7 +1,7 @@
 /** Refresh, logout and the list of sessions. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
@@ -16,36 +16,32 @@ const sessionId = t.String({
 })
 const refreshToken = t.String({ description: 'The newest refresh token of the session' })
 
-const sessionSchema = component(
+const sessionSchema = namedObject(
   'Session',
-  t.Object(
-    {
-      id: t.String({ format: 'uuid' }),
-      device_type: nullable(t.String({ examples: ['Mobile'] })),
-      device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
-      device_os: nullable(t.String({ examples: ['Android 16'] })),
-      ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
-      created_at: timeField(),
-      last_used_at: timeField(),
-      expires_at: timeField(),
-      current: t.Boolean({ description: 'Whether it is the session of this access token' }),
-      trusted_device: t.Optional(
-        t.Boolean({
-          description:
-            'Whether a login on its device needs no second step (`device_token`); only there where the operator lets devices be trusted',
-        }),
-      ),
-    },
-    { description: 'A device that is signed in.' },
-  ),
+  {
+    id: t.String({ format: 'uuid' }),
+    device_type: nullable(t.String({ examples: ['Mobile'] })),
+    device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
+    device_os: nullable(t.String({ examples: ['Android 16'] })),
+    ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
+    created_at: timeField(),
+    last_used_at: timeField(),
+    expires_at: timeField(),
+    current: t.Boolean({ description: 'Whether it is the session of this access token' }),
+    trusted_device: t.Optional(
+      t.Boolean({
+        description:
+          'Whether a login on its device needs no second step (`device_token`); only there where the operator lets devices be trusted',
+      }),
+    ),
+  },
+  'A device that is signed in.',
 )
 
-const sessionsAnswer = component(
+const sessionsAnswer = namedObject(
   'Sessions',
-  t.Object(
-    { status: t.Literal(200), sessions: t.Array(sessionSchema) },
-    { description: 'The devices that are signed in.' },
-  ),
+  { status: t.Literal(200), sessions: t.Array(sessionSchema) },
+  'The devices that are signed in.',
 )
 
 export function createSessionRoutes(

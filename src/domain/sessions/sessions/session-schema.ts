@@ -1,6 +1,6 @@
 /** The device of a sign-in, and the tokens that it returns. */
 import { t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import type { ListedSession } from './session.ts'
 
 const deviceText = (description: string) =>
@@ -62,12 +62,10 @@ export const tokensRecord = (tokens: { accessToken: string; refreshToken: string
   refresh_token: tokens.refreshToken,
 })
 
-export const refreshedAnswer = component(
+export const refreshedAnswer = namedObject(
   'Tokens',
-  t.Object(
-    { status: t.Literal(200), ...tokenFields },
-    { description: 'The next two tokens of the session.' },
-  ),
+  { status: t.Literal(200), ...tokenFields },
+  'The next two tokens of the session.',
 )
 
 /** Lists show a session in this form, to its owner and to administrators. */

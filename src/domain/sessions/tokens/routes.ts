@@ -1,6 +1,6 @@
 /** The documents that other services need to verify access tokens: the public keys, and where libraries find them. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { KeyService } from './key-service.ts'
 
@@ -23,49 +23,43 @@ const publicHeaders = {
   'access-control-allow-origin': '*',
 }
 
-const publishedKeys = component(
+const publishedKeys = namedObject(
   'PublishedKeys',
-  t.Object(
-    {
-      keys: t.Array(
-        t.Object({
-          kty: t.Literal('EC'),
-          crv: t.Literal('P-256'),
-          x: t.String({ examples: ['f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU'] }),
-          y: t.String({ examples: ['x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0'] }),
-          kid: t.String({ examples: ['oHk0-Oj0FTQ3FH0rXnzL2CPTMxCg5pfmSfm3ZhpWZLI'] }),
-          use: t.Literal('sig'),
-          alg: t.Literal('ES256'),
-        }),
-      ),
-    },
-    { description: 'A JSON Web Key Set (RFC 7517).' },
-  ),
+  {
+    keys: t.Array(
+      t.Object({
+        kty: t.Literal('EC'),
+        crv: t.Literal('P-256'),
+        x: t.String({ examples: ['f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU'] }),
+        y: t.String({ examples: ['x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0'] }),
+        kid: t.String({ examples: ['oHk0-Oj0FTQ3FH0rXnzL2CPTMxCg5pfmSfm3ZhpWZLI'] }),
+        use: t.Literal('sig'),
+        alg: t.Literal('ES256'),
+      }),
+    ),
+  },
+  'A JSON Web Key Set (RFC 7517).',
 )
 
-const metadata = component(
+const metadata = namedObject(
   'IssuerMetadata',
-  t.Object(
-    {
-      issuer: t.String({ examples: ['https://auth.example.com'] }),
-      jwks_uri: t.String({ examples: ['https://auth.example.com/.well-known/jwks.json'] }),
-      authorization_endpoint: t.Optional(
-        t.String({ examples: ['https://auth.example.com/oauth2/authorize'] }),
-      ),
-      token_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/token'] })),
-      end_session_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/sign-out'] })),
-      response_types_supported: t.Array(t.String()),
-      response_modes_supported: t.Optional(t.Array(t.String())),
-      code_challenge_methods_supported: t.Optional(t.Array(t.String())),
-      token_endpoint_auth_methods_supported: t.Optional(t.Array(t.String())),
-      authorization_response_iss_parameter_supported: t.Optional(t.Boolean()),
-      prompt_values_supported: t.Optional(t.Array(t.String())),
-      subject_types_supported: t.Array(t.Literal('public')),
-      id_token_signing_alg_values_supported: t.Array(t.Literal('ES256')),
-      grant_types_supported: t.Array(t.String()),
-    },
-    { description: 'Metadata of an authorization server (RFC 8414).' },
-  ),
+  {
+    issuer: t.String({ examples: ['https://auth.example.com'] }),
+    jwks_uri: t.String({ examples: ['https://auth.example.com/.well-known/jwks.json'] }),
+    authorization_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/authorize'] })),
+    token_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/token'] })),
+    end_session_endpoint: t.Optional(t.String({ examples: ['https://auth.example.com/oauth2/sign-out'] })),
+    response_types_supported: t.Array(t.String()),
+    response_modes_supported: t.Optional(t.Array(t.String())),
+    code_challenge_methods_supported: t.Optional(t.Array(t.String())),
+    token_endpoint_auth_methods_supported: t.Optional(t.Array(t.String())),
+    authorization_response_iss_parameter_supported: t.Optional(t.Boolean()),
+    prompt_values_supported: t.Optional(t.Array(t.String())),
+    subject_types_supported: t.Array(t.Literal('public')),
+    id_token_signing_alg_values_supported: t.Array(t.Literal('ES256')),
+    grant_types_supported: t.Array(t.String()),
+  },
+  'Metadata of an authorization server (RFC 8414).',
 )
 
 export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {

@@ -1,7 +1,7 @@
 /** The identities of an account at sign-in providers. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
@@ -13,22 +13,20 @@ import type { LinkedIdentity } from './identity.ts'
 import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
 
-const identitySchema = component(
+const identitySchema = namedObject(
   'Identity',
-  t.Object(
-    {
-      provider: t.String({ examples: ['google'] }),
-      provider_uid: t.String({
-        description: 'The id of the person at the provider',
-        examples: ['110169484474386276334'],
-      }),
-      email: nullable(t.String({ examples: ['ada@example.com'] }), {
-        description: 'As the provider gave it when it was linked',
-      }),
-      created_at: timeField(),
-    },
-    { description: 'A sign-in through a provider, linked to the account.' },
-  ),
+  {
+    provider: t.String({ examples: ['google'] }),
+    provider_uid: t.String({
+      description: 'The id of the person at the provider',
+      examples: ['110169484474386276334'],
+    }),
+    email: nullable(t.String({ examples: ['ada@example.com'] }), {
+      description: 'As the provider gave it when it was linked',
+    }),
+    created_at: timeField(),
+  },
+  'A sign-in through a provider, linked to the account.',
 )
 
 const identityRecord = ({ provider, subject, email, createdAt }: LinkedIdentity) => ({

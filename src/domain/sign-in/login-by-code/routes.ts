@@ -1,7 +1,7 @@
 /** Requesting a code and signing in with it, on its own or as the second factor. */
 import { Elysia, t } from 'elysia'
 import { bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
@@ -24,19 +24,17 @@ import {
 } from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
-const verifiedAnswer = component(
+const verifiedAnswer = namedObject(
   'SignedInByCode',
-  t.Object(
-    {
-      status: t.Literal(200),
-      ...tokenFields,
-      account: accountSchema,
-      device_token: t.Optional(
-        t.String({ description: 'Only where `trust_device` was true and the device is trusted now' }),
-      ),
-    },
-    { description: 'Signed in: the tokens of the new session, and the account.' },
-  ),
+  {
+    status: t.Literal(200),
+    ...tokenFields,
+    account: accountSchema,
+    device_token: t.Optional(
+      t.String({ description: 'Only where `trust_device` was true and the device is trusted now' }),
+    ),
+  },
+  'Signed in: the tokens of the new session, and the account.',
 )
 
 const createField = optionalField(

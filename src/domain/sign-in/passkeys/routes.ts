@@ -1,7 +1,7 @@
 /** Sign in with a passkey, and look after the passkeys of an account. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
@@ -15,23 +15,21 @@ import { NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'
 
-const passkeySchema = component(
+const passkeySchema = namedObject(
   'Passkey',
-  t.Object(
-    {
-      id: t.String({ format: 'uuid' }),
-      name: t.String({ examples: ['iCloud Keychain'] }),
-      created_at: timeField(),
-      last_used_at: nullable(timeField()),
-      backed_up: t.Boolean({ description: 'Whether it is synced, so that it is not lost with the device' }),
-      transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
-      aaguid: t.String({
-        description: 'The kind of authenticator that holds it',
-        examples: ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd'],
-      }),
-    },
-    { description: 'A passkey of the account.' },
-  ),
+  {
+    id: t.String({ format: 'uuid' }),
+    name: t.String({ examples: ['iCloud Keychain'] }),
+    created_at: timeField(),
+    last_used_at: nullable(timeField()),
+    backed_up: t.Boolean({ description: 'Whether it is synced, so that it is not lost with the device' }),
+    transports: t.Array(t.String({ examples: ['internal', 'hybrid'] })),
+    aaguid: t.String({
+      description: 'The kind of authenticator that holds it',
+      examples: ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd'],
+    }),
+  },
+  'A passkey of the account.',
 )
 
 function passkeyRecord(passkey: Passkey) {
@@ -84,12 +82,10 @@ const passkeyAnswer = <const Status extends 200 | 201>(status: Status) =>
     ),
   )
 
-const passkeysAnswer = component(
+const passkeysAnswer = namedObject(
   'Passkeys',
-  t.Object(
-    { status: t.Literal(200), passkeys: t.Array(passkeySchema), signal: signalSchema },
-    { description: 'The passkeys of the account, and what the browser may be told of them.' },
-  ),
+  { status: t.Literal(200), passkeys: t.Array(passkeySchema), signal: signalSchema },
+  'The passkeys of the account, and what the browser may be told of them.',
 )
 
 const idParams = t.Object({

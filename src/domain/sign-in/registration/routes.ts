@@ -1,6 +1,6 @@
 /** Registering, confirming the account, and sending the confirmation code again (under two paths). */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
@@ -59,18 +59,16 @@ const confirmBody = t.Object({
   ...deviceFields,
 })
 
-const confirmAnswer = component(
+const confirmAnswer = namedObject(
   'AccountConfirmed',
-  t.Object(
-    {
-      status: t.Literal(201),
-      message: t.String(),
-      access_token: t.Optional(signedInAnswer.properties.access_token),
-      refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
-      account: t.Optional(accountSchema),
-    },
-    { description: 'The account is confirmed; with `sign_in` the tokens and the account, too.' },
-  ),
+  {
+    status: t.Literal(201),
+    message: t.String(),
+    access_token: t.Optional(signedInAnswer.properties.access_token),
+    refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
+    account: t.Optional(accountSchema),
+  },
+  'The account is confirmed; with `sign_in` the tokens and the account, too.',
 )
 const resendBody = t.Object({
   identifier: identifierField,

@@ -1,7 +1,7 @@
 /** The answers of a sign-in, and the fields that re-authenticate inside a session. */
 import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../../errors.ts'
-import { component } from '../../../platform/http/components.ts'
+import { component, namedObject } from '../../../platform/http/components.ts'
 import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
 import { integer, nullable, optionalField } from '../../../platform/http/schemas.ts'
 import type { Texts } from '../../../texts/texts.ts'
@@ -87,16 +87,14 @@ export const twoFactorMethodsField = t.Array(twoFactorMethod, {
     'The methods that can be used now. `recovery_code` is listed only if nothing else can be used, but always works',
 })
 
-export const signedInAnswer = component(
+export const signedInAnswer = namedObject(
   'SignedIn',
-  t.Object(
-    {
-      status: t.Literal(200),
-      ...tokenFields,
-      account: accountSchema,
-    },
-    { description: 'Signed in: the tokens of the new session, and the account.' },
-  ),
+  {
+    status: t.Literal(200),
+    ...tokenFields,
+    account: accountSchema,
+  },
+  'Signed in: the tokens of the new session, and the account.',
 )
 
 /** The fields of `signedInAnswer`, in the specification's order. */
@@ -124,26 +122,24 @@ function twoFactorSentence(methods: TwoFactorMethod[]) {
   return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
 }
 
-export const twoFactorAnswer = component(
+export const twoFactorAnswer = namedObject(
   'TwoFactorDue',
-  t.Object(
-    {
-      status: t.Literal(202),
-      code: t.Literal('two_factor_required'),
-      message: t.String({ examples: ['A code is on its way.'] }),
-      two_factor: t.Object({
-        methods: twoFactorMethodsField,
-        sent_to: nullable(
-          t.String({ description: 'Null if no code was sent', examples: ['a•••@example.com'] }),
-        ),
-        expires_in: integer({ description: 'Seconds' }),
-        login_token: t.String({
-          pattern: '^[A-Za-z0-9_-]{43}$',
-          examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
-          description: 'Proves the first factor in `2fa/verify`, for 10 minutes and one session',
-        }),
+  {
+    status: t.Literal(202),
+    code: t.Literal('two_factor_required'),
+    message: t.String({ examples: ['A code is on its way.'] }),
+    two_factor: t.Object({
+      methods: twoFactorMethodsField,
+      sent_to: nullable(
+        t.String({ description: 'Null if no code was sent', examples: ['a•••@example.com'] }),
+      ),
+      expires_in: integer({ description: 'Seconds' }),
+      login_token: t.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+        description: 'Proves the first factor in `2fa/verify`, for 10 minutes and one session',
       }),
-    },
-    { description: 'The password is right, and a second factor is due: `2fa/verify` finishes the login.' },
-  ),
+    }),
+  },
+  'The password is right, and a second factor is due: `2fa/verify` finishes the login.',
 )

@@ -1,6 +1,6 @@
 /** Sign in through another provider: in a browser, or with the identity token of a native app. */
 import { Elysia, t } from 'elysia'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../../platform/http/redirect.ts'
@@ -31,40 +31,36 @@ const answerFields = {
 }
 
 /** The answer is that of a login; `two_factor.identifier` names the account, because no identifier was typed. */
-const socialTwoFactorAnswer = component(
+const socialTwoFactorAnswer = namedObject(
   'SocialTwoFactorDue',
-  t.Object(
-    {
-      ...twoFactorAnswer.properties,
-      two_factor: t.Object({
-        ...twoFactorAnswer.properties.two_factor.properties,
-        identifier: t.String({
-          description: 'The `identifier` for `2fa/verify` and `2fa/request-otp`',
-          examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'],
-        }),
+  {
+    ...twoFactorAnswer.properties,
+    two_factor: t.Object({
+      ...twoFactorAnswer.properties.two_factor.properties,
+      identifier: t.String({
+        description: 'The `identifier` for `2fa/verify` and `2fa/request-otp`',
+        examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'],
       }),
-    },
-    { description: 'The provider identified the person, and a second factor is due.' },
-  ),
+    }),
+  },
+  'The provider identified the person, and a second factor is due.',
 )
 
-const providersAnswer = component(
+const providersAnswer = namedObject(
   'Providers',
-  t.Object(
-    {
-      status: t.Literal(200),
-      providers: t.Array(
-        t.Object({
-          name: t.String({ examples: ['google'] }),
-          authorize_url: t.String({
-            description: 'The address to which the browser is sent first',
-            examples: ['https://auth.example.com/api/v1/auth/social/google/authorize'],
-          }),
+  {
+    status: t.Literal(200),
+    providers: t.Array(
+      t.Object({
+        name: t.String({ examples: ['google'] }),
+        authorize_url: t.String({
+          description: 'The address to which the browser is sent first',
+          examples: ['https://auth.example.com/api/v1/auth/social/google/authorize'],
         }),
-      ),
-    },
-    { description: 'The providers to offer, in the order of the configuration.' },
-  ),
+      }),
+    ),
+  },
+  'The providers to offer, in the order of the configuration.',
 )
 
 const signInErrors = [

@@ -1,7 +1,7 @@
 /** Turning two-factor sign-in on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component } from '../../../platform/http/components.ts'
+import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
@@ -15,40 +15,36 @@ const ok = 200 as const
 /** The errors of an attempt with a code. */
 const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
 
-const recoveryCodesAnswer = component(
+const recoveryCodesAnswer = namedObject(
   'RecoveryCodes',
-  t.Object(
-    {
-      status: t.Literal(200),
-      recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
-        description:
-          'Ten codes, each of which replaces a code once. They are shown only here, and older ones are not valid any more',
-      }),
-    },
-    { description: 'Recovery codes for the person to save; they are not shown again.' },
-  ),
+  {
+    status: t.Literal(200),
+    recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
+      description:
+        'Ten codes, each of which replaces a code once. They are shown only here, and older ones are not valid any more',
+    }),
+  },
+  'Recovery codes for the person to save; they are not shown again.',
 )
 
-const appAnswer = component(
+const appAnswer = namedObject(
   'AuthenticatorApp',
-  t.Object(
-    {
-      status: t.Literal(200),
-      secret: t.String({
-        description: 'Base32, for typing in',
-        pattern: '^[A-Z2-7]{32}$',
-        examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
-      }),
-      otpauth_uri: t.String({
-        description: 'RFC 6238: SHA-1, 6 digits, 30 seconds',
-        examples: [
-          'otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
-        ],
-      }),
-      qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
-    },
-    { description: 'What the app has to scan. Confirm it with its first code.' },
-  ),
+  {
+    status: t.Literal(200),
+    secret: t.String({
+      description: 'Base32, for typing in',
+      pattern: '^[A-Z2-7]{32}$',
+      examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+    }),
+    otpauth_uri: t.String({
+      description: 'RFC 6238: SHA-1, 6 digits, 30 seconds',
+      examples: [
+        'otpauth://totp/Example:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
+      ],
+    }),
+    qr_svg: t.String({ description: '`otpauth_uri` as a QR code', examples: ['<svg …></svg>'] }),
+  },
+  'What the app has to scan. Confirm it with its first code.',
 )
 
 const codeBody = t.Object({ otp: otpField })
