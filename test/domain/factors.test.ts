@@ -63,6 +63,10 @@ describe.each(shapes)('two factors on %s', (shape) => {
       expect(asked.body).toEqual({
         status: 201,
         message: 'A 6-digit code has been sent to you to turn on two-factor sign-in.',
+        channel: 'email',
+        sent_to: 'p•••@example.com',
+        expires_in: 600,
+        resend_after: 0,
       })
       expect((await me(bearer)).two_factor_enabled).toBe(false)
       const otp = await service.inbox.nextCode(email)
