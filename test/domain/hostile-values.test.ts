@@ -91,7 +91,7 @@ function fieldsOf(document: Node): { queries: Field[]; bodies: Field[] } {
 const kindOf = ({ schema, description }: Node): Field['kind'] =>
   schema.pattern?.startsWith('^[0-9]{1,16}$')
     ? 'number'
-    : (description ?? schema.description)?.startsWith('RFC 3339')
+    : (description ?? schema.description)?.includes('RFC 3339')
       ? 'time'
       : 'text'
 
@@ -119,7 +119,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
       ...new Set(queries.filter((one) => one.kind === kind).map(({ name }) => name)),
     ]
     expect(named('number').sort()).toEqual(['after', 'days', 'limit', 'role_id', 'wait'])
-    expect(named('time').sort()).toEqual(['created_after', 'created_before', 'since'])
+    expect(named('time').sort()).toEqual(['created_after', 'created_before', 'since', 'until'])
     // A new one of these is either text, or belongs to one of the lists above.
     const looksCounted = /(_at|_after|_before|_id|since|until|limit|days|_count|page|offset)$/
     expect(named('text').filter((name) => looksCounted.test(name))).toEqual([])
