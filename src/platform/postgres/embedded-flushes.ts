@@ -12,6 +12,8 @@ export interface Flushes {
    * waits for all work that was there before it, but for a reader no longer than READER_WAITS_MS.
    */
   settle(options: { isReader: boolean }): Promise<void> | null
+  /** Tells whether an answer has to wait for a flush now. */
+  isAwaited(): boolean
   /** To be called within a turn: flushes at once if anything waits for it. */
   now(): void
 }
@@ -65,6 +67,7 @@ export function createFlushes(flush: () => void, inTurn: Turns): Flushes {
       }
       return shared.promise
     },
+    isAwaited: () => mustFlush,
     now,
   }
 }

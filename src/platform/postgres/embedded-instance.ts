@@ -11,6 +11,7 @@ import { flush, flushTree } from '../flush.ts'
 import { isNewDirectory, requireOwnEngine } from './embedded-directory.ts'
 import { InstanceEnded, NeverFlushed } from './embedded-failure.ts'
 import type { FileObserver, FlushedFiles } from './embedded-files.ts'
+import { decoders } from './embedded-rows.ts'
 
 const STACK_KIB = 100
 
@@ -28,11 +29,8 @@ const OWN_PARAMS = [
   `max_stack_depth=${STACK_KIB}kB`,
 ].flatMap((setting) => ['-c', setting])
 
-const asDate = (value: string) => new Date(value)
-const asBytes = (value: string) => new Uint8Array(Buffer.from(value.slice(2), 'hex'))
-const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+export const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   Buffer.from(buffer, byteOffset, byteLength)
-const asText = (value: string) => value
 
 /** They serve filling a database: rows of tables that the same transaction made are not written to the log as well. */
 const BULK_PARAMS = ['wal_level=minimal', 'max_wal_senders=0'].flatMap((setting) => ['-c', setting])
@@ -77,12 +75,7 @@ export async function openInstance(
     pgliteWasmModule: module,
     ...(isNew && preparedDatabasePath === null ? { initdbWasmModule: await compile(initdbWasm) } : {}),
     fsBundle: new Blob([bundle]),
-    parsers: {
-      [types.TIMESTAMPTZ]: asDate,
-      [types.DATE]: asText,
-      [types.INT8]: Number,
-      [types.BYTEA]: asBytes,
-    },
+    parsers: decoders,
     // The protocol carries bytes as they are.
     serializers: { [types.BYTEA]: asBuffer as never },
   })

@@ -5,12 +5,12 @@
  */
 import type { PGlite } from '@electric-sql/pglite'
 import type * as messages from 'pg-protocol/dist/messages.js'
-import { camelCase } from './database.ts'
-import { endedBy, filesOf } from './embedded-instance.ts'
+import { asBuffer, endedBy, filesOf } from './embedded-instance.ts'
+import { type Columns, nextColumns, type SentRows } from './embedded-rows.ts'
 import { isStale } from './pool.ts'
 
 export interface EmbeddedResult {
-  rows: Record<string, unknown>[]
+  rows: SentRows
   /** It is false where the text shows that nothing was. */
   mayHaveWritten: boolean
 }
@@ -44,7 +44,7 @@ interface Prepared {
   name: string
   mayHaveWritten: boolean
   parameters: Parameter[]
-  fields: { key: string; parse: ((text: string) => unknown) | undefined }[]
+  columns: Columns
 }
 
 interface Parameter {
@@ -52,10 +52,10 @@ interface Parameter {
   serialize: ((value: unknown) => unknown) | undefined
 }
 
-interface Reply {
-  parameterTypes: number[]
-  fields: messages.RowDescriptionMessage['fields']
-}
+/** The first byte of a message from PostgreSQL, before four bytes with the length of the rest. */
+const DATA_ROW = 'D'.charCodeAt(0)
+const ERROR = 'E'.charCodeAt(0)
+const READY = 'Z'.charCodeAt(0)
 
 export async function createSession(instance: PGlite): Promise<Session> {
   // Loaded here, since with a PostgreSQL server nothing needs them.
@@ -68,44 +68,49 @@ export async function createSession(instance: PGlite): Promise<Session> {
   let names = 0
   let knownFunctions: RegExp | null = null
 
-  /** A reply counts only if it is whole and holds no error, not even after the rows. */
-  function exchange(parts: Uint8Array[], onRow?: (fields: (string | null)[]) => void): Reply {
-    const reply: Reply = { parameterTypes: [], fields: [] }
-    const parser = new Parser()
-    let error: messages.DatabaseError | null = null
-    let isReady = false
-    const take = (message: messages.BackendMessage): void => {
-      if (message.name === 'dataRow') onRow?.((message as messages.DataRowMessage).fields)
-      if (message.name === 'readyForQuery') isReady = true
-      if (message.name === 'error') error ??= message as messages.DatabaseError
-      if (message.name === 'rowDescription') reply.fields = (message as messages.RowDescriptionMessage).fields
-      if (message.name === 'parameterDescription')
-        reply.parameterTypes = (message as messages.ParameterDescriptionMessage).dataTypeIDs
-    }
+  /** The messages of the reply. A reply counts only if it is whole and holds no error, not even after the rows. */
+  function exchange(parts: Uint8Array[]): Reply {
+    const chunks: Uint8Array[] = []
     // Everything happens before it returns. An error that it throws has ended the instance.
     instance
       .execProtocolRawStream(Buffer.concat(parts), {
         syncToFs: false,
         // A view of WebAssembly's memory, which the next call changes.
-        onRawData: (bytes) => parser.parse(Buffer.from(bytes), take),
+        onRawData: (bytes) => chunks.push(bytes.slice()),
       })
       .catch(() => {})
     if (files.ended) throw files.ended
     files.settle()
-    if (error && endedBy(error)) throw files.end('PostgreSQL panicked', error)
-    if (!isReady) throw files.end('an answer of PostgreSQL was cut off', null)
-    if (error) throw error
+    const reply = examine(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    if (reply.errorAt !== null) {
+      const error = read(reply.bytes.subarray(reply.errorAt)).find(({ name }) => name === 'error')
+      throw endedBy(error) ? files.end('PostgreSQL panicked', error) : error
+    }
+    if (!reply.isReady) throw files.end('an answer of PostgreSQL was cut off', null)
     return reply
+  }
+
+  function read(bytes: Uint8Array): messages.BackendMessage[] {
+    const all: messages.BackendMessage[] = []
+    new Parser().parse(asBuffer(bytes), (message) => all.push(message))
+    return all
   }
 
   function prepare(text: string): Prepared {
     requireShallow(text, false)
     const name = WORTH_PREPARING.test(text) ? `s${names++}` : ''
-    const { parameterTypes, fields } = exchange([
+    const { bytes } = exchange([
       serialize.parse({ name, text }),
       serialize.describe({ type: 'S', name }),
       serialize.sync(),
     ])
+    let parameterTypes: number[] = []
+    let fields: messages.RowDescriptionMessage['fields'] = []
+    for (const message of read(bytes)) {
+      if (message.name === 'parameterDescription')
+        parameterTypes = (message as messages.ParameterDescriptionMessage).dataTypeIDs
+      if (message.name === 'rowDescription') fields = (message as messages.RowDescriptionMessage).fields
+    }
     const made: Prepared = {
       name,
       mayHaveWritten:
@@ -114,10 +119,7 @@ export async function createSession(instance: PGlite): Promise<Session> {
         isJson: JSON_TYPES.has(type),
         serialize: instance.serializers[type],
       })),
-      fields: fields.map(({ name: column, dataTypeID }) => ({
-        key: camelCase(column),
-        parse: instance.parsers[dataTypeID],
-      })),
+      columns: nextColumns(fields),
     }
     if (name !== '') prepared.set(text, made)
     return made
@@ -132,9 +134,12 @@ export async function createSession(instance: PGlite): Promise<Session> {
   /** Our own functions that write, of which the text of a statement shows only the name. */
   function ownFunctions(): RegExp {
     if (knownFunctions === null) {
-      const names: (string | null)[] = []
-      exchange([serialize.query(VOLATILE)], ([name]) => names.push(name ?? null))
-      knownFunctions = new RegExp(`\\b(${[...names, 'nextval', 'setval'].join('|')})\\b`, 'i')
+      const { bytes } = exchange([serialize.query(VOLATILE)])
+      const names = read(bytes).map((message) => (message as messages.DataRowMessage).fields?.[0])
+      knownFunctions = new RegExp(
+        `\\b(${[...names.filter((name) => typeof name === 'string'), 'nextval', 'setval'].join('|')})\\b`,
+        'i',
+      )
     }
     return knownFunctions
   }
@@ -142,24 +147,21 @@ export async function createSession(instance: PGlite): Promise<Session> {
   return {
     run(text, values) {
       if (prepared.size > MOST_PREPARED) forgetAll()
-      const { name, parameters, fields, mayHaveWritten } = prepared.get(text) ?? prepare(text)
-      const rows: EmbeddedResult['rows'] = []
+      const { name, parameters, columns, mayHaveWritten } = prepared.get(text) ?? prepare(text)
+      let rows: Uint8Array
       try {
-        exchange(
-          [
-            serialize.bind({ statement: name, values: serializeAll(values, parameters) }),
-            serialize.execute({}),
-            serialize.sync(),
-          ],
-          (row) => rows.push(decode(row, fields)),
-        )
+        rows = exchange([
+          serialize.bind({ statement: name, values: serializeAll(values, parameters) }),
+          serialize.execute({}),
+          serialize.sync(),
+        ]).rows
       } catch (error) {
         if (isStale(error)) prepared.delete(text)
         throw error
       }
       // A plan would fail whose result is another one now.
       if (CHANGES_SCHEMA.test(text)) forgetAll()
-      return { rows, mayHaveWritten }
+      return { rows: { columns, rows }, mayHaveWritten }
     },
     reads: (text) => prepared.get(text)?.mayHaveWritten === false,
   }
@@ -208,12 +210,36 @@ function requireShallow(text: string, skipStrings: boolean): void {
   }
 }
 
-function decode(row: (string | null)[], fields: Prepared['fields']): Record<string, unknown> {
-  const decoded: Record<string, unknown> = {}
-  for (let index = 0; index < fields.length; index++) {
-    const { key, parse } = fields[index]!
-    const text = row[index] ?? null
-    decoded[key] = text === null || parse === undefined ? text : parse(text)
+interface Reply {
+  bytes: Uint8Array
+  /** The part of it from the first row to the last. */
+  rows: Uint8Array
+  errorAt: number | null
+  /** It is false if the reply was cut off. */
+  isReady: boolean
+}
+
+/** Finds what a reply consists of by the heads of its messages, since decoding the rows is the reader's work. */
+function examine(bytes: Uint8Array): Reply {
+  const heads = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let rowsFrom = 0
+  let rowsTo = 0
+  let errorAt: number | null = null
+  let kind = 0
+  let at = 0
+  while (at + 5 <= bytes.length) {
+    kind = bytes[at]!
+    const end = at + 1 + heads.getUint32(at + 1)
+    if (kind === DATA_ROW) {
+      if (rowsTo === 0) rowsFrom = at
+      rowsTo = end
+    } else if (kind === ERROR) errorAt ??= at
+    at = end
   }
-  return decoded
+  return {
+    bytes,
+    rows: bytes.subarray(rowsFrom, rowsTo),
+    errorAt,
+    isReady: at === bytes.length && kind === READY,
+  }
 }

@@ -1,34 +1,39 @@
 /** The thread of the embedded database (docs/decisions/embedded-database.md): runs what the other thread asks for. */
-import type { Database, Executor } from './database.ts'
-import { openEmbedded } from './embedded.ts'
+import { type OwnThreadDriver, openDriver } from './embedded.ts'
+import type { Grouping, RunEmbedded } from './embedded-driver.ts'
 import {
   type CallName,
+  GROUP,
   type Request,
   receiveError,
   sendError,
   type ThreadReply,
 } from './embedded-messages.ts'
+import type { SentRows } from './embedded-rows.ts'
 
 declare const self: {
   postMessage(replies: ThreadReply[]): void
   onmessage: (event: MessageEvent<Request[]>) => void
 }
 
+type Run = Request & { kind: 'run' }
+
 /** A transaction or a session that the other thread has begun. */
 interface Group {
-  executor: Promise<Executor>
+  run: Promise<RunEmbedded>
   end(succeeded: boolean): Promise<void>
 }
 
-let database: Database
+let database: OwnThreadDriver
 let prepared: PromiseWithResolvers<void>
 const groups = new Map<number, Group>()
 let replies: ThreadReply[] = []
 
-/** Replies that are ready at the same moment go together. */
+/** Replies that are ready at the same moment go together, in groups. */
 function reply(one: ThreadReply): void {
   replies.push(one)
   if (replies.length === 1) setImmediate(sendReplies)
+  else if (replies.length === GROUP) sendReplies()
 }
 
 function sendReplies(): void {
@@ -47,7 +52,7 @@ async function answer(id: number, work: Promise<unknown>): Promise<void> {
 }
 
 async function open({ dataDir, silenceMs }: Request & { kind: 'open' }): Promise<void> {
-  database = await openEmbedded(dataDir, {
+  database = await openDriver(dataDir, {
     ...(silenceMs === undefined ? {} : { silenceMs }),
     beforeOpening: ({ isNewDatabase }) => {
       prepared = Promise.withResolvers()
@@ -63,25 +68,25 @@ async function open({ dataDir, silenceMs }: Request & { kind: 'open' }): Promise
 
 const calls: Record<CallName, () => Promise<unknown>> = {
   ping: () => database.ping(),
-  step: () => database.upkeep!.step(),
-  condition: () => database.upkeep!.condition(),
-  snapshot: () => database.files!.snapshot(),
-  release: () => database.files!.release(),
+  step: () => database.upkeep.step(),
+  condition: () => database.upkeep.condition(),
+  snapshot: () => database.files.snapshot(),
+  release: () => database.files.release(),
   close: () => database.close(),
 }
 
-function begin(inside: number, what: 'transaction' | 'session'): void {
-  const executor = Promise.withResolvers<Executor>()
+function begin(inside: number, what: Grouping): void {
+  const run = Promise.withResolvers<RunEmbedded>()
   const over = Promise.withResolvers<void>()
   const done = database[what]((own) => {
-    executor.resolve(own)
+    run.resolve(own)
     return over.promise
   })
   // Where it cannot begin, its statements fail with the reason.
-  done.catch(executor.reject)
-  executor.promise.catch(() => {})
+  done.catch(run.reject)
+  run.promise.catch(() => {})
   groups.set(inside, {
-    executor: executor.promise,
+    run: run.promise,
     end(succeeded) {
       if (succeeded) over.resolve()
       else over.reject(new Error('rolled back by its caller'))
@@ -98,13 +103,24 @@ async function end(inside: number, succeeded: boolean): Promise<void> {
   await (succeeded ? ended : ended.catch(() => {}))
 }
 
-async function run({ inside, text, values, mayBeForgotten }: Request & { kind: 'run' }): Promise<unknown[]> {
-  const executor = inside === null ? database : await groups.get(inside)!.executor
-  return executor.all({ text, params: values, mayBeForgotten }, {})
+function replyRows({ id, columns: known }: Run, { columns, rows }: SentRows): void {
+  reply({ kind: 'rows', id, rows, columns: columns.id === known ? null : columns })
+}
+
+async function run(request: Run): Promise<void> {
+  const { inside, text, values, mayBeForgotten } = request
+  try {
+    const rows = inside === null ? database.readNow(text, values) : null
+    if (rows) return replyRows(request, rows)
+    const runOne = inside === null ? database.run : await groups.get(inside)!.run
+    replyRows(request, await runOne(text, values, mayBeForgotten))
+  } catch (error) {
+    reply({ kind: 'failure', id: request.id, error: sendError(error) })
+  }
 }
 
 function take(request: Request): void {
-  if (request.kind === 'run') answer(request.id, run(request))
+  if (request.kind === 'run') run(request)
   else if (request.kind === 'begin') begin(request.inside, request.what)
   else if (request.kind === 'end') answer(request.id, end(request.inside, request.succeeded))
   else if (request.kind === 'call') answer(request.id, calls[request.name]())

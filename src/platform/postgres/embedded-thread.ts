@@ -2,25 +2,24 @@
  * The embedded database in a thread of its own, so that what runs in WebAssembly, and waits for the disk, does not hold up
  * the answers (docs/decisions/embedded-database.md).
  */
-import {
-  announceInserts,
-  createExecutor,
-  type Database,
-  type Executor,
-  type RunStatement,
-} from './database.ts'
+import type { Database } from './database.ts'
 import { type EmbeddedOptions, endProcess } from './embedded.ts'
+import { asDatabase, type Grouping, type RunEmbedded } from './embedded-driver.ts'
 import {
   type CallName,
+  GROUP,
   type Request,
   receiveError,
   sendError,
   type ThreadReply,
 } from './embedded-messages.ts'
+import type { Columns, SentRows } from './embedded-rows.ts'
 import type { DatabaseCondition, UpkeepWork } from './embedded-upkeep.ts'
-import { whilePlansAreStale } from './pool.ts'
 
 type Options = Pick<EmbeddedOptions, 'beforeOpening' | 'onEnded' | 'onUpkeepFailure' | 'silenceMs'>
+
+/** Texts that carry no parameter in their place; there are some 300. */
+const MOST_TEXTS = 2000
 
 /** The executable holds the thread's own program beside the main one, under the name that it has in src. */
 const compiled = '/$bunfs/root/platform/postgres/embedded-thread-entry.js'
@@ -33,9 +32,13 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   let lastId = 0
   let requests: Request[] = []
 
+  /** The columns of each text's rows, as they were the last time. */
+  const columnsOf = new Map<string, Columns>()
+
   function send(request: Request): void {
     requests.push(request)
     if (requests.length === 1) setImmediate(sendRequests)
+    else if (requests.length === GROUP) sendRequests()
   }
 
   /** Sends it with all that waits already. */
@@ -80,7 +83,8 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   }
 
   function take(reply: ThreadReply): void {
-    if (reply.kind === 'result') settle(reply.id).resolve(reply.value)
+    if (reply.kind === 'rows') settle(reply.id).resolve(reply)
+    else if (reply.kind === 'result') settle(reply.id).resolve(reply.value)
     else if (reply.kind === 'failure') settle(reply.id).reject(receiveError(reply.error))
     else if (reply.kind === 'prepare') prepare(reply.isNewDatabase)
     else if (reply.kind === 'instance ended') options.onEnded?.(receiveError(reply.error))
@@ -101,13 +105,24 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   }
 
   const runIn =
-    (inside: number | null, how: (request: Request) => void): RunStatement =>
-    (text, values, mayBeForgotten = false) =>
-      ask((id) => ({ kind: 'run', id, inside, text, values, mayBeForgotten }), how)
+    (inside: number | null, how: (request: Request) => void): RunEmbedded =>
+    async (text, values, mayBeForgotten = false): Promise<SentRows> => {
+      const known = columnsOf.get(text)
+      const reply = await ask<Pick<SentRows, 'rows'> & { columns: Columns | null }>(
+        (id) => ({ kind: 'run', id, inside, text, values, mayBeForgotten, columns: known?.id ?? 0 }),
+        how,
+      )
+      const columns = reply.columns ?? known!
+      if (columns !== known) {
+        if (columnsOf.size === MOST_TEXTS) columnsOf.clear()
+        columnsOf.set(text, columns)
+      }
+      return { rows: reply.rows, columns }
+    }
 
   const grouped =
-    (what: 'transaction' | 'session') =>
-    async <T>(work: (executor: Executor) => Promise<T>): Promise<T> => {
+    (what: Grouping) =>
+    async <T>(work: (run: RunEmbedded) => Promise<T>): Promise<T> => {
       const inside = ++lastId
       const end = (succeeded: boolean) => ask<void>((id) => ({ kind: 'end', id, inside, succeeded }))
       // Goes with its first statement.
@@ -115,7 +130,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
       let result: T
       try {
         // Nothing else runs until it ends, so that it waits for nobody.
-        result = await work(createExecutor(runIn(inside, sendAtOnce)))
+        result = await work(runIn(inside, sendAtOnce))
       } catch (error) {
         await end(false)
         throw error
@@ -124,17 +139,15 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
       return result
     }
 
-  const transaction = grouped('transaction')
   try {
     await ask<void>((id) => ({ kind: 'open', id, dataDir, silenceMs: options.silenceMs }))
   } catch (error) {
     terminate()
     throw error
   }
-  return announceInserts({
-    kind: 'embedded',
-    ...createExecutor(runIn(null, send)),
-    transaction: (work) => whilePlansAreStale(() => transaction(work)),
+  return asDatabase({
+    run: runIn(null, send),
+    transaction: grouped('transaction'),
     session: grouped('session'),
     ping: () => call('ping'),
     upkeep: {

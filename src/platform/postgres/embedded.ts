@@ -15,16 +15,11 @@ import {
   prepareDataDirectory,
 } from '../data-directory.ts'
 import { type CopySession, createEmbeddedCopy } from './copy.ts'
-import {
-  announceInserts,
-  createExecutor,
-  type Database,
-  type Executor,
-  type RunStatement,
-} from './database.ts'
+import type { Database } from './database.ts'
 import { canWrite, freeBytes } from './disk-space.ts'
 import { leaveCounters, takeCounters } from './embedded-counters.ts'
 import { finishSwap, hasUnfinishedSwap, isNewDirectory } from './embedded-directory.ts'
+import { asDatabase, type EmbeddedDriver, type RunEmbedded } from './embedded-driver.ts'
 import { InstanceEnded } from './embedded-failure.ts'
 import type { FileObserver } from './embedded-files.ts'
 import { createFlushes, type Flushes } from './embedded-flushes.ts'
@@ -36,6 +31,7 @@ import {
   openInstance,
 } from './embedded-instance.ts'
 import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
+import { createDecoder, type SentRows } from './embedded-rows.ts'
 import { createSession, type EmbeddedResult, type Session } from './embedded-session.ts'
 import {
   copySnapshot,
@@ -54,7 +50,6 @@ import {
   isUnavailable,
 } from './failure.ts'
 import { removeExpiredSnapshot } from './kept-snapshot.ts'
-import { whilePlansAreStale } from './pool.ts'
 
 export interface EmbeddedOptions {
   /** Free bytes of a directory's file system. */
@@ -137,6 +132,16 @@ export const isEmbeddedThere = (dataDir: string) =>
   !isNewDirectory(join(dataDir, DATABASE_DIRECTORY)) || hasUnfinishedSwap(dataDir)
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
+  return asDatabase(await openDriver(dataDir, options))
+}
+
+/** The driver in the thread of the database itself. */
+export interface OwnThreadDriver extends EmbeddedDriver {
+  /** Reads at once, or returns null if the statement has to wait for its turn, or its answer for the disk. */
+  readNow(text: string, values: unknown[]): SentRows | null
+}
+
+export async function openDriver(dataDir: string, options: EmbeddedOptions = {}): Promise<OwnThreadDriver> {
   prepareDataDirectory(dataDir)
   const lock = createLock(dataDir)
   lock.take()
@@ -191,12 +196,13 @@ async function keepOpen(
     silenceMs,
     onLockLost = endProcess,
   }: EmbeddedOptions,
-): Promise<Database> {
+): Promise<OwnThreadDriver> {
   const directory = join(dataDir, DATABASE_DIRECTORY)
   const inTurn = createTurns()
   const snapshotInTurn = createTurns()
   const upkeep = createUpkeep(upkeepOptions)
-  const query = (text: string) => run(text, [], true)
+  const decode = await createDecoder()
+  const query = async (text: string) => decode(await run(text, [], true))
   /** While the files are copied, the log since the first of them must stay. */
   let isCopying = false
   /** Null after it ended by itself, until it can be opened again. */
@@ -216,7 +222,7 @@ async function keepOpen(
       instance,
       session,
       flushes: createFlushes(() => {
-        const [row] = execute(own, FLUSH_AFTER, [flushedEnd]).rows
+        const [row] = decode(execute(own, FLUSH_AFTER, [flushedEnd]).rows)
         if (row) flushedEnd = String(row.end)
       }, inTurn),
     }
@@ -241,7 +247,7 @@ async function keepOpen(
   }
 
   /** To be called within a turn only. The answer may not be on the disk yet. */
-  const run: RunStatement = async (text, values, mayBeForgotten = false) => {
+  const run: RunEmbedded = async (text, values, mayBeForgotten = false) => {
     if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
     if (life === null) throw new DatabaseUnavailable('ended')
     const { flushes } = life
@@ -264,7 +270,7 @@ async function keepOpen(
   }
 
   /** Runs statements of a session, which nobody shares: each statement is on the disk before the next one. */
-  const runAndFlush: RunStatement = async (...statement) => {
+  const runAndFlush: RunEmbedded = async (...statement) => {
     try {
       return await run(...statement)
     } finally {
@@ -322,8 +328,8 @@ async function keepOpen(
     }
     try {
       const opened = await live(openInstance)
-      const { rows } = opened.session.run('select 1 from relocations where id = 1', [])
-      if (rows.length === 0) {
+      const moved = opened.session.run('select 1 from relocations where id = 1', [])
+      if (decode(moved.rows).length === 0) {
         life = opened
         isReadOnly = false
         releasedUntilMs = null
@@ -389,7 +395,7 @@ async function keepOpen(
           if (own === null || own !== life || closed) throw new DatabaseUnavailable('ended')
           // The log is copied from its files.
           own.flushes.now()
-          return work((text) => run(text, []))
+          return work(async (text) => decode(await run(text, [])))
         })
       await copySnapshot({ turn }, directory, target)
       handOver()
@@ -403,20 +409,21 @@ async function keepOpen(
     }
   }
 
-  return announceInserts({
-    kind: 'embedded',
-    ...createExecutor((...statement) =>
-      answer(() => whilePlansAreStale(() => run(...statement)), {
-        isReader: life?.session.reads(statement[0]) ?? false,
-      }),
-    ),
-    transaction: (work) => answer(() => whilePlansAreStale(() => inTransaction(run, work))),
-    session: (work) => inTurn(() => work(createExecutor(runAndFlush))),
+  const isReader = (text: string) => life?.session.reads(text) ?? false
+
+  return {
+    run: (...statement) => answer(() => run(...statement), { isReader: isReader(statement[0]) }),
+    readNow(text, values) {
+      const mustWait = inTurn.waiting() > 0 || life?.flushes.isAwaited() || releasedUntilMs !== null
+      return life === null || mustWait || !isReader(text) ? null : execute(life, text, values).rows
+    },
+    transaction: (work) => answer(() => inTransaction(run, work)),
+    session: (work) => inTurn(() => work(runAndFlush)),
     ping: async () => {
-      const [row] = await answer(() => run(`select current_setting('transaction_read_only') as state`, []), {
+      const state = await answer(() => query(`select current_setting('transaction_read_only') as state`), {
         isReader: true,
       })
-      if (row?.state !== 'off') throw new DatabaseReadOnly('read-only')
+      if (state[0]?.state !== 'off') throw new DatabaseReadOnly('read-only')
     },
     upkeep: {
       step: () => inTurn(() => stepUpkeep()),
@@ -434,7 +441,7 @@ async function keepOpen(
       await inTurn(closeCleanly)
       lock.release()
     },
-  })
+  }
 }
 
 /** It ends at once: whatever a proper end would still write might damage what another process has written since. */
@@ -443,10 +450,10 @@ export function endProcess(message: string): void {
   process.exit(1)
 }
 
-async function inTransaction<T>(run: RunStatement, work: (inside: Executor) => Promise<T>): Promise<T> {
+async function inTransaction<T>(run: RunEmbedded, work: (run: RunEmbedded) => Promise<T>): Promise<T> {
   await run('begin', [])
   try {
-    const result = await work(createExecutor(run))
+    const result = await work(run)
     await run('commit', [])
     return result
   } catch (error) {
