@@ -24,20 +24,6 @@ export interface NewInvitation {
   creator: Actor
 }
 
-export interface InvitationStore {
-  findByHash(hash: Uint8Array): Promise<Invitation | null>
-  findById(id: number): Promise<Invitation | null>
-  find(uuid: string): Promise<Invitation | null>
-  add(invitation: NewInvitation): Promise<void>
-  /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
-  list(before: number | null, limit: number): Promise<Invitation[]>
-  /** It returns false where there is none, or where it was revoked before. */
-  revoke(uuid: string, now: Date): Promise<boolean>
-  /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
-  isContested(contact: string, tag: Uint8Array | null): Promise<boolean>
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 const findBy = <const Type extends 'bytea' | 'bigint' | 'uuid'>(name: string, type: Type, column: SQL) =>
   defineStatement({
     name: `invitations.find_by_${name}`,
@@ -110,12 +96,14 @@ const sweep = createSweep({
   order: sql`expires_at`,
 })
 
-export function createInvitationStore(database: Database): InvitationStore {
+export type InvitationStore = ReturnType<typeof createInvitationStore>
+
+export function createInvitationStore(database: Database) {
   return {
-    findByHash: (value) => database.first(findByHash, { value }),
-    findById: (value) => database.first(findById, { value }),
-    find: (value) => database.first(findByUuid, { value }),
-    async add({ creator, groups, ...invitation }) {
+    findByHash: (hash: Uint8Array): Promise<Invitation | null> => database.first(findByHash, { value: hash }),
+    findById: (id: number): Promise<Invitation | null> => database.first(findById, { value: id }),
+    find: (uuid: string): Promise<Invitation | null> => database.first(findByUuid, { value: uuid }),
+    async add({ creator, groups, ...invitation }: NewInvitation): Promise<void> {
       const { uuid, uses, domain, roleId, createdAt, expiresAt } = invitation
       const params = {
         ...invitation,
@@ -137,8 +125,11 @@ export function createInvitationStore(database: Database): InvitationStore {
         eventsOf: () => [{ type: 'invitation.created', account: null, data }],
       })
     },
-    list: (before, limit) => database.all(list, { before, limit }),
-    async revoke(uuid, now) {
+    /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
+    list: (before: number | null, limit: number): Promise<Invitation[]> =>
+      database.all(list, { before, limit }),
+    /** It returns false where there is none, or where it was revoked before. */
+    async revoke(uuid: string, now: Date): Promise<boolean> {
       const row = await changeAndRecord(
         database,
         revoke,
@@ -150,7 +141,9 @@ export function createInvitationStore(database: Database): InvitationStore {
       )
       return row !== null
     },
-    isContested: async (contact, tag) => (await database.first(contested, { contact, tag }))!.contested,
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
+    isContested: async (contact: string, tag: Uint8Array | null): Promise<boolean> =>
+      (await database.first(contested, { contact, tag }))!.contested,
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }

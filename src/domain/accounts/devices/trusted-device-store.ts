@@ -33,18 +33,6 @@ export interface TrustUse {
   sessionId: string
 }
 
-export interface TrustedDeviceStore {
-  /** False where the session ended meanwhile, or the account may have none. */
-  add(trust: NewTrust, now: Date): Promise<boolean>
-  /** Tells whether it takes the place of the second step now; then the use is recorded. */
-  use(use: TrustUse, now: Date): Promise<boolean>
-  /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
-  listSessions(accountId: number, since: Date, now: Date): Promise<string[]>
-  /** Ends the trust in the device of a session; false if there is none. */
-  remove(accountId: number, sessionId: string, now: Date): Promise<boolean>
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 const add = defineStatement({
   name: 'trusted_devices.add',
   params: {
@@ -121,37 +109,43 @@ const sweep = createSweep({
   order: sql`expires_at`,
 })
 
-export function createTrustedDeviceStore(database: Database): TrustedDeviceStore {
+export type TrustedDeviceStore = ReturnType<typeof createTrustedDeviceStore>
+
+export function createTrustedDeviceStore(database: Database) {
   const recorded = (type: EventType, at: Date, sessionId: string) => ({
     at,
     eventsOf: ({ uuid }: { uuid: string }) => [{ type, account: uuid, sessionId }],
   })
   return {
-    add: async (trust, now) =>
+    /** False where the session ended meanwhile, or the account may have none. */
+    add: async (trust: NewTrust, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         add,
         { ...trust, now },
         recorded('trusted_device.added', now, trust.sessionId),
       )) !== null,
-    use: async (used, now) =>
+    /** Tells whether it takes the place of the second step now; then the use is recorded. */
+    use: async (used: TrustUse, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         use,
         { ...used, now },
         recorded('trusted_device.used', now, used.sessionId),
       )) !== null,
-    listSessions: async (accountId, since, now) =>
+    /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
+    listSessions: async (accountId: number, since: Date, now: Date): Promise<string[]> =>
       (await database.all(listSessions, { accountId, since, now })).flatMap(({ sessionId, lastSessionId }) =>
         lastSessionId === null ? [sessionId] : [sessionId, lastSessionId],
       ),
-    remove: async (accountId, sessionId, now) =>
+    /** Ends the trust in the device of a session; false if there is none. */
+    remove: async (accountId: number, sessionId: string, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         remove,
         { accountId, sessionId },
         recorded('trusted_device.removed', now, sessionId),
       )) !== null,
-    sweep: (now, limit) => sweep(database, { now, limit }),
+    sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

@@ -42,21 +42,6 @@ export interface StoredToken {
   revokedAt: Date | null
 }
 
-export interface TokenStore {
-  /** False where the token that makes it was revoked or expired meanwhile, or the administrator is no owner any more. */
-  add(token: NewToken): Promise<boolean>
-  findByHash(hash: Uint8Array): Promise<StoredToken | null>
-  find(uuid: string): Promise<StoredToken | null>
-  noteUse(uuid: string, now: Date): Promise<void>
-  /**
-   * Lists the tokens that were not revoked, newest first, before the one with this number (null: from the newest one).
-   */
-  list(before: number | null, limit: number): Promise<StoredToken[]>
-  /** Revokes also what was made with it. False where there is no such token, or it was revoked or expired before. */
-  revoke(uuid: string, now: Date): Promise<boolean>
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 const tokenRow = {
   id: 'bigint',
   uuid: 'uuid',
@@ -147,9 +132,12 @@ const list = defineStatement({
 /** A token stays in lists for so long after its end. */
 const KEPT_DAYS = 30
 
-export function createTokenStore(database: Database): TokenStore {
+export type TokenStore = ReturnType<typeof createTokenStore>
+
+export function createTokenStore(database: Database) {
   return {
-    async add({ creator, scopes, addresses, ...token }) {
+    /** False where the token that makes it was revoked or expired meanwhile, or the administrator is no owner any more. */
+    async add({ creator, scopes, addresses, ...token }: NewToken): Promise<boolean> {
       const params = {
         ...token,
         scopes: JSON.stringify(scopes),
@@ -169,25 +157,30 @@ export function createTokenStore(database: Database): TokenStore {
       })
       return row !== null
     },
-    async findByHash(hash) {
+    async findByHash(hash: Uint8Array): Promise<StoredToken | null> {
       const row = await database.first(findByHash, { hash })
       return row && toToken(row)
     },
-    async find(uuid) {
+    async find(uuid: string): Promise<StoredToken | null> {
       const row = await database.first(find, { uuid })
       return row && toToken(row)
     },
-    async noteUse(uuid, now) {
+    async noteUse(uuid: string, now: Date): Promise<void> {
       await database.all(noteUse, { uuid, now })
     },
-    list: async (before, limit) => (await database.all(list, { before, limit })).map(toToken),
-    revoke: (uuid, now) =>
+    /**
+     * Lists the tokens that were not revoked, newest first, before the one with this number (null: from the newest one).
+     */
+    list: async (before: number | null, limit: number): Promise<StoredToken[]> =>
+      (await database.all(list, { before, limit })).map(toToken),
+    /** Revokes also what was made with it. False where there is no such token, or it was revoked or expired before. */
+    revoke: (uuid: string, now: Date): Promise<boolean> =>
       database.transaction(async (transaction) => {
         const revoked = await revokeToken(transaction, uuid, now)
         await recordEvents(transaction, revoked, now)
         return revoked.length > 0
       }),
-    sweep: (now, limit) => sweepTokens(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweep: (now: Date, limit: number) => sweepTokens(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }
 

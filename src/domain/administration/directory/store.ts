@@ -77,29 +77,6 @@ export interface AccountCounts {
   sessions: number
 }
 
-export interface DirectoryStore {
-  /** Newest first, those before the account with this number (null: from the newest one). */
-  list(
-    search: AccountSearch,
-    filter: AccountFilter,
-    before: number | null,
-    limit: number,
-  ): Promise<AdministeredAccount[]>
-  find(uuid: string): Promise<AdministeredAccount | null>
-  count(accountId: number, now: Date): Promise<AccountCounts>
-  /**
-   * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
-   * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
-   * meanwhile; what it throws undoes everything. It returns null if the account is gone.
-   */
-  change(
-    account: AdministeredAccount,
-    plan: (current: AdministeredAccount) => AccountChange,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null>
-}
-
 const columns = sql`account.*, account.metadata::text as metadata_text`
 
 /** The parameters of every list, beside the value that is searched for. */
@@ -275,16 +252,35 @@ const change = defineStatement({
   select changed.*, changed.metadata::text as metadata_text from changed`,
 })
 
-export function createDirectoryStore(database: Database): DirectoryStore {
+export type DirectoryStore = ReturnType<typeof createDirectoryStore>
+
+export function createDirectoryStore(database: Database) {
   return {
-    list: async (search, filter, before, limit) =>
+    /** Newest first, those before the account with this number (null: from the newest one). */
+    list: async (
+      search: AccountSearch,
+      filter: AccountFilter,
+      before: number | null,
+      limit: number,
+    ): Promise<AdministeredAccount[]> =>
       (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),
-    async find(uuid) {
+    async find(uuid: string): Promise<AdministeredAccount | null> {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
     },
-    count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
-    change: ({ id: accountId, uuid }, plan, notices, now) =>
+    count: async (accountId: number, now: Date): Promise<AccountCounts> =>
+      (await database.first(count, { accountId, now }))!,
+    /**
+     * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
+     * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
+     * meanwhile; what it throws undoes everything. It returns null if the account is gone.
+     */
+    change: (
+      { id: accountId, uuid }: AdministeredAccount,
+      plan: (current: AdministeredAccount) => AccountChange,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null> =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)

@@ -33,26 +33,6 @@ export interface Claim {
   isTakenOver: boolean
 }
 
-export interface IdempotencyStore {
-  /**
-   * Of any number of callers one gets the claim, until `heldUntil`. It returns null where somebody holds it, or where
-   * it was answered; a key from before `forgotten` is free.
-   */
-  claim(call: IdempotentCall, heldUntil: Date, forgotten: Date, now: Date): Promise<Claim | null>
-  find(hash: Uint8Array, forgotten: Date): Promise<KeptAnswer | null>
-  finish(
-    hash: Uint8Array,
-    holder: string,
-    made: { id: string | null; status: number },
-    now: Date,
-  ): Promise<void>
-  /** It failed, and made nothing. */
-  release(hash: Uint8Array, holder: string): Promise<void>
-  /** It failed, and nobody knows what it made; it is not under way any more, and the next caller looks. */
-  abandon(hash: Uint8Array, holder: string, now: Date): Promise<void>
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 /** A call that was forgotten begins anew; one that was cut off is taken over with the id that it had. */
 const claim = defineStatement({
   name: 'idempotency.claim',
@@ -122,25 +102,39 @@ const sweep = createSweep({
   order: sql`created_at`,
 })
 
-export function createIdempotencyStore(database: Database): IdempotencyStore {
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
+
+export function createIdempotencyStore(database: Database) {
   return {
-    async claim(call, heldUntil, forgotten, now) {
+    /**
+     * Of any number of callers one gets the claim, until `heldUntil`. It returns null where somebody holds it, or where
+     * it was answered; a key from before `forgotten` is free.
+     */
+    async claim(call: IdempotentCall, heldUntil: Date, forgotten: Date, now: Date): Promise<Claim | null> {
       const holder = randomUUID()
       const ownId = randomUUID()
       const params = { ...call, holder, madeId: ownId, heldUntil, forgotten, now }
       const row = await database.first(claim, params)
       return row && { holder, madeId: row.madeId, isTakenOver: row.madeId !== ownId }
     },
-    find: (hash, forgotten) => database.first(find, { hash, forgotten }),
-    async finish(hash, holder, { id, status }, now) {
+    find: (hash: Uint8Array, forgotten: Date): Promise<KeptAnswer | null> =>
+      database.first(find, { hash, forgotten }),
+    async finish(
+      hash: Uint8Array,
+      holder: string,
+      { id, status }: { id: string | null; status: number },
+      now: Date,
+    ): Promise<void> {
       await database.all(finish, { hash, holder, madeId: id, status, now })
     },
-    async release(hash, holder) {
+    /** It failed, and made nothing. */
+    async release(hash: Uint8Array, holder: string): Promise<void> {
       await database.all(release, { hash, holder })
     },
-    async abandon(hash, holder, now) {
+    /** It failed, and nobody knows what it made; it is not under way any more, and the next caller looks. */
+    async abandon(hash: Uint8Array, holder: string, now: Date): Promise<void> {
       await database.all(abandon, { hash, holder, now })
     },
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }

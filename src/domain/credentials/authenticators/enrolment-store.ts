@@ -42,50 +42,6 @@ export interface Enabling {
   notices: NewMessage[]
 }
 
-export interface EnrolmentStore {
-  /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
-  putEnrolment(signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean>
-  /** The waiting app, if it was created after `since`. */
-  findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
-  /**
-   * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
-   * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
-   * meanwhile.
-   */
-  enable(
-    signedIn: AccountSession,
-    method: 'code' | 'passkey',
-    enabling: Enabling,
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
-   * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
-   */
-  confirmEnrolment(
-    signedIn: AccountSession,
-    enabling: Enabling & { totp: NonNullable<FactorTry['totp']> },
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
-   * meanwhile.
-   */
-  disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /**
-   * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
-   * meanwhile.
-   */
-  putRecoveryCodes(
-    signedIn: AccountSession,
-    recoveryHashes: Uint8Array[],
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<boolean>
-  /** Removes apps whose first code never came, and returns their number. */
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 type AccountParams = { accountId: number }
 type OwnerParams = AccountParams & { sessionId: string }
 
@@ -251,7 +207,9 @@ const sweep = createSweep({
   order: sql`created_at`,
 })
 
-export function createEnrolmentStore(database: Database): EnrolmentStore {
+export type EnrolmentStore = ReturnType<typeof createEnrolmentStore>
+
+export function createEnrolmentStore(database: Database) {
   /** It is true when the account was as the change expects it. */
   const change = async <Params extends AccountParams>(
     query: Statement<Params, { id: number }>,
@@ -263,32 +221,67 @@ export function createEnrolmentStore(database: Database): EnrolmentStore {
   }
 
   return {
-    putEnrolment: (signedIn, secret, at) =>
-      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret: secret, now: at }),
-    findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
-    enable: (signedIn, method, enabling, at) =>
-      change(enable, enablingParams(signedIn, enabling, at), {
-        at,
+    /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
+    putEnrolment: (signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean> =>
+      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret, now }),
+    /** The waiting app, if it was created after `since`. */
+    findEnrolment: (accountId: number, since: Date): Promise<TotpFactor | null> =>
+      database.first(findEnrolment, { accountId, since }),
+    /**
+     * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
+     * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
+     * meanwhile.
+     */
+    enable: (
+      signedIn: AccountSession,
+      method: 'code' | 'passkey',
+      enabling: Enabling,
+      now: Date,
+    ): Promise<boolean> =>
+      change(enable, enablingParams(signedIn, enabling, now), {
+        at: now,
         events: [about(signedIn, 'two_factor.enabled', { method })],
       }),
-    confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
+    /**
+     * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
+     * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
+     */
+    confirmEnrolment: (
+      signedIn: AccountSession,
+      { totp, ...enabling }: Enabling & { totp: NonNullable<FactorTry['totp']> },
+      now: Date,
+    ): Promise<boolean> =>
       change(
         confirmEnrolment,
-        { ...enablingParams(signedIn, enabling, at), ...totp },
-        { at, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
+        { ...enablingParams(signedIn, enabling, now), ...totp },
+        { at: now, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
       ),
-    disable: (signedIn, notices, at) =>
+    /**
+     * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
+     * meanwhile.
+     */
+    disable: (signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean> =>
       change(
         disable,
-        { ...ownerParams(signedIn), ...noticeParams(notices), now: at },
-        { at, events: [about(signedIn, 'two_factor.disabled')] },
+        { ...ownerParams(signedIn), ...noticeParams(notices), now },
+        { at: now, events: [about(signedIn, 'two_factor.disabled')] },
       ),
-    putRecoveryCodes: (signedIn, hashes, notices, at) =>
+    /**
+     * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
+     * meanwhile.
+     */
+    putRecoveryCodes: (
+      signedIn: AccountSession,
+      recoveryHashes: Uint8Array[],
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> =>
       change(
         putRecoveryCodes,
-        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(hashes), now: at },
-        { at, events: [about(signedIn, 'recovery_codes.replaced')] },
+        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(recoveryHashes), now },
+        { at: now, events: [about(signedIn, 'recovery_codes.replaced')] },
       ),
-    sweep: (at, limit) => sweep(database, { before: daysBefore(at, ENROLMENT_DAYS), limit }),
+    /** Removes apps whose first code never came, and returns their number. */
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, ENROLMENT_DAYS), limit }),
   }
 }

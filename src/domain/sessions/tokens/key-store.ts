@@ -41,17 +41,6 @@ export interface KeyAddition {
   supersedes: { kid: string; publishedUntil: Date } | null
 }
 
-export interface KeyStore {
-  /** Oldest first. */
-  list(): Promise<StoredKey[]>
-  /** All of it or nothing: false if `after` is no longer the newest key. */
-  add(addition: KeyAddition): Promise<boolean>
-  /** Removes a revoked key that needs no successor. */
-  revoke(kid: string, now: Date): Promise<void>
-  /** Replaces the sealed private part by the same one sealed anew, unless it has changed meanwhile. */
-  putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
-}
-
 /** Any number nobody else locks with; also taken where there is no row yet to lock. */
 const LOCK = 7_317_240_116
 
@@ -125,10 +114,14 @@ const putSealed = defineStatement({
 
 const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
 
-export function createKeyStore(database: Database): KeyStore {
+export type KeyStore = ReturnType<typeof createKeyStore>
+
+export function createKeyStore(database: Database) {
   return {
-    list: () => database.all(list, {}),
-    add: ({ key, after, remove: kids, revoked, supersedes }) =>
+    /** Oldest first. */
+    list: (): Promise<StoredKey[]> => database.all(list, {}),
+    /** All of it or nothing: false if `after` is no longer the newest key. */
+    add: ({ key, after, remove: kids, revoked, supersedes }: KeyAddition): Promise<boolean> =>
       database.transaction(async (transaction) => {
         await transaction.first(lock, {})
         const last = await transaction.first(newest, {})
@@ -143,14 +136,16 @@ export function createKeyStore(database: Database): KeyStore {
         await recordEvents(transaction, happened, key.createdAt)
         return true
       }),
-    async revoke(kid, now) {
+    /** Removes a revoked key that needs no successor. */
+    async revoke(kid: string, now: Date): Promise<void> {
       await database.transaction(async (transaction) => {
         await transaction.first(lock, {})
         await transaction.all(remove, { kids: [kid] })
         await recordEvents(transaction, [about('key.revoked', kid)], now)
       })
     },
-    async putSealed(kid, sealed) {
+    /** Replaces the sealed private part by the same one sealed anew, unless it has changed meanwhile. */
+    async putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> {
       await database.all(putSealed, { kid, ...sealed })
     },
   }

@@ -61,27 +61,6 @@ export interface StoredChange {
   isTaken: boolean
 }
 
-export interface UndoStore {
-  /** Those of an account that are not too old, newest first. */
-  changesOf(accountId: number, now: Date): Promise<StoredChange[]>
-  /** It returns null if no link has this hash, or if it is too old. */
-  find(hash: Uint8Array, now: Date): Promise<Undoable | null>
-  /**
-   * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
-   * password and what sessions added go. An authenticator app, two factors and a temporary access code that came after
-   * the change go, too. Other claims to the contact end, and so do the links of contacts that were verified later.
-   * Queues the notices. One of any number of calls succeeds; `taken` changes nothing.
-   */
-  restore(
-    hash: Uint8Array,
-    undoable: Undoable,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'restored' | 'used' | 'taken'>
-  /** Removes replaced contacts that can no longer come back, and their links; returns their number. */
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 /** Tells whether another account verified the contact of `replaced` meanwhile. */
 const isTaken = sql`
          case replaced.kind
@@ -207,7 +186,9 @@ const sweep = createSweep({
   order: sql`replaced_at`,
 })
 
-export function createUndoStore(database: Database): UndoStore {
+export type UndoStore = ReturnType<typeof createUndoStore>
+
+export function createUndoStore(database: Database) {
   async function findUndoable(hash: Uint8Array, now: Date) {
     const row = await database.first(find, { hash, after: daysBefore(now, UNDO_DAYS) })
     if (row === null) return null
@@ -216,9 +197,23 @@ export function createUndoStore(database: Database): UndoStore {
   }
 
   return {
-    changesOf: (accountId, now) => database.all(changesOf, { accountId, after: daysBefore(now, UNDO_DAYS) }),
+    /** Those of an account that are not too old, newest first. */
+    changesOf: (accountId: number, now: Date): Promise<StoredChange[]> =>
+      database.all(changesOf, { accountId, after: daysBefore(now, UNDO_DAYS) }),
+    /** It returns null if no link has this hash, or if it is too old. */
     find: findUndoable,
-    async restore(hash, { account, kind, destinationKey }, notices, now) {
+    /**
+     * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
+     * password and what sessions added go. An authenticator app, two factors and a temporary access code that came after
+     * the change go, too. Other claims to the contact end, and so do the links of contacts that were verified later.
+     * Queues the notices. One of any number of calls succeeds; `taken` changes nothing.
+     */
+    async restore(
+      hash: Uint8Array,
+      { account, kind, destinationKey }: Undoable,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'restored' | 'used' | 'taken'> {
       const restored = await verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
@@ -240,6 +235,7 @@ export function createUndoStore(database: Database): UndoStore {
       if (restored !== null) return 'restored'
       return (await findUndoable(hash, now))?.isUsed === false ? 'taken' : 'used'
     },
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, UNDO_DAYS), limit }),
+    /** Removes replaced contacts that can no longer come back, and their links; returns their number. */
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, UNDO_DAYS), limit }),
   }
 }
