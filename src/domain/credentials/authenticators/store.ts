@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm'
+import type { SetUpFactor } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import {
   accounts,
@@ -36,9 +37,6 @@ export interface StoredFactors {
   /** Somebody asked then for two factors to be turned off, which their owner can still stop; null if nobody has. */
   removalAt: Date | null
 }
-
-/** The factor whose use shows that nobody lost it. */
-export type RemovalEnd = 'totp' | 'passkey'
 
 /** The stored factors that an attempt matched; null for each that it did not match. */
 export interface FactorTry {
@@ -202,12 +200,12 @@ export function createFactorStore(database: Database) {
       return (await changeAndRecord(database, use, params, { at: now, eventsOf })) !== null
     },
     /**
-     * Ends a removal of two factors that waits, and queues the notices. It returns false where none waits: of any callers
-     * one ends it.
+     * The use of the factor `by` ends a removal of two factors that waits, and queues the notices. It returns false where
+     * none waits: of any callers one ends it.
      */
     endRemoval: async (
       { id: accountId, uuid }: Account,
-      by: RemovalEnd,
+      by: SetUpFactor,
       notices: NewMessage[],
       now: Date,
     ): Promise<boolean> => {
