@@ -131,7 +131,7 @@ export interface PageContent {
   language: string
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
   retryAfterSeconds?: number

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000
 
 export const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS)
 
-export interface Sweepable<Params extends Spec> {
+interface Sweepable<Params extends Spec> {
   /** The name of the statement: `sessions.sweep`. */
   name: string
   table: SQLWrapper

@@ -27,10 +27,10 @@ import type { Profile } from './profile.ts'
  * - `provider`: the one that verified it.
  * An anonymous registration never changes what an identifier means for somebody who signs in with it.
  */
-export const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
-export type IdentifierUse = (typeof identifierUses)[number]
+const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
+type IdentifierUse = (typeof identifierUses)[number]
 
-export interface OwnChange {
+interface OwnChange {
   language?: Language | undefined
   /** The profile as it is to be, of the one that nobody else changes meanwhile. */
   merge?: ((before: Profile | null) => Profile | null) | undefined

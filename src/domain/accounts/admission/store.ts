@@ -8,10 +8,10 @@ import type { Actor } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { isContested } from '../accounts/opening-sql.ts'
 
-export const invitationRow = rowOf(invitations)
+const invitationRow = rowOf(invitations)
 export type Invitation = ValuesOf<typeof invitationRow>
 
-export interface NewInvitation {
+interface NewInvitation {
   uuid: string
   hash: Uint8Array
   roleId: number | null

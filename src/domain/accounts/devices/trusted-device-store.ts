@@ -12,9 +12,9 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
 
 /** One account has so many at most; a new one pushes the oldest out. */
-export const MAXIMUM_TRUSTED = 10
+const MAXIMUM_TRUSTED = 10
 
-export interface NewTrust {
+interface NewTrust {
   hash: Uint8Array
   accountId: number
   deviceTag: Uint8Array
@@ -23,7 +23,7 @@ export interface NewTrust {
   expiresAt: Date
 }
 
-export interface TrustUse {
+interface TrustUse {
   hash: Uint8Array
   accountId: number
   deviceTag: Uint8Array

@@ -10,13 +10,13 @@ import { addToken, noteTokenUse, sweepTokens } from '../../credentials/administr
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Scope } from '../access/access.ts'
 
-export interface TokenCreator {
+interface TokenCreator {
   type: 'operator' | 'administrator' | 'token'
   id: string | null
   name: string | null
 }
 
-export interface NewToken {
+interface NewToken {
   uuid: string
   hash: Uint8Array
   name: string

@@ -50,7 +50,7 @@ import type {
 import { createViewRecorder } from './view-recorder.ts'
 
 /** The body of PATCH has this form. */
-export interface AccountPatch {
+interface AccountPatch {
   role_id?: number | string | undefined
   accountable_type?: string | undefined
   accountable_id?: number | undefined

@@ -71,7 +71,7 @@ export interface AccountChange {
   endsTokens?: true | undefined
 }
 
-export interface AccountCounts {
+interface AccountCounts {
   passkeys: number
   identities: number
   sessions: number

@@ -99,7 +99,7 @@ const endClaimsOf = (kind: Identifier['kind']) =>
 const endClaims = { email: endClaimsOf('email'), phone: endClaimsOf('phone') }
 
 /** It runs in the transaction in which an account has verified these contacts. */
-export async function endClaimsTo(transaction: Executor, accountId: number, identifiers: Identifier[]) {
+async function endClaimsTo(transaction: Executor, accountId: number, identifiers: Identifier[]) {
   for (const { kind, key } of identifiers) await transaction.all(endClaims[kind], { accountId, key })
 }
 

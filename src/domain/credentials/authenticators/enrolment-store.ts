@@ -29,7 +29,7 @@ import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
 
 /** An authenticator app that waits for its first code. */
-export interface TotpFactor {
+interface TotpFactor {
   sealedSecret: Uint8Array
 }
 

@@ -28,7 +28,7 @@ export interface AttemptKey {
   factor: string
 }
 
-export interface AttemptBounds {
+interface AttemptBounds {
   perDay: number
   /** So many wrong ones in a row; then one a day. */
   inARow: number

@@ -33,7 +33,7 @@ import {
 /** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
 
-export interface FinalResult {
+interface FinalResult {
   outcome: FinalOutcome
   detail: string | null
   /** See SendOutcome `reason`. */

@@ -45,7 +45,7 @@ export interface PrefixCount {
   verified: number
 }
 
-export interface SentMessage {
+interface SentMessage {
   gateway: string
   destination: string
 }

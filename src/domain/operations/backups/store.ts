@@ -9,7 +9,7 @@ import { backups } from '../../../platform/postgres/schema.ts'
 import { defineStatement, pick, rowOf } from '../../../platform/postgres/statement.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 
-export interface BackupState {
+interface BackupState {
   /** The scheduled time that a replica took on last. */
   takenFor: Date | null
   lastSuccessAt: Date | null

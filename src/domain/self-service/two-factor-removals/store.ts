@@ -18,7 +18,7 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 
-export interface WaitingRemoval {
+interface WaitingRemoval {
   id: string
   dueAt: Date
 }

@@ -45,7 +45,7 @@ export interface SessionFamily {
   revokedAt: Date | null
 }
 
-export interface RecentSession {
+interface RecentSession {
   familyHash: Uint8Array
   /** The generation of the presented token. */
   generation: number

@@ -29,7 +29,7 @@ export interface StoredKey {
   publishedUntil: Date | null
 }
 
-export interface KeyAddition {
+interface KeyAddition {
   key: StoredKey
   /** The newest key that its maker knew; null for the very first key. */
   after: string | null

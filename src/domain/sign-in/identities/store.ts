@@ -33,7 +33,7 @@ import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/out
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import { deleteIdentities } from './identity-sql.ts'
 
-export interface NewSocialAccount {
+interface NewSocialAccount {
   uuid: string
   language: Language
   accountableType: string

@@ -54,7 +54,7 @@ export interface PasskeyUse {
 /** The reason why a valid signature is refused nevertheless. */
 export type UseRefusal = 'challenge_spent' | 'counter_fell'
 
-export interface NewPasskey extends NewCredential {
+interface NewPasskey extends NewCredential {
   id: string
   name: string
   userHandle: Uint8Array

@@ -41,7 +41,7 @@ import { isRecentContact, removeAdditions } from '../undo/additions-sql.ts'
 import { dropContactChanges } from '../undo/contact-changes-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
 
-export interface NewPassword {
+interface NewPassword {
   digest: string
   /** The tag of the caller's device, which stays known where it is. */
   keptDevice: Uint8Array | null

@@ -76,7 +76,7 @@ export interface SecondFactor {
   takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
 }
 
-export interface CodeAttempt {
+interface CodeAttempt {
   typed: string
   caller: Caller
   /** The name that a stranger typed for the account; the answer depends only on the attempts with this name. */

@@ -51,7 +51,7 @@ export interface Undoable {
 }
 
 /** A change or removal of a verified contact. */
-export interface StoredChange {
+interface StoredChange {
   id: number
   kind: Identifier['kind']
   destination: string
