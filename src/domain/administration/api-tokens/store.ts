@@ -6,7 +6,12 @@ import { accounts, administrationTokens, administrators } from '../../../platfor
 import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import { revokeToken } from '../../credentials/administrator-means/means-sql.ts'
-import { addToken, noteTokenUse, sweepTokens } from '../../credentials/administrator-means/token-sql.ts'
+import {
+  addToken,
+  newTokenParamTypes,
+  noteTokenUse,
+  sweepTokens,
+} from '../../credentials/administrator-means/token-sql.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Scope } from '../access/access.ts'
 
@@ -71,16 +76,7 @@ const columns = sql`
 const add = defineStatement({
   name: 'administration_tokens.add',
   params: {
-    uuid: 'uuid',
-    hash: 'bytea',
-    name: 'text',
-    scopes: 'text',
-    addresses: 'text',
-    createdAt: 'timestamptz',
-    expiresAt: 'timestamptz',
-    creatorType: 'text',
-    creatorId: 'text?',
-    creatorName: 'text?',
+    ...newTokenParamTypes,
     parent: 'uuid?',
     owner: 'uuid?',
   },

@@ -17,7 +17,7 @@ import {
 import type { Language } from '../../../texts/languages.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow, holdAccount } from '../../accounts/accounts/account-sql.ts'
-import { administerAccount } from '../../accounts/accounts/changes-sql.ts'
+import { administerAccount, administeredParamTypes } from '../../accounts/accounts/changes-sql.ts'
 import type { Profile } from '../../accounts/accounts/profile.ts'
 import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
@@ -219,22 +219,7 @@ const change = defineStatement({
   name: 'administration_accounts.change',
   params: {
     accountId: 'bigint',
-    roleId: 'int?',
-    accountableType: 'text?',
-    accountableId: 'bigint?',
-    metadata: 'text?',
-    language: 'text?',
-    locked: 'boolean?',
-    now: 'timestamptz',
-    setsReason: 'boolean',
-    reason: 'text?',
-    setsProfile: 'boolean',
-    profile: 'text?',
-    setsUsername: 'boolean',
-    username: 'text?',
-    setsGroups: 'boolean',
-    groups: 'text?',
-    endsTokens: 'boolean',
+    ...administeredParamTypes,
     notices: 'text',
   },
   row: { ...administeredRow, wasLocked: 'boolean' },

@@ -17,7 +17,11 @@ import {
   updateLockedAccount,
 } from '../../accounts/accounts/account-sql.ts'
 import { putContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
-import { addByAdministrator, endWaitingFor } from '../../accounts/accounts/opening-sql.ts'
+import {
+  addByAdministrator,
+  endWaitingFor,
+  madeAccountParamTypes,
+} from '../../accounts/accounts/opening-sql.ts'
 import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
@@ -64,26 +68,9 @@ const endWaitingElsewhere = defineStatement({
 
 const create = defineStatement({
   name: 'people.create',
-  params: {
-    uuid: 'uuid',
-    email: 'text?',
-    emailKey: 'text?',
-    phone: 'text?',
-    passwordDigest: 'text?',
-    accountableType: 'text',
-    accountableId: 'bigint?',
-    roleId: 'int',
-    metadata: 'text?',
-    username: 'text?',
-    groups: 'text?',
-    profile: 'text?',
-    language: 'text',
-    waitingFor: 'text?',
-    verified: 'boolean',
-    now: 'timestamptz',
-  },
+  params: madeAccountParamTypes,
   row: { id: 'bigint' },
-  sql: (p) => addByAdministrator(p),
+  sql: addByAdministrator,
 })
 
 const endClaimsOf = (kind: Identifier['kind']) =>

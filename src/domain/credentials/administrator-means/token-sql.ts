@@ -4,21 +4,20 @@ import { administrationTokens } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 
-export const addToken = (
-  p: Placeholders<
-    | 'uuid'
-    | 'hash'
-    | 'name'
-    | 'scopes'
-    | 'addresses'
-    | 'createdAt'
-    | 'expiresAt'
-    | 'creatorType'
-    | 'creatorId'
-    | 'creatorName'
-  >,
-  where: SQL,
-): SQL => sql`
+export const newTokenParamTypes = {
+  uuid: 'uuid',
+  hash: 'bytea',
+  name: 'text',
+  scopes: 'text',
+  addresses: 'text',
+  createdAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+  creatorType: 'text',
+  creatorId: 'text?',
+  creatorName: 'text?',
+} as const
+
+export const addToken = (p: Placeholders<keyof typeof newTokenParamTypes>, where: SQL): SQL => sql`
   insert into ${administrationTokens} (uuid, hash, name, scopes, addresses, created_at, expires_at, creator_type,
                                        creator_id, creator_name)
   select ${p.uuid}, ${p.hash}, ${p.name}, ${p.scopes}::jsonb, ${p.addresses}::jsonb, ${p.createdAt}, ${p.expiresAt},
