@@ -7,7 +7,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
-import { accounts, identities, passkeys, sessions } from '../../../platform/postgres/schema.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
   type Placeholders,
@@ -69,12 +69,6 @@ export interface AccountChange {
   groups?: string[] | null | undefined
   /** Access tokens of before the present second are refused from now on. */
   endsTokens?: true | undefined
-}
-
-interface AccountCounts {
-  passkeys: number
-  identities: number
-  sessions: number
 }
 
 const columns = sql`account.*, account.metadata::text as metadata_text`
@@ -203,18 +197,6 @@ const find = defineStatement({
   select ${columns} from ${accounts} account where uuid = ${p.uuid}`,
 })
 
-const count = defineStatement({
-  name: 'administration_accounts.count',
-  params: { accountId: 'bigint', now: 'timestamptz' },
-  row: { passkeys: 'int', identities: 'int', sessions: 'int' },
-  sql: (p) => sql`
-  select (select count(*)::int from ${passkeys} where account_id = ${p.accountId}) as passkeys,
-         (select count(*)::int from ${identities} where account_id = ${p.accountId}) as identities,
-         (select count(*)::int from ${sessions}
-           where account_id = ${p.accountId} and revoked_at is null
-             and expires_at > ${p.now}) as sessions`,
-})
-
 const change = defineStatement({
   name: 'administration_accounts.change',
   params: {
@@ -253,8 +235,6 @@ export function createDirectoryStore(database: Database) {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
     },
-    count: async (accountId: number, now: Date): Promise<AccountCounts> =>
-      (await database.first(count, { accountId, now }))!,
     /**
      * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
      * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
