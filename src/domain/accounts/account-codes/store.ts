@@ -9,7 +9,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type ValuesOf } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { Account } from '../accounts/account.ts'
@@ -72,14 +72,7 @@ const findOpen = defineStatement({
    where code.id = ${p.id} and expires_at > ${p.now}`,
 })
 
-const sweep = createSweep({
-  name: 'account_codes.sweep',
-  table: accountCodes,
-  key: sql`account_id, kind`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(accountCodes, 'account_codes.sweep', sql`account_id, kind`)
 
 export type AccountCodeStore = ReturnType<typeof createAccountCodeStore>
 

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { invitations } from '../../../platform/postgres/schema.ts'
 import { defineStatement, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Actor } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { isContested } from '../accounts/opening-sql.ts'
@@ -87,14 +87,7 @@ const contested = defineStatement({
 /** The time that an invitation stays in lists after its end. */
 const KEPT_DAYS = 30
 
-const sweep = createSweep({
-  name: 'invitations.sweep',
-  table: invitations,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`expires_at < ${p.before}`,
-  order: sql`expires_at`,
-})
+const sweep = createAgeSweep(invitations, 'invitations.sweep', sql`id`, sql`expires_at`)
 
 export type InvitationStore = ReturnType<typeof createInvitationStore>
 

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, sessions, trustedDevices } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
@@ -100,14 +100,7 @@ const remove = defineStatement({
   select uuid from ${accounts} where id in (select account_id from gone)`,
 })
 
-const sweep = createSweep({
-  name: 'trusted_devices.sweep',
-  table: trustedDevices,
-  key: sql`hash`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(trustedDevices, 'trusted_devices.sweep', sql`hash`)
 
 export type TrustedDeviceStore = ReturnType<typeof createTrustedDeviceStore>
 

@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { idempotencyKeys } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 export interface IdempotentCall {
   /** The hash of caller and key. */
@@ -93,14 +93,7 @@ const abandon = defineStatement({
 
 const KEPT_DAYS = 1
 
-const sweep = createSweep({
-  name: 'idempotency.sweep',
-  table: idempotencyKeys,
-  key: sql`hash`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
-  order: sql`created_at`,
-})
+const sweep = createAgeSweep(idempotencyKeys, 'idempotency.sweep', sql`hash`, sql`created_at`)
 
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
 

@@ -2,7 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { administrationTokens } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep } from '../../../platform/postgres/sweep.ts'
 
 export const newTokenParamTypes = {
   uuid: 'uuid',
@@ -33,11 +33,9 @@ export const revokeTokens = (p: Placeholders<'now'>, where: SQL, source?: SQL): 
 export const noteTokenUse = (p: Placeholders<'uuid' | 'now'>): SQL =>
   sql`update ${administrationTokens} set last_used_at = ${p.now} where uuid = ${p.uuid}`
 
-export const sweepTokens = createSweep({
-  name: 'administration_tokens.sweep',
-  table: administrationTokens,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`expires_at < ${p.before}`,
-  order: sql`expires_at`,
-})
+export const sweepTokens = createAgeSweep(
+  administrationTokens,
+  'administration_tokens.sweep',
+  sql`id`,
+  sql`expires_at`,
+)

@@ -13,7 +13,7 @@ import {
   type Statement,
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
@@ -198,14 +198,12 @@ const about = ({ account }: AccountSession, type: EventType, data: EventData = {
 /** An app that waits for its first code cannot be confirmed after half an hour. */
 const ENROLMENT_DAYS = 1
 
-const sweep = createSweep({
-  name: 'authenticators.sweep_enrolments',
-  table: totpEnrolments,
-  key: sql`account_id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
-  order: sql`created_at`,
-})
+const sweep = createAgeSweep(
+  totpEnrolments,
+  'authenticators.sweep_enrolments',
+  sql`account_id`,
+  sql`created_at`,
+)
 
 export type EnrolmentStore = ReturnType<typeof createEnrolmentStore>
 

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { refusedAddresses } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 const put = defineStatement({
   name: 'refused_addresses.put',
@@ -26,14 +26,7 @@ const find = defineStatement({
    where tag = ${p.tag} and refused_at > ${p.since}`,
 })
 
-const sweep = createSweep({
-  name: 'refused_addresses.sweep',
-  table: refusedAddresses,
-  key: sql`tag`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`refused_at < ${p.before}`,
-  order: sql`refused_at`,
-})
+const sweep = createAgeSweep(refusedAddresses, 'refused_addresses.sweep', sql`tag`, sql`refused_at`)
 
 export type RefusedAddressStore = ReturnType<typeof createRefusedAddressStore>
 

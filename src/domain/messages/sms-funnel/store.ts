@@ -14,7 +14,7 @@ import {
   smsPrefixes,
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore, type SweptBatch } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, createSweep, daysBefore, type SweptBatch } from '../../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
 
@@ -218,14 +218,12 @@ const sweepPrefixes = createSweep({
   where: (p) => sql`day < (${p.before} at time zone 'UTC')::date`,
   order: sql`day`,
 })
-const sweepEarly = createSweep({
-  name: 'sms_funnel.sweep_early',
-  table: earlyReceipts,
-  key: sql`gateway, provider_id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`received_at < ${p.before}`,
-  order: sql`received_at`,
-})
+const sweepEarly = createAgeSweep(
+  earlyReceipts,
+  'sms_funnel.sweep_early',
+  sql`gateway, provider_id`,
+  sql`received_at`,
+)
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000

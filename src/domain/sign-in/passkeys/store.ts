@@ -10,7 +10,7 @@ import {
   pick,
   rowOf,
 } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import {
@@ -273,14 +273,7 @@ const countForeign = defineStatement({
   sql: (p) => sql`select count(*)::int as count from ${passkeys} where rp_id <> ${p.rpId}`,
 })
 
-const sweep = createSweep({
-  name: 'passkeys.sweep',
-  table: spentChallenges,
-  key: sql`hash`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(spentChallenges, 'passkeys.sweep', sql`hash`)
 
 const useParams = ({ passkey, challenge, assertion }: PasskeyUse) => ({
   ...assertion,

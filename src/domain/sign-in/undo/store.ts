@@ -12,7 +12,7 @@ import {
   undoLinks,
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
@@ -177,14 +177,7 @@ const restoreOf = (of: Identifier['kind']) => {
 
 const restore = { email: restoreOf('email'), phone: restoreOf('phone') }
 
-const sweep = createSweep({
-  name: 'undo.sweep',
-  table: replacedContacts,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`replaced_at < ${p.before}`,
-  order: sql`replaced_at`,
-})
+const sweep = createAgeSweep(replacedContacts, 'undo.sweep', sql`id`, sql`replaced_at`)
 
 export type UndoStore = ReturnType<typeof createUndoStore>
 
