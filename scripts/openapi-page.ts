@@ -40,18 +40,21 @@ export async function openapiPage(): Promise<string> {
   app.listen({ hostname: '127.0.0.1', port: 0 })
   try {
     const answer = await fetch(`http://127.0.0.1:${app.server?.port}/swagger/json`)
-    return `${shortListsOnOneLine(JSON.stringify(await answer.json(), null, 2))}\n`
+    return `${shortOnesOnOneLine(JSON.stringify(await answer.json(), null, 2))}\n`
   } finally {
     await app.server?.stop(true)
   }
 }
 
-/** Text and numbers of a list share a line, where they fit. */
-const shortListsOnOneLine = (json: string) =>
-  json.replace(/\[\n(?: +(?:"(?:[^"\\]|\\.)*"|[\d.]+|null|true|false),?\n)+ +\]/g, (list) => {
-    const line = list.replace(/\n +/g, ' ').replace('[ ', '[').replace(/ \]$/, ']')
-    return line.length <= 100 ? line : list
-  })
+/** A list or an object that holds only text and numbers takes one line, where it fits. */
+const shortOnesOnOneLine = (json: string) =>
+  json.replace(
+    /[[{]\n(?: +(?:"[^"\\\n]+": )?(?:"(?:[^"\\]|\\.)*"|[\d.]+|null|true|false),?\n)+ +[\]}]/g,
+    (whole) => {
+      const line = whole.replace(/\n +/g, ' ').replace(/^\[ /, '[').replace(/ \]$/, ']')
+      return line.length <= 100 ? line : whole
+    },
+  )
 
 const ADMIN_URL = 'https://admin.example.com'
 

@@ -57,8 +57,11 @@ const mostWriters: Record<string, number> = { accounts: 5, sessions: 2 }
 
 const schemaPath = 'src/platform/postgres/schema.ts'
 const verbs = String.raw`(?:insert\s+into|delete\s+from|update)`
-/** `update ${accounts}`, and `table: accounts` of a sweep. */
-const named = new RegExp(String.raw`\b${verbs}\s+(?:only\s+)?\$\{(\w+)\}|^\s+table: (\w+),$`, 'gim')
+/** `update ${accounts}`, and `table: accounts` or `createAgeSweep(accounts, …)` of a sweep. */
+const named = new RegExp(
+  String.raw`\b${verbs}\s+(?:only\s+)?\$\{(\w+)\}|(?:^\s+table: |\bcreate(?:Age|Expiry)Sweep\(\s*)(\w+),`,
+  'gim',
+)
 /** `.update(accounts)`, as drizzle's query builder would write it. */
 const built = /\.(?:insert|update|delete)\((\w+)\)/g
 /** `update "accounts"`, by the name that the database knows. */

@@ -53,7 +53,7 @@ import {
 } from './platform/http/http-base.ts'
 
 /** The services that the routes call. */
-export interface AppServices {
+interface AppServices {
   registration: RegistrationService
   login: LoginService
   loginByCode: LoginByCodeService
@@ -172,7 +172,7 @@ export const readRoutes = (): AppRoute[] =>
     })
 
 /** Routes that browsers alone call, so that no document describes them. */
-export type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
+type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
 
 /** The pages for people, and the page that says an address does not exist. */
 export interface AppPages {
@@ -180,7 +180,7 @@ export interface AppPages {
   missing: NonNullable<HttpBaseOptions['missingPage']>
 }
 
-export interface AppOptions extends Omit<HttpBaseOptions, 'missingPage'> {
+interface AppOptions extends Omit<HttpBaseOptions, 'missingPage'> {
   /** Clients reach the service there; it is also the issuer of its tokens. */
   baseUrl: string
   passkeys: Config['passkeys']

@@ -46,7 +46,7 @@ import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
 import { createCatalog } from './texts/catalog.ts'
 
-export interface ComposeOptions {
+interface ComposeOptions {
   config: Config
   dev: boolean
   clock: Clock

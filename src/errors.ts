@@ -104,6 +104,9 @@ export const twoFactorMethods = ['passkey', 'totp', 'email', 'sms', 'recovery_co
 
 export type TwoFactorMethod = (typeof twoFactorMethods)[number]
 
+/** Those that an owner sets up; the others are sent, or come with two-factor sign-in. */
+export type SetUpFactor = Exclude<TwoFactorMethod, 'email' | 'sms' | 'recovery_code'>
+
 export interface FieldError {
   field: string
   code: FieldErrorCode
@@ -128,7 +131,7 @@ export interface PageContent {
   language: string
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
   retryAfterSeconds?: number

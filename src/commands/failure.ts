@@ -1,7 +1,7 @@
 /** Thrown by a command that cannot do its work: a message for people and an exit code for programs. */
 
 /** 1: it failed; 2: wrong usage or configuration. */
-export type FailureExitCode = 1 | 2
+type FailureExitCode = 1 | 2
 
 /** The message is printed as it is, so it must not hold a secret; an empty one prints nothing. */
 export class CommandFailure extends Error {

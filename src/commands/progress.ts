@@ -8,7 +8,7 @@ const CLEAR = '\r\x1b[K'
 
 const INTERRUPTED = 'interrupted: nothing was changed'
 
-export interface ProgressBar {
+interface ProgressBar {
   show(what: string, done: number): void
   /** Removes the bar. */
   end(): void

@@ -18,7 +18,7 @@ import {
   readSecretFile,
 } from '../platform/secret-file.ts'
 
-export interface OpenOptions {
+interface OpenOptions {
   /** True if an embedded database that is not there is made. Only a service makes one. */
   makesDatabase?: boolean
   /** It logs what the embedded database does by itself. */
@@ -70,7 +70,7 @@ export function secretsOf({
     : []
 }
 
-export function openSecret(config: Pick<Config, 'server' | 'storage'>): ServerSecret {
+function openSecret(config: Pick<Config, 'server' | 'storage'>): ServerSecret {
   const [current = readSecretFile(config.storage.dataDir), ...previous] = secretsOf(config)
   return createServerSecret(current, previous)
 }

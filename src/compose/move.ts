@@ -31,7 +31,7 @@ import {
   removeUnfinished,
 } from '../platform/postgres/relocation.ts'
 
-export interface MoveOptions {
+interface MoveOptions {
   target: CopySession
   /** The new place, for people: without the password. */
   movedTo: string

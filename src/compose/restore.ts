@@ -27,7 +27,7 @@ import { ensureSecretFile } from '../platform/secret-file.ts'
 import { secretsOf } from './connections.ts'
 import { createStores } from './stores.ts'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   config: Pick<Config, 'server' | 'storage' | 'database' | 'events'>
   file: string
   /** Every key that may open it, those of passphrases included. */

@@ -97,7 +97,7 @@ function createSendingCodes(
 }
 
 /** The parts that the services are built on. */
-export interface Ground {
+interface Ground {
   catalog: Catalog
   clock: Clock
   config: Config

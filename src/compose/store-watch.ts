@@ -20,7 +20,7 @@ const WRITE_INTERVAL_MS = 1000
 /** A rule that refuses no caller: each charge of it is written and admitted. */
 const READINESS = { kind: 'window', count: 1_000_000_000, windowMs: 60_000 } as const
 
-export interface StoreWatchOptions {
+interface StoreWatchOptions {
   database: Database
   redis: RedisConnection | null
   clock: Clock
@@ -70,7 +70,7 @@ export interface StoreWatch {
   close(): void
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   database: Database
   redis: RedisConnection | null
   /** The counters in the database, which are in use in every shape. */
@@ -116,7 +116,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The embedded database will soon refuse writes, or start too slowly after a crash. */
-export class UpkeepNeglected extends Error {
+class UpkeepNeglected extends Error {
   override name = 'UpkeepNeglected'
 }
 

@@ -32,7 +32,7 @@ import { secretsOf } from './connections.ts'
 
 const PREFIX = 'upgrade-'
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   config: Pick<Config, 'server' | 'storage'>
   /** The executable that ran before. */
   from: string
@@ -41,7 +41,7 @@ export interface UpgradeOptions {
   signal: AbortSignal
 }
 
-export interface Upgraded {
+interface Upgraded {
   rows: number
   engineBefore: string
   /** The old directory is there. */

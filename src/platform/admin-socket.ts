@@ -70,7 +70,7 @@ function isOfDatabase(path: string, { database, storage }: Partial<SocketSetting
   )
 }
 
-export interface SocketCandidate {
+interface SocketCandidate {
   path: string
   /** It is where others may have put it: below the current directory, or in /tmp. */
   mustBeTrusted: boolean

@@ -19,7 +19,7 @@ export const network: Network = {
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
 }
 
-export type OutboundReason = 'address' | 'connection' | 'timeout' | 'redirect' | 'status' | 'size'
+type OutboundReason = 'address' | 'connection' | 'timeout' | 'redirect' | 'status' | 'size'
 
 /** The service gave no answer, or none that may be trusted. The error holds no URL and no body. */
 export class OutboundFailure extends Error {
@@ -32,7 +32,7 @@ export class OutboundFailure extends Error {
   }
 }
 
-export interface GuardedFetchOptions {
+interface GuardedFetchOptions {
   /**
    * URLs that the operator configured. Their hosts may be anywhere, so that a provider inside the own network works. If
    * all of them are on loopback, other loopback ports and http are allowed too.

@@ -22,7 +22,7 @@ export interface WorkerLine<Result> {
   failure?: string
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   onProgress?: ((what: string, done: number) => void) | undefined
   signal?: AbortSignal | undefined
   /** The caller removes whatever it leaves behind. */

@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-export class SecretFileRefused extends Error {
+class SecretFileRefused extends Error {
   override name = 'SecretFileRefused'
 }
 

@@ -16,7 +16,7 @@ type PartialTexts<Value> = Value extends string | readonly string[]
   ? Value
   : { [Key in keyof Value]?: PartialTexts<Value[Key]> }
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** Callers who ask for none of the languages get this one. */
   language: Language
   /** Supplies the texts that a language of `own` lacks. */
@@ -62,7 +62,7 @@ export function fallbackOf(tag: Language, fallback: Language): Language {
  * A text that a file lacks comes from the built-in texts of its language, else of the language without its region, else
  * of the fallback, and at last of English.
  */
-export function mergeTexts(
+function mergeTexts(
   tag: Language,
   { own, fallback }: { own: Record<Language, OwnTexts>; fallback: Language },
 ): Texts {

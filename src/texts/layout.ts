@@ -4,7 +4,7 @@
  */
 
 /** The built-in layout uses all of them but `service`, `logo_url` and `subject` outside of the title. */
-export const layoutPlaceholders = [
+const layoutPlaceholders = [
   'content',
   'header',
   'footer',
@@ -16,7 +16,7 @@ export const layoutPlaceholders = [
   'direction',
   'start',
 ] as const
-export type LayoutValues = Record<(typeof layoutPlaceholders)[number], string>
+type LayoutValues = Record<(typeof layoutPlaceholders)[number], string>
 
 const mark = /\{([a-z_]+)\}/g
 const isKnown = (name: string): name is keyof LayoutValues => layoutPlaceholders.some((each) => each === name)

@@ -48,7 +48,7 @@ export interface MessageTemplate {
   sms(facts: MessageFacts, code: string): string
 }
 
-export interface MessageText {
+interface MessageText {
   subject: string
   /** The paragraphs; those of a code stand above it. */
   email: readonly string[]
@@ -60,7 +60,7 @@ export interface MessageText {
 }
 
 /** A phrase for each plural category that the language has (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
-export type PluralText = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
+type PluralText = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
 
 export interface MessageTexts<Code extends string = string, Notice extends string = string> {
   greeting: string
@@ -85,7 +85,7 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   notices: Record<Notice, MessageText>
 }
 
-export interface MessageTemplates<Purpose extends string> {
+interface MessageTemplates<Purpose extends string> {
   messages: Record<Purpose, MessageTemplate>
   footer(facts: MessageFacts): string
   circumstances(facts: MessageFacts, date: string): string

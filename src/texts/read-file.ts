@@ -4,7 +4,7 @@ import type { OwnTexts } from './catalog.ts'
 import { languages } from './languages.ts'
 import { parseTemplate } from './template.ts'
 
-export interface TextProblem {
+interface TextProblem {
   /** `messages.codes.confirmation.sms` */
   key: string
   /** The text, where there is one to show. */

@@ -1,11 +1,11 @@
 /** Reads the small language in which messages are written; messages.ts describes it. */
 
-export type Fill = (values: Record<string, string>) => string
+type Fill = (values: Record<string, string>) => string
 
 type Part = string | { name: string }
 type Piece = Part | { optional: Part[]; otherwise: Part[] }
 
-export interface ParsedTemplate {
+interface ParsedTemplate {
   pieces: Piece[]
   /** The placeholders, also those of optional parts. */
   names: string[]

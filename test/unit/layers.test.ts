@@ -116,6 +116,7 @@ describe('tables', () => {
     ['sql`delete from only ${passkeys}`', 'writes passkeys'],
     ['database.delete(tickets)', 'writes tickets'],
     ['createSweep({\n  table: messages,\n})', 'writes messages'],
+    ['createAgeSweep(\n  messages,\n)', 'writes messages'],
     ['sql`update ${table} set x = 1`', 'writes table, which has no owner'],
     [
       "import { accounts as people } from '../../../platform/postgres/schema.ts'",

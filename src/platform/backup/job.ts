@@ -221,7 +221,7 @@ async function openSource(source: BackupJob['source']): Promise<CopySession> {
   })
 }
 
-export interface TrialResult {
+interface TrialResult {
   /** The fact about this machine that prevented it. */
   obstacle: string | null
 }

@@ -11,7 +11,7 @@ import { readSealedFile } from './sealed-file.ts'
 const LINE_FEED = 10
 const TAB = 9
 
-export interface BackupPart {
+interface BackupPart {
   name: string
   columns: string[]
   /** To be read to its end before the next part is asked for. */

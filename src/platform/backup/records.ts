@@ -18,7 +18,7 @@ export function encodeRecord(kind: RecordKind, payload: Uint8Array): Uint8Array[
   return [head, payload]
 }
 
-export interface BackupRecord {
+interface BackupRecord {
   kind: number
   payload: Uint8Array
 }

@@ -16,7 +16,7 @@ const LINE_FEED = 10
 /** Reports the progress of the work, from 0 to 1, and the name of the work. */
 export type Progress = (what: string, done: number) => void
 
-export interface WriteOptions {
+interface WriteOptions {
   about: Pick<Manifest, 'version' | 'secret_key_id' | 'secrets'>
   now: Date
   onProgress?: Progress

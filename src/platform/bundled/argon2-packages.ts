@@ -1,5 +1,5 @@
 /** The platforms for which `@node-rs/argon2` has an addon that this project uses, and the ends of its packages' names. */
-export const argon2Packages: Readonly<Record<string, string>> = {
+const argon2Packages: Readonly<Record<string, string>> = {
   'linux-x64': 'linux-x64-gnu',
   'linux-arm64': 'linux-arm64-gnu',
   'darwin-arm64': 'darwin-arm64',

@@ -2,7 +2,7 @@
 import { closest } from 'fastest-levenshtein'
 import { isTable, type KeyRule, type Reading } from './rules.ts'
 
-export const claimSources = [
+const claimSources = [
   'role',
   'role_id',
   'groups',
@@ -30,7 +30,7 @@ export type ClaimConfig = { name: string } & (
 )
 
 /** Those that poterne writes, those by which verifiers decide, and names that programs trip over. */
-export const reservedClaims = [
+const reservedClaims = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid', 'auth_time', 'amr', 'role_id'],
   ...[
     'acr',

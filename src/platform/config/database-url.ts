@@ -70,7 +70,7 @@ const encode = (sign: string): string =>
     ? '%25'
     : encodeURIComponent(sign).replace(/[[\]]/, (bracket) => (bracket === '[' ? '%5B' : '%5D'))
 
-export interface DatabaseCredentials {
+interface DatabaseCredentials {
   user: string | null
   password: string | null
 }

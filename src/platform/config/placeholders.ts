@@ -10,7 +10,7 @@ export const placeholderNames = [
   'minutes',
   'id',
 ] as const
-export type PlaceholderName = (typeof placeholderNames)[number]
+type PlaceholderName = (typeof placeholderNames)[number]
 export type PlaceholderValues = Record<PlaceholderName, string>
 
 /** A text, number or truth value, or tables and arrays of them; texts may hold placeholders. */

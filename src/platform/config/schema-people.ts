@@ -59,7 +59,7 @@ const DAY_MS = 86_400_000
 const MOST_DAYS_AHEAD = 90
 
 /** Tells whether the digits repeat (111111, 121212, 112233) or run on (123456, 654321, 890123). */
-export function isGuessable(digits: string): boolean {
+function isGuessable(digits: string): boolean {
   const repeats = /^(\d{1,3})\1+$/.test(digits) || /^(?:(\d)\1+){2,}$/.test(digits)
   const steps = [...digits].slice(1).map((digit, index) => (Number(digit) - Number(digits[index]) + 10) % 10)
   return repeats || steps.every((step) => step === 1) || steps.every((step) => step === 9)

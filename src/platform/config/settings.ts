@@ -29,7 +29,7 @@ export interface Settings {
   settings: Setting[]
 }
 
-export const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
+const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
 
 /** `access_lifetime` and `Seconds` become `accessLifetimeSeconds`. */
 const propertyOf = (key: string, suffix = ''): string =>

@@ -86,7 +86,7 @@ export function describeFileError(error: unknown): string {
   return `the file cannot be read (${cause ?? 'unknown cause'})`
 }
 
-export interface EnvironmentText {
+interface EnvironmentText {
   text: string
   variable: string
 }

@@ -3,7 +3,7 @@ import type { KeyRule } from './rules.ts'
 import type { Keys, Section, schema } from './schema.ts'
 
 type Schema = typeof schema
-export type SectionName = keyof Schema
+type SectionName = keyof Schema
 
 /** snake_case to camelCase. */
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`

@@ -14,7 +14,7 @@ const HASH_FLOOR = [
   [7_168, 5],
 ] as const
 
-export interface WarningOptions {
+interface WarningOptions {
   /** It is false where no message leaves the process. */
   delivers: boolean
   dev: boolean

@@ -7,11 +7,11 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** Used if nothing is known about the peer, because its connection is already gone. */
-export const UNKNOWN_ADDRESS = 'unknown'
+const UNKNOWN_ADDRESS = 'unknown'
 
 const BEHIND_A_PROXY = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'])
 
-export interface AddressFinderOptions {
+interface AddressFinderOptions {
   /** Addresses and CIDR blocks; anything else throws. */
   trustedProxies: string[]
   /** Called once, when X-Forwarded-For comes from a private or loopback peer that is not trusted. */

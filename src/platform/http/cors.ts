@@ -6,7 +6,7 @@
 /** The time for which browsers may cache the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600
 
-export interface Cors {
+interface Cors {
   /** Called for every answer. */
   apply(request: Request, headers: Headers): void
   /** Called in addition for the answer to OPTIONS. */

@@ -13,7 +13,7 @@ import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
 
 /** The keys have this order; `errors`, `retry_after`, `two_factor`, `terms`, `passkey` and `reason` are present only if they apply. */
-export interface ErrorBody {
+interface ErrorBody {
   status: number
   code: ErrorCode
   message: string

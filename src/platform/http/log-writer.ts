@@ -17,7 +17,7 @@ let lost = 0
 /** Lines that did not fit since the process began. */
 export const linesLost = (): number => lost
 
-export interface LogWriter {
+interface LogWriter {
   /** One whole line, including its line feed. Returns at once. */
   write(line: string): void
   /** Resolves when everything is written, or nobody has read for `patienceMs`. */

@@ -14,7 +14,7 @@ export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'>
 /** `flush` resolves when every line is written, or nobody has read for this time. */
 export type ProcessLogger = Logger & { flush(patienceMs: number): Promise<void> }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   clock: Clock
   level?: LogLevel
   /** Lines for people instead of JSON. */

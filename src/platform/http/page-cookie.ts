@@ -1,7 +1,7 @@
 /** The cookies of the page of administration. Scripts cannot read them, and browsers send them to the page's own requests alone. */
 import { readCookies } from './redirect.ts'
 
-export interface PageCookie {
+interface PageCookie {
   /** It is undefined if the request brings none. */
   read(header: string | undefined): string | undefined
   /** A Set-Cookie header. */

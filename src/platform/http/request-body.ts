@@ -7,7 +7,7 @@ import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
 import { readableField } from './unstorable-text.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
-export const MAXIMUM_BODY_BYTES = 16 * 1024
+const MAXIMUM_BODY_BYTES = 16 * 1024
 
 /** The request ends if its body takes longer to arrive. */
 export const BODY_DEADLINE_MS = 15_000

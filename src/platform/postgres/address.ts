@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 
-export interface DatabaseAddress {
+interface DatabaseAddress {
   url: string
   /** The path of the socket; absent where the URL names a host. */
   path?: string

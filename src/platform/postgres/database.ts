@@ -34,7 +34,7 @@ export interface Executor {
 }
 
 /** Called with the parameters of a statement that inserts into a table, once they are committed. */
-export type InsertListener = (params: Record<string, unknown>) => void
+type InsertListener = (params: Record<string, unknown>) => void
 
 export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
@@ -72,7 +72,7 @@ export interface DatabaseFiles {
 }
 
 /** The methods that a driver provides; `announceInserts` makes a Database of it. */
-export type DatabaseDriver = Omit<Database, 'onInsert'>
+type DatabaseDriver = Omit<Database, 'onInsert'>
 
 /** The task of a driver for `createExecutor`: it runs one prepared statement and returns rows keyed by column name. */
 export type RunStatement = (

@@ -14,7 +14,7 @@ export const ENGINE_VERSION = '18'
 export const UPGRADED = `${DATABASE_DIRECTORY}.upgraded`
 
 /** Made by the PostgreSQL of another version. */
-export class OtherEngine extends DataDirectoryRefused {
+class OtherEngine extends DataDirectoryRefused {
   override name = 'OtherEngine'
   constructor(
     directory: string,

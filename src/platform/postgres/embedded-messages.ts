@@ -45,7 +45,7 @@ export type ThreadReply =
   | { kind: 'lock lost'; message: string }
 
 /** Threads copy an error without its class and its fields. */
-export interface SentError {
+interface SentError {
   name: string
   message: string
   stack: string

@@ -24,7 +24,7 @@ const EMPTIED =
   /^(pg_wal|pg_stat|pg_stat_tmp|pg_subtrans|pg_notify|pg_serial|pg_snapshots|pg_dynshmem|pg_replslot)\//
 const LEFT_OUT = /(^|\/)(pg_internal\.init.*|postmaster\.(pid|opts))$/
 
-export interface SnapshotDatabase {
+interface SnapshotDatabase {
   /** Runs `work` while no statement runs. Throws once the database was opened anew: the copy would be of two lives. */
   turn<T>(work: (query: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>
 }

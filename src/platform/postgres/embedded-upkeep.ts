@@ -14,7 +14,7 @@ export interface UpkeepOptions {
   checkpointMs?: number
 }
 
-export const upkeepDefaults = {
+const upkeepDefaults = {
   freezeAge: 20_000_000,
   logBytes: 64 * 1024 * 1024,
   checkpointMs: 5 * 60_000,
@@ -40,7 +40,7 @@ const PAGE_BYTES = 8192
 const PAUSE_MS = 10 * 60_000
 
 type Row = Record<string, unknown>
-export type UpkeepQuery = (text: string) => Promise<Row[]>
+type UpkeepQuery = (text: string) => Promise<Row[]>
 
 export interface UpkeepWork {
   what: 'vacuum' | 'analyze' | 'checkpoint' | 'drop'

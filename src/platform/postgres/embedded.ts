@@ -93,7 +93,7 @@ const LEFTOVERS_INTERVAL_MS = 60_000
 const RELEASE_MS = 3000
 
 /** There is not enough space to open the database, or the disk takes no writes. */
-export class DataDirectoryFull extends Error {
+class DataDirectoryFull extends Error {
   override name = 'DataDirectoryFull'
   constructor(readonly directory: string) {
     super(

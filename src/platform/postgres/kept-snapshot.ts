@@ -10,12 +10,12 @@ import { flush, flushTree } from '../flush.ts'
 import type { Database } from './database.ts'
 import { swapDatabase, UPGRADED } from './embedded-directory.ts'
 
-export const KEPT_SNAPSHOT = `${DATABASE_DIRECTORY}.before-upgrade`
+const KEPT_SNAPSHOT = `${DATABASE_DIRECTORY}.before-upgrade`
 /** The file inside a copy that makes it one: it is written last and removed first. */
 const NOTE = 'poterne-snapshot.json'
 
 /** Deleted people must not live on in it for ever. */
-export const KEPT_SNAPSHOT_DAYS = 14
+const KEPT_SNAPSHOT_DAYS = 14
 const DAY_MS = 86_400_000
 
 export interface KeptSnapshot {
@@ -79,7 +79,7 @@ export function putBackSnapshot(dataDir: string, snapshot: KeptSnapshot, label: 
   return kept
 }
 
-export function removeKeptSnapshot(dataDir: string): void {
+function removeKeptSnapshot(dataDir: string): void {
   const path = join(dataDir, KEPT_SNAPSHOT)
   rmSync(join(path, NOTE), { force: true })
   rmSync(path, { recursive: true, force: true })

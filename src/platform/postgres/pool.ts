@@ -8,7 +8,7 @@
 import type postgres from 'postgres'
 import { DatabaseUnavailable, databaseCode, isUnavailable } from './failure.ts'
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Creates a client of one connection, which calls `onclose` when that connection closes. */
   connect: (onclose: () => void) => postgres.Sql
   size: number
@@ -20,7 +20,7 @@ export interface PoolOptions {
   workMs: number
 }
 
-export interface UseOptions {
+interface UseOptions {
   /** The work may take as long as it likes. */
   noDeadline?: boolean
   /** The connection is not used again once the work failed. */

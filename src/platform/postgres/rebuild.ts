@@ -144,7 +144,7 @@ export async function countRows(session: CopySession, table: string, where = 'tr
   return row!.count
 }
 
-export interface TargetState {
+interface TargetState {
   hasAccounts: boolean
   /** Its tables are those of this version. */
   isOwnVersion: boolean

@@ -136,7 +136,7 @@ async function databaseName(session: CopySession): Promise<string> {
   return row!.name
 }
 
-export interface CopiedCount {
+interface CopiedCount {
   rows: number
   tables: number
 }

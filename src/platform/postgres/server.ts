@@ -7,7 +7,7 @@ import { DatabaseReadOnly, databaseCode } from './failure.ts'
 import { type Connection, createPool, whilePlansAreStale } from './pool.ts'
 import { MIXED, mixesSessions } from './pooler.ts'
 
-export interface ServerOptions {
+interface ServerOptions {
   url: string
   poolSize: number
 }

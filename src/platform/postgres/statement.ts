@@ -29,7 +29,7 @@ interface TypeScriptOf {
 export type TypeName = keyof TypeScriptOf
 
 /** A column of a table, with the type that its schema gives it. */
-export interface TableColumn<Value> {
+interface TableColumn<Value> {
   readonly type: TypeName
   /** Never set: carries the type. */
   readonly value?: Value

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000
 
 export const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS)
 
-export interface Sweepable<Params extends Spec> {
+interface Sweepable<Params extends Spec> {
   /** The name of the statement: `sessions.sweep`. */
   name: string
   table: SQLWrapper
@@ -49,3 +49,21 @@ export function createSweep<const Params extends Spec>(sweepable: Sweepable<Para
   return async (database: Database, values: ValuesOf<Params & { limit: 'int' }>): Promise<number> =>
     (await database.first(sweep, values))?.removed ?? 0
 }
+
+/** The sweep of rows whose `expires_at` has come. */
+export const createExpirySweep = (table: SQLWrapper, name: string, key: SQL) =>
+  createSweep({
+    ...{ name, table, key },
+    params: { now: 'timestamptz' },
+    where: (p) => sql`expires_at <= ${p.now}`,
+    order: sql`expires_at`,
+  })
+
+/** The sweep of rows with a time before the one that is given; `time` is the column of the index that finds them. */
+export const createAgeSweep = (table: SQLWrapper, name: string, key: SQL, time: SQL) =>
+  createSweep({
+    ...{ name, table, key },
+    params: { before: 'timestamptz' },
+    where: (p) => sql`${time} < ${p.before}`,
+    order: time,
+  })

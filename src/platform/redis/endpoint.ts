@@ -16,7 +16,7 @@ export interface Endpoint {
 const DEFAULT_PORT = 6379
 
 /** `[redis|rediss]://[user[:password]@]host[:port][/db][?sentinel_username=…&sentinel_password=…]` */
-export function parseEndpoint(text: string): Endpoint {
+function parseEndpoint(text: string): Endpoint {
   const url = new URL(text)
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1') || 'localhost'
   const endpoint: Endpoint = { host, port: url.port === '' ? DEFAULT_PORT : Number(url.port) }

@@ -20,7 +20,7 @@ import { dirname } from 'node:path'
 import { type Download, openLocation, UpgradeRefused } from './release-index.ts'
 
 /** The names beside the executable: of the new one before it takes its place, and of the one before. */
-export const incomingOf = (file: string) => `${file}.incoming`
+const incomingOf = (file: string) => `${file}.incoming`
 export const previousOf = (file: string) => `${file}.previous`
 const linkOf = (file: string) => `${file}.linking`
 

@@ -27,7 +27,7 @@ import type { OpenAccountCode, PreparedCode } from './account-code.ts'
 import type { AccountCodeStore } from './store.ts'
 
 /** The account that a code is for; it need not be there yet. */
-export type CodeHolder = Pick<
+type CodeHolder = Pick<
   Account,
   'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'
 >

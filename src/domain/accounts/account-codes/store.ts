@@ -8,8 +8,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { column, defineStatement, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { Account } from '../accounts/account.ts'
@@ -17,24 +17,6 @@ import { accountRow, holdAccount, unqualifiedColumns } from '../accounts/account
 import { candidates } from '../accounts/candidates-sql.ts'
 import type { OpenAccountCode, PreparedCode } from './account-code.ts'
 import { putAccountCode } from './put-sql.ts'
-
-export interface AccountCodeStore {
-  /**
-   * Makes it the one of its kind, and queues its messages; one that waits with the code before is replaced. It returns
-   * false if the account is gone.
-   */
-  put(
-    account: { id: number; uuid: string },
-    prepared: Pick<PreparedCode, 'code' | 'messages'>,
-    now: Date,
-  ): Promise<boolean>
-  /** The open codes of every account that the identifier may name, also of those that merely claim it. */
-  findByIdentifier(identifier: Identifier, now: Date): Promise<(OpenAccountCode & { account: Account })[]>
-  findByUuid(uuid: string, now: Date): Promise<(OpenAccountCode & { account: Account })[]>
-  /** Finds a code by its id. Null where it was used, replaced or has expired. */
-  findOpen(id: string, now: Date): Promise<{ accountUuid: string; hash: Uint8Array } | null>
-  sweep(now: Date, limit: number): Promise<number>
-}
 
 const openRow = {
   ...accountRow,
@@ -90,39 +72,46 @@ const findOpen = defineStatement({
    where code.id = ${p.id} and expires_at > ${p.now}`,
 })
 
-const sweep = createSweep({
-  name: 'account_codes.sweep',
-  table: accountCodes,
-  key: sql`account_id, kind`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(accountCodes, 'account_codes.sweep', sql`account_id, kind`)
 
-export function createAccountCodeStore(database: Database): AccountCodeStore {
+export type AccountCodeStore = ReturnType<typeof createAccountCodeStore>
+
+export function createAccountCodeStore(database: Database) {
   return {
-    put: (account, code, now) =>
+    /**
+     * Makes it the one of its kind, and queues its messages; one that waits with the code before is replaced. It returns
+     * false if the account is gone.
+     */
+    put: (
+      account: { id: number; uuid: string },
+      prepared: Pick<PreparedCode, 'code' | 'messages'>,
+      now: Date,
+    ): Promise<boolean> =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, account.id)
-          return putAccountCode(transaction, account, code, now)
+          return putAccountCode(transaction, account, prepared, now)
         }),
       ),
-    findByIdentifier: async ({ kind, key }, now) =>
+    /** The open codes of every account that the identifier may name, also of those that merely claim it. */
+    findByIdentifier: async ({ kind, key }: Identifier, now: Date) =>
       (await database.all(findByIdentifier[kind], { key, now })).map(toOpen),
-    findByUuid: async (uuid, now) => (await database.all(findByUuid, { uuid, now })).map(toOpen),
-    findOpen: (id, now) => database.first(findOpen, { id, now }),
-    sweep: (now, limit) => sweep(database, { now, limit }),
+    findByUuid: async (uuid: string, now: Date) =>
+      (await database.all(findByUuid, { uuid, now })).map(toOpen),
+    /** Finds a code by its id. Null where it was used, replaced or has expired. */
+    findOpen: (id: string, now: Date) => database.first(findOpen, { id, now }),
+    sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }
 
-function toOpen<
-  Row extends {
-    codeKind: AccountCodeKind
-    codeHash: Uint8Array
-    codeSentTo: string | null
-    codeRemoveFactors: boolean
-  },
->({ codeKind, codeHash, codeSentTo, codeRemoveFactors, ...account }: Row) {
+type OpenRow = ValuesOf<typeof openRow>
+
+function toOpen({
+  codeKind,
+  codeHash,
+  codeSentTo,
+  codeRemoveFactors,
+  ...account
+}: OpenRow): OpenAccountCode & { account: Account } {
   return { kind: codeKind, hash: codeHash, sentTo: codeSentTo, removeFactors: codeRemoveFactors, account }
 }

@@ -66,26 +66,28 @@ export const setGroups = (p: Placeholders<'accountId' | 'groups' | 'now'>, sourc
    where ${accounts}.id = ${p.accountId}
   returning ${accounts}.*`
 
+export const administeredParamTypes = {
+  roleId: 'int?',
+  accountableType: 'text?',
+  accountableId: 'bigint?',
+  metadata: 'text?',
+  language: 'text?',
+  locked: 'boolean?',
+  setsReason: 'boolean',
+  reason: 'text?',
+  setsProfile: 'boolean',
+  profile: 'text?',
+  setsUsername: 'boolean',
+  username: 'text?',
+  setsGroups: 'boolean',
+  groups: 'text?',
+  endsTokens: 'boolean',
+  now: 'timestamptz',
+} as const
+
 /** The changes that an operator may make. `before`: the row of the account, with `id` and `locked_at`. */
 export const administerAccount = (
-  p: Placeholders<
-    | 'roleId'
-    | 'accountableType'
-    | 'accountableId'
-    | 'metadata'
-    | 'language'
-    | 'locked'
-    | 'setsReason'
-    | 'reason'
-    | 'setsProfile'
-    | 'profile'
-    | 'setsUsername'
-    | 'username'
-    | 'setsGroups'
-    | 'groups'
-    | 'endsTokens'
-    | 'now'
-  >,
+  p: Placeholders<keyof typeof administeredParamTypes>,
   before: SQL,
 ): SQL => sql`
     update ${accounts}

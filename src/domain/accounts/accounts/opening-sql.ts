@@ -28,25 +28,24 @@ export const admitted = (source: SQL) => sql`
              invitation_id = permit.invitation_id, test_identity = ${source}.test_identity or permit.test_identity,
              terms_version = permit.terms_version, terms_accepted_at = permit.terms_accepted_at`
 
+export const registrationParamTypes = {
+  uuid: 'uuid',
+  email: 'text?',
+  emailKey: 'text?',
+  phone: 'text?',
+  passwordDigest: 'text?',
+  accountableType: 'text',
+  roleId: 'int',
+  now: 'timestamptz',
+  language: 'text',
+  key: 'text',
+  invitationId: 'bigint?',
+  terms: 'text?',
+  profile: 'text?',
+} as const
+
 /** A replaced registration keeps its uuid, and with it the budget of the day. */
-export const addRegistration = (
-  p: Placeholders<
-    | 'uuid'
-    | 'email'
-    | 'emailKey'
-    | 'phone'
-    | 'passwordDigest'
-    | 'accountableType'
-    | 'roleId'
-    | 'now'
-    | 'language'
-    | 'key'
-    | 'invitationId'
-    | 'terms'
-    | 'profile'
-  >,
-  where: SQL,
-): SQL => sql`
+export const addRegistration = (p: Placeholders<keyof typeof registrationParamTypes>, where: SQL): SQL => sql`
       insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, role_id, created_at,
                                updated_at, language, waiting_for, invitation_id, profile, terms_version, terms_accepted_at)
       select ${p.uuid}, ${p.email}, ${p.emailKey},
@@ -159,26 +158,26 @@ export const addByProvider = (
       from permit where ${where}
     returning *`
 
-export const addByAdministrator = (
-  p: Placeholders<
-    | 'uuid'
-    | 'email'
-    | 'emailKey'
-    | 'phone'
-    | 'passwordDigest'
-    | 'accountableType'
-    | 'accountableId'
-    | 'roleId'
-    | 'metadata'
-    | 'language'
-    | 'waitingFor'
-    | 'verified'
-    | 'now'
-    | 'username'
-    | 'groups'
-    | 'profile'
-  >,
-): SQL => sql`
+export const madeAccountParamTypes = {
+  uuid: 'uuid',
+  email: 'text?',
+  emailKey: 'text?',
+  phone: 'text?',
+  passwordDigest: 'text?',
+  accountableType: 'text',
+  accountableId: 'bigint?',
+  roleId: 'int',
+  metadata: 'text?',
+  language: 'text',
+  waitingFor: 'text?',
+  verified: 'boolean',
+  now: 'timestamptz',
+  username: 'text?',
+  groups: 'text?',
+  profile: 'text?',
+} as const
+
+export const addByAdministrator = (p: Placeholders<keyof typeof madeAccountParamTypes>): SQL => sql`
   insert into ${accounts} (uuid, email, email_key, phone, password_digest, accountable_type, accountable_id, role_id,
                            metadata, username, groups, profile, language, waiting_for, origin, created_at, updated_at,
                            account_confirmed_at, email_confirmed_at, phone_confirmed_at)

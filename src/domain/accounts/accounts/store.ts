@@ -27,29 +27,15 @@ import type { Profile } from './profile.ts'
  * - `provider`: the one that verified it.
  * An anonymous registration never changes what an identifier means for somebody who signs in with it.
  */
-export const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
-export type IdentifierUse = (typeof identifierUses)[number]
+const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
+type IdentifierUse = (typeof identifierUses)[number]
 
-export interface OwnChange {
+interface OwnChange {
   language?: Language | undefined
   /** The profile as it is to be, of the one that nobody else changes meanwhile. */
   merge?: ((before: Profile | null) => Profile | null) | undefined
   /** The version of the terms that the owner accepts now. */
   terms?: string | undefined
-}
-
-export interface AccountStore {
-  findByIdentifier(identifier: Identifier, use: IdentifierUse): Promise<Account | null>
-  findByUuid(uuid: string): Promise<Account | null>
-  /** Tells whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
-  isTaken(identifiers: Identifier[]): Promise<boolean>
-  /**
-   * Changes what the owner may change without a proof: the language of messages, and fields of the profile. An error of
-   * `merge` undoes it. It returns null if the session has ended or the account is gone.
-   */
-  change(signedIn: AccountSession, change: OwnChange, now: Date): Promise<Account | null>
-  /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */
-  noteFailure(accountId: number): Promise<void>
 }
 
 /**
@@ -157,19 +143,28 @@ async function changeOwn(
   return changed
 }
 
-export function createAccountStore(database: Database): AccountStore {
+export type AccountStore = ReturnType<typeof createAccountStore>
+
+export function createAccountStore(database: Database) {
   return {
-    findByIdentifier: ({ kind, key }, use) => database.first(findByIdentifier[use][kind], { key }),
-    findByUuid: (uuid) => database.first(findByUuid, { uuid }),
-    async isTaken(identifiers) {
+    findByIdentifier: ({ kind, key }: Identifier, use: IdentifierUse): Promise<Account | null> =>
+      database.first(findByIdentifier[use][kind], { key }),
+    findByUuid: (uuid: string): Promise<Account | null> => database.first(findByUuid, { uuid }),
+    /** Tells whether one of them is a verified identifier, or belongs to an account that was made for somebody. */
+    async isTaken(identifiers: Identifier[]): Promise<boolean> {
       const keyOf = (kind: Identifier['kind']) => identifiers.find((one) => one.kind === kind)?.key ?? null
       return (await database.first(isTaken, { email: keyOf('email'), phone: keyOf('phone') }))!.taken
     },
-    change: (signedIn, wanted, now) =>
+    /**
+     * Changes what the owner may change without a proof: the language of messages, and fields of the profile. An error of
+     * `merge` undoes it. It returns null if the session has ended or the account is gone.
+     */
+    change: (signedIn: AccountSession, wanted: OwnChange, now: Date): Promise<Account | null> =>
       retryDeadlocks(() =>
         database.transaction((transaction) => changeOwn(transaction, signedIn, wanted, now)),
       ),
-    async noteFailure(accountId) {
+    /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */
+    async noteFailure(accountId: number): Promise<void> {
       await database.all(noteFailure, { accountId })
     },
   }

@@ -36,7 +36,7 @@ export const noEntry: Entry = { invitation: null, terms: null, test: null }
 export type Permit = ValuesOf<typeof permitParamTypes>
 
 /** A registration that waits, as far as it matters here. */
-export type WaitingRegistration = Pick<Account, 'invitationId' | 'termsVersion' | 'origin'>
+type WaitingRegistration = Pick<Account, 'invitationId' | 'termsVersion' | 'origin'>
 
 interface Client {
   addressBucket: string

@@ -3,15 +3,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { invitations } from '../../../platform/postgres/schema.ts'
 import { defineStatement, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Actor } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { isContested } from '../accounts/opening-sql.ts'
 
-export const invitationRow = rowOf(invitations)
+const invitationRow = rowOf(invitations)
 export type Invitation = ValuesOf<typeof invitationRow>
 
-export interface NewInvitation {
+interface NewInvitation {
   uuid: string
   hash: Uint8Array
   roleId: number | null
@@ -22,20 +22,6 @@ export interface NewInvitation {
   createdAt: Date
   expiresAt: Date
   creator: Actor
-}
-
-export interface InvitationStore {
-  findByHash(hash: Uint8Array): Promise<Invitation | null>
-  findById(id: number): Promise<Invitation | null>
-  find(uuid: string): Promise<Invitation | null>
-  add(invitation: NewInvitation): Promise<void>
-  /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
-  list(before: number | null, limit: number): Promise<Invitation[]>
-  /** It returns false where there is none, or where it was revoked before. */
-  revoke(uuid: string, now: Date): Promise<boolean>
-  /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
-  isContested(contact: string, tag: Uint8Array | null): Promise<boolean>
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 const findBy = <const Type extends 'bytea' | 'bigint' | 'uuid'>(name: string, type: Type, column: SQL) =>
@@ -101,21 +87,16 @@ const contested = defineStatement({
 /** The time that an invitation stays in lists after its end. */
 const KEPT_DAYS = 30
 
-const sweep = createSweep({
-  name: 'invitations.sweep',
-  table: invitations,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`expires_at < ${p.before}`,
-  order: sql`expires_at`,
-})
+const sweep = createAgeSweep(invitations, 'invitations.sweep', sql`id`, sql`expires_at`)
 
-export function createInvitationStore(database: Database): InvitationStore {
+export type InvitationStore = ReturnType<typeof createInvitationStore>
+
+export function createInvitationStore(database: Database) {
   return {
-    findByHash: (value) => database.first(findByHash, { value }),
-    findById: (value) => database.first(findById, { value }),
-    find: (value) => database.first(findByUuid, { value }),
-    async add({ creator, groups, ...invitation }) {
+    findByHash: (hash: Uint8Array): Promise<Invitation | null> => database.first(findByHash, { value: hash }),
+    findById: (id: number): Promise<Invitation | null> => database.first(findById, { value: id }),
+    find: (uuid: string): Promise<Invitation | null> => database.first(findByUuid, { value: uuid }),
+    async add({ creator, groups, ...invitation }: NewInvitation): Promise<void> {
       const { uuid, uses, domain, roleId, createdAt, expiresAt } = invitation
       const params = {
         ...invitation,
@@ -137,8 +118,11 @@ export function createInvitationStore(database: Database): InvitationStore {
         eventsOf: () => [{ type: 'invitation.created', account: null, data }],
       })
     },
-    list: (before, limit) => database.all(list, { before, limit }),
-    async revoke(uuid, now) {
+    /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
+    list: (before: number | null, limit: number): Promise<Invitation[]> =>
+      database.all(list, { before, limit }),
+    /** It returns false where there is none, or where it was revoked before. */
+    async revoke(uuid: string, now: Date): Promise<boolean> {
       const row = await changeAndRecord(
         database,
         revoke,
@@ -150,7 +134,9 @@ export function createInvitationStore(database: Database): InvitationStore {
       )
       return row !== null
     },
-    isContested: async (contact, tag) => (await database.first(contested, { contact, tag }))!.contested,
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
+    isContested: async (contact: string, tag: Uint8Array | null): Promise<boolean> =>
+      (await database.first(contested, { contact, tag }))!.contested,
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }

@@ -3,8 +3,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { knownDevices } from '../../../platform/postgres/schema.ts'
 
 /** The most devices an account is known by, and how long each counts. */
-export const KNOWN_DEVICES = 20
-export const KNOWN_DAYS = 90
+const KNOWN_DEVICES = 20
+const KNOWN_DAYS = 90
 /** Addresses count while their sign-in is one of so many last ones. */
 export const KNOWN_SIGN_INS = 10
 

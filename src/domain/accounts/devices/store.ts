@@ -11,29 +11,6 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 import { KNOWN_SIGN_INS, knownSince } from './known-devices-sql.ts'
 
-export interface KnownDeviceStore {
-  /**
-   * Says which of these tags are known; a null tag is not. An account that does not exist knows none, in the same work.
-   */
-  find(
-    accountId: number,
-    tags: { device: Uint8Array | null; address: Uint8Array | null },
-    now: Date,
-  ): Promise<{ device: boolean; address: boolean }>
-  /**
-   * Tells whether the first sign-in with one of these tags was before that time, and the tag is still known. A null tag
-   * is not.
-   */
-  knewBefore(
-    accountId: number,
-    tags: { device: Uint8Array | null; address: Uint8Array | null },
-    before: Date,
-    now: Date,
-  ): Promise<boolean>
-  /** Removes up to `limit` that are too old to count; how many it removed. */
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 const find = defineStatement({
   name: 'devices.find',
   params: { accountId: 'bigint', device: 'bytea?', address: 'bytea?', now: 'timestamptz' },
@@ -77,11 +54,29 @@ const sweep = createSweep({
   order: sql`last_sign_in_at`,
 })
 
-export function createKnownDeviceStore(database: Database): KnownDeviceStore {
+export type KnownDeviceStore = ReturnType<typeof createKnownDeviceStore>
+
+export function createKnownDeviceStore(database: Database) {
   return {
-    find: async (accountId, tags, now) => (await database.first(find, { accountId, ...tags, now }))!,
-    knewBefore: async (accountId, tags, before, now) =>
-      (await database.first(knewBefore, { accountId, ...tags, before, now }))!.knew,
-    sweep: (now, limit) => sweep(database, { now, limit }),
+    /**
+     * Says which of these tags are known; a null tag is not. An account that does not exist knows none, in the same work.
+     */
+    find: async (
+      accountId: number,
+      tags: { device: Uint8Array | null; address: Uint8Array | null },
+      now: Date,
+    ) => (await database.first(find, { accountId, ...tags, now }))!,
+    /**
+     * Tells whether the first sign-in with one of these tags was before that time, and the tag is still known. A null tag
+     * is not.
+     */
+    knewBefore: async (
+      accountId: number,
+      tags: { device: Uint8Array | null; address: Uint8Array | null },
+      before: Date,
+      now: Date,
+    ): Promise<boolean> => (await database.first(knewBefore, { accountId, ...tags, before, now }))!.knew,
+    /** Removes up to `limit` that are too old to count; how many it removed. */
+    sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

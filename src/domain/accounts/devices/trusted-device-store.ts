@@ -6,15 +6,15 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, sessions, trustedDevices } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
 
 /** One account has so many at most; a new one pushes the oldest out. */
-export const MAXIMUM_TRUSTED = 10
+const MAXIMUM_TRUSTED = 10
 
-export interface NewTrust {
+interface NewTrust {
   hash: Uint8Array
   accountId: number
   deviceTag: Uint8Array
@@ -23,7 +23,7 @@ export interface NewTrust {
   expiresAt: Date
 }
 
-export interface TrustUse {
+interface TrustUse {
   hash: Uint8Array
   accountId: number
   deviceTag: Uint8Array
@@ -31,18 +31,6 @@ export interface TrustUse {
   since: Date
   /** The session that is about to be opened. */
   sessionId: string
-}
-
-export interface TrustedDeviceStore {
-  /** False where the session ended meanwhile, or the account may have none. */
-  add(trust: NewTrust, now: Date): Promise<boolean>
-  /** Tells whether it takes the place of the second step now; then the use is recorded. */
-  use(use: TrustUse, now: Date): Promise<boolean>
-  /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
-  listSessions(accountId: number, since: Date, now: Date): Promise<string[]>
-  /** Ends the trust in the device of a session; false if there is none. */
-  remove(accountId: number, sessionId: string, now: Date): Promise<boolean>
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 const add = defineStatement({
@@ -112,46 +100,45 @@ const remove = defineStatement({
   select uuid from ${accounts} where id in (select account_id from gone)`,
 })
 
-const sweep = createSweep({
-  name: 'trusted_devices.sweep',
-  table: trustedDevices,
-  key: sql`hash`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(trustedDevices, 'trusted_devices.sweep', sql`hash`)
 
-export function createTrustedDeviceStore(database: Database): TrustedDeviceStore {
+export type TrustedDeviceStore = ReturnType<typeof createTrustedDeviceStore>
+
+export function createTrustedDeviceStore(database: Database) {
   const recorded = (type: EventType, at: Date, sessionId: string) => ({
     at,
     eventsOf: ({ uuid }: { uuid: string }) => [{ type, account: uuid, sessionId }],
   })
   return {
-    add: async (trust, now) =>
+    /** False where the session ended meanwhile, or the account may have none. */
+    add: async (trust: NewTrust, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         add,
         { ...trust, now },
         recorded('trusted_device.added', now, trust.sessionId),
       )) !== null,
-    use: async (used, now) =>
+    /** Tells whether it takes the place of the second step now; then the use is recorded. */
+    use: async (used: TrustUse, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         use,
         { ...used, now },
         recorded('trusted_device.used', now, used.sessionId),
       )) !== null,
-    listSessions: async (accountId, since, now) =>
+    /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
+    listSessions: async (accountId: number, since: Date, now: Date): Promise<string[]> =>
       (await database.all(listSessions, { accountId, since, now })).flatMap(({ sessionId, lastSessionId }) =>
         lastSessionId === null ? [sessionId] : [sessionId, lastSessionId],
       ),
-    remove: async (accountId, sessionId, now) =>
+    /** Ends the trust in the device of a session; false if there is none. */
+    remove: async (accountId: number, sessionId: string, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         remove,
         { accountId, sessionId },
         recorded('trusted_device.removed', now, sessionId),
       )) !== null,
-    sweep: (now, limit) => sweep(database, { now, limit }),
+    sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

@@ -1,5 +1,6 @@
 /** The parts of statements that end trusted devices, and by which one is known to be trusted still. */
 import { type SQL, sql } from 'drizzle-orm'
+import type { SetUpFactor } from '../../../errors.ts'
 import { administrators, passkeys, totpFactors, trustedDevices } from '../../../platform/postgres/schema.ts'
 
 /** `source`: from where the condition reads. */
@@ -17,6 +18,12 @@ const textOf = (account: SQL, name: string) => sql`coalesce(${account}.${sql.raw
 const timeOf = (account: SQL, name: string) =>
   sql`coalesce(extract(epoch from ${account}.${sql.raw(name)})::text, '-')`
 
+/** The marks that change with each factor. Their order is part of the hash. */
+const marksOf = (account: SQL): Record<SetUpFactor, SQL> => ({
+  totp: sql`(select extract(epoch from confirmed_at)::text from ${totpFactors} where account_id = ${account}.id)`,
+  passkey: sql`(select string_agg(id::text, ',' order by id) from ${passkeys} where account_id = ${account}.id)`,
+})
+
 /**
  * A hash of everything that a trusted device is bound to, so that a change of any of it ends the trust. Recovery codes are
  * not among it.
@@ -26,8 +33,7 @@ export const boundTo = (account: SQL): SQL => sql`
     ${textOf(account, 'email')}, ${timeOf(account, 'email_confirmed_at')},
     ${textOf(account, 'phone')}, ${timeOf(account, 'phone_confirmed_at')},
     ${timeOf(account, 'password_changed_at')}, ${account}.password_digest is null, ${account}.trust_epoch,
-    (select extract(epoch from confirmed_at)::text from ${totpFactors} where account_id = ${account}.id),
-    (select string_agg(id::text, ',' order by id) from ${passkeys} where account_id = ${account}.id)
+    ${sql.join(Object.values(marksOf(account)), sql`, `)}
   )::text, 'UTF8')), 'hex')`
 
 /** Tells whether the account may have one at all: it has two factors, is not locked, and is no administrator. */

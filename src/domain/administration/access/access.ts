@@ -44,7 +44,7 @@ export interface AdminRoute {
 }
 
 /** Somebody who may open the socket; `name` is the login name that the command line gives. */
-export interface Operator {
+interface Operator {
   type: 'operator'
   id: string | null
   name: string | null
@@ -72,7 +72,7 @@ export interface AdministratorCaller {
 }
 
 /** The caller of a route that is open. */
-export interface AnonymousCaller {
+interface AnonymousCaller {
   type: 'nobody'
   id: null
   name: null

@@ -9,14 +9,14 @@ import type { AdminCaller, AdminRoute, Role } from './access.ts'
 import { type AdminGuard, type AdminGuardRules, ANONYMOUS, createAdminGuard } from './admin-guard.ts'
 
 /** A session of the page, as its cookie names it. */
-export interface SignedInAdministrator {
+interface SignedInAdministrator {
   uuid: string
   role: Role
   sessionId: string
   provedAt: Date
 }
 
-export interface ListenerGuardOptions extends AdminGuardRules {
+interface ListenerGuardOptions extends AdminGuardRules {
   /** `Host` names the listener so: `127.0.0.1:8081`. */
   hosts: () => string[]
   /** `Origin` names its pages so. */

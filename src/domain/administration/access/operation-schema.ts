@@ -28,8 +28,8 @@ export const timeText = (meaning?: string) =>
 export const done = { status: 200 as const }
 export const doneAnswer = namedObject('Done', { status: t.Literal(200) }, 'It is done.')
 
-export const detail = (operationId: string, summary: string) => ({
-  tags: ['Administration'],
-  operationId,
-  summary,
+/** The tag of each operation in the description follows from its path. */
+export const detail = (operationId: string, summary: string, description?: string) => ({
+  ...{ tags: ['Administration'], operationId, summary },
+  ...(description !== undefined && { description }),
 })

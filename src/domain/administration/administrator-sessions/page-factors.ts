@@ -30,7 +30,7 @@ export interface PageProof {
   credential?: AssertionBody | null | undefined
 }
 
-export interface PageFactors {
+interface PageFactors {
   /** The list is empty if an app is to be set up first, when `mayEnrol`: the account has no second factor at all. */
   find(account: Account): Promise<{ methods: PageMethod[]; mayEnrol: boolean }>
   /** `context`: the sign-in or the session for which the passkey signs. */

@@ -17,7 +17,7 @@ export interface PendingSignIn {
   take(): Promise<boolean>
 }
 
-export interface PendingSignIns {
+interface PendingSignIns {
   /** It replaces what this cookie named before. */
   put(cookie: string, account: Account, app: Uint8Array | null): Promise<void>
   find(cookie: string): Promise<PendingSignIn | null>

@@ -1,4 +1,5 @@
 /** Signing in and out on the page of administration, by cookie. The page is the only client of these. */
+
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import { component, namedObject } from '../../../platform/http/components.ts'
@@ -12,6 +13,7 @@ import { identifierField, passwordField } from '../../accounts/accounts/account-
 import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { type AdminCaller, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
+import { detail } from '../access/operation-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
 import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
 
@@ -117,13 +119,6 @@ const factorErrors = [
   'too_many_attempts',
   'too_many_requests',
 ] as const
-
-const detail = (operationId: string, summary: string, description: string) => ({
-  tags: ['Session'],
-  operationId,
-  summary,
-  description,
-})
 
 export function createAdministratorSessionRoutes(
   httpBase: HttpBase,

@@ -28,7 +28,7 @@ import { createPageFactors, type PageMethod, type PageProof } from './page-facto
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
 import type { AdministratorSession, AdministratorSessionStore } from './store.ts'
 
-export interface NewPageApp {
+interface NewPageApp {
   /** Base32, for who cannot scan. */
   secret: string
   uri: string
@@ -36,7 +36,7 @@ export interface NewPageApp {
   picture: string
 }
 
-export interface OpenedAdministratorSession {
+interface OpenedAdministratorSession {
   cookie: string
   /** Names the browser from now on. */
   device: string
@@ -110,7 +110,7 @@ export const PROVED_MS = 5 * 60_000
 export const DEVICE_MS = 90 * 86_400_000
 const DEVICE = /^[\w-]{43}$/
 
-export const hashOfCookie = (cookie: string): Buffer => createHash('sha256').update(cookie).digest()
+const hashOfCookie = (cookie: string): Buffer => createHash('sha256').update(cookie).digest()
 /** Apart from what a client of the public interface names. */
 const fingerprintOf = (device: string | undefined) =>
   device !== undefined && DEVICE.test(device) ? `administration ${device}` : null

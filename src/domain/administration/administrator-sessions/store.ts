@@ -38,21 +38,6 @@ export interface AdministratorSession {
   endsAt: Date
 }
 
-export interface AdministratorSessionStore {
-  /**
-   * Works like SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was
-   * checked any more, or no administrator.
-   */
-  open(account: Account, session: NewSession, cookieHash: Uint8Array, now: Date): Promise<Account | null>
-  /**
-   * By its cookie, and counts as a use. Null unless the session lives, was used since `idleSince`, and its account is
-   * an administrator and not locked.
-   */
-  find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<AdministratorSession | null>
-  /** Password and second factor were proved again. */
-  prove(sessionId: string, now: Date): Promise<void>
-}
-
 const isAdministrator = sql`exists (
   select 1 from ${administrators} where ${administrators}.account_id = ${accounts}.id)`
 
@@ -106,9 +91,20 @@ const prove = defineStatement({
 
 const WRITTEN_MS = 60_000
 
-export function createAdministratorSessionStore(database: Database): AdministratorSessionStore {
+export type AdministratorSessionStore = ReturnType<typeof createAdministratorSessionStore>
+
+export function createAdministratorSessionStore(database: Database) {
   return {
-    async open(account, session, cookieHash, now) {
+    /**
+     * Works like SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was
+     * checked any more, or no administrator.
+     */
+    async open(
+      account: Account,
+      session: NewSession,
+      cookieHash: Uint8Array,
+      now: Date,
+    ): Promise<Account | null> {
       const signedIn: NewEvent = {
         type: 'administrator.signed_in',
         account: account.uuid,
@@ -122,12 +118,17 @@ export function createAdministratorSessionStore(database: Database): Administrat
       await endTooMany(database, account.id, others, now)
       return opened
     },
-    async find(cookieHash, idleSince, now) {
+    /**
+     * By its cookie, and counts as a use. Null unless the session lives, was used since `idleSince`, and its account is
+     * an administrator and not locked.
+     */
+    async find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<AdministratorSession | null> {
       const writtenSince = new Date(now.getTime() - WRITTEN_MS)
       const row = await database.first(find, { cookieHash, idleSince, writtenSince, now })
       return row && { ...row, role: row.role as Role }
     },
-    async prove(sessionId, now) {
+    /** Password and second factor were proved again. */
+    async prove(sessionId: string, now: Date): Promise<void> {
       await database.all(prove, { sessionId, now })
     },
   }

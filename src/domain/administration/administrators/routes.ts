@@ -1,4 +1,5 @@
 /** The administrators: for owners on the page and for the operator, never for a token. */
+
 import { Elysia, t } from 'elysia'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
@@ -9,6 +10,7 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { administratorRoleField } from '../access/access-schema.ts'
+import { detail } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { AdministratorService } from './service.ts'
 import type { Administrator } from './store.ts'
@@ -62,13 +64,6 @@ const removedAnswer = namedObject(
   { status: t.Literal(200), revoked_tokens: revokedTokens },
   'The account is an administrator no longer.',
 )
-
-const detail = (operationId: string, summary: string, description: string) => ({
-  tags: ['Administrators'],
-  operationId,
-  summary,
-  description,
-})
 
 interface PutAnswer {
   status: 200 | 201

@@ -34,29 +34,6 @@ export interface Administrator {
   lastSignedInAt: Date | null
 }
 
-export interface AdministratorStore {
-  /** Oldest account last; those before the account with this number (null: from the newest one). */
-  list(before: number | null, limit: number): Promise<Administrator[]>
-  find(uuid: string): Promise<Administrator | null>
-  /**
-   * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
-   * loses its open temporary access and invitation codes, and a removal of two factors that waits. With another role,
-   * tokens that they made and that may do more are revoked. Codes that they saw and removals that they asked for end if
-   * the role does not allow them. Null where the account is not confirmed, is locked, or has no password or no verified
-   * contact.
-   */
-  put(
-    account: { id: number; uuid: string },
-    role: Role,
-    now: Date,
-  ): Promise<{ was: Role | null; revokedTokens: number } | null>
-  /**
-   * The sessions of the page end with it, what they made, and what they began. It returns null where the account is
-   * none.
-   */
-  remove(uuid: string, now: Date): Promise<{ revokedTokens: number } | null>
-}
-
 const administratorRow = {
   id: 'bigint',
   uuid: 'uuid',
@@ -133,16 +110,31 @@ const remove = defineStatement({
   select role from removed`,
 })
 
-export function createAdministratorStore(database: Database): AdministratorStore {
+export type AdministratorStore = ReturnType<typeof createAdministratorStore>
+
+export function createAdministratorStore(database: Database) {
   const atOnce = <Result>(work: (transaction: Executor) => Promise<Result>) =>
     retryDeadlocks(() => database.transaction(work))
   return {
-    list: async (before, limit) => (await database.all(list, { before, limit })).map(toAdministrator),
-    async find(uuid) {
+    /** Oldest account last; those before the account with this number (null: from the newest one). */
+    list: async (before: number | null, limit: number): Promise<Administrator[]> =>
+      (await database.all(list, { before, limit })).map(toAdministrator),
+    async find(uuid: string): Promise<Administrator | null> {
       const row = await database.first(find, { uuid })
       return row && toAdministrator(row)
     },
-    put: ({ id: accountId, uuid }, role, now) =>
+    /**
+     * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
+     * loses its open temporary access and invitation codes, and a removal of two factors that waits. With another role,
+     * tokens that they made and that may do more are revoked. Codes that they saw and removals that they asked for end if
+     * the role does not allow them. Null where the account is not confirmed, is locked, or has no password or no verified
+     * contact.
+     */
+    put: (
+      { id: accountId, uuid }: { id: number; uuid: string },
+      role: Role,
+      now: Date,
+    ): Promise<{ was: Role | null; revokedTokens: number } | null> =>
       atOnce(async (transaction) => {
         await holdAccount(transaction, accountId)
         const row = await transaction.first(put, { accountId, role, now })
@@ -152,7 +144,11 @@ export function createAdministratorStore(database: Database): AdministratorStore
         await recordEvents(transaction, [...roleEvents(uuid, role, was), ...revoked], now)
         return { was, revokedTokens: revoked.length }
       }),
-    remove: (uuid, now) =>
+    /**
+     * The sessions of the page end with it, what they made, and what they began. It returns null where the account is
+     * none.
+     */
+    remove: (uuid: string, now: Date): Promise<{ revokedTokens: number } | null> =>
       atOnce(async (transaction) => {
         const row = await transaction.first(remove, { uuid, now })
         if (row === null) return null

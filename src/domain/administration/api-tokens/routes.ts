@@ -1,4 +1,5 @@
 /** Tokens of administration: made, listed and revoked. */
+
 import { Elysia, t } from 'elysia'
 import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
@@ -9,6 +10,7 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { scopeField } from '../access/access-schema.ts'
+import { detail } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { TokenService } from './service.ts'
 import type { StoredToken } from './store.ts'
@@ -72,13 +74,6 @@ const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) =
   expires_at: token.expiresAt.toISOString(),
   last_used_at: token.lastUsedAt?.toISOString() ?? null,
   created_by: token.creator,
-})
-
-const detail = (operationId: string, summary: string, description: string) => ({
-  tags: ['Tokens'],
-  operationId,
-  summary,
-  description,
 })
 
 export function createTokenRoutes(

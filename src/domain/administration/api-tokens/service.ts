@@ -22,7 +22,7 @@ import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../acc
 import type { StoredToken, TokenStore } from './store.ts'
 import { createToken, hashOfApiToken, isToken } from './token.ts'
 
-export interface TokenWish {
+interface TokenWish {
   name: string
   scopes: readonly Scope[]
   /** A duration, `90d`, of a year at most. */

@@ -6,17 +6,22 @@ import { accounts, administrationTokens, administrators } from '../../../platfor
 import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import { revokeToken } from '../../credentials/administrator-means/means-sql.ts'
-import { addToken, noteTokenUse, sweepTokens } from '../../credentials/administrator-means/token-sql.ts'
+import {
+  addToken,
+  newTokenParamTypes,
+  noteTokenUse,
+  sweepTokens,
+} from '../../credentials/administrator-means/token-sql.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Scope } from '../access/access.ts'
 
-export interface TokenCreator {
+interface TokenCreator {
   type: 'operator' | 'administrator' | 'token'
   id: string | null
   name: string | null
 }
 
-export interface NewToken {
+interface NewToken {
   uuid: string
   hash: Uint8Array
   name: string
@@ -40,21 +45,6 @@ export interface StoredToken {
   creator: TokenCreator
   lastUsedAt: Date | null
   revokedAt: Date | null
-}
-
-export interface TokenStore {
-  /** False where the token that makes it was revoked or expired meanwhile, or the administrator is no owner any more. */
-  add(token: NewToken): Promise<boolean>
-  findByHash(hash: Uint8Array): Promise<StoredToken | null>
-  find(uuid: string): Promise<StoredToken | null>
-  noteUse(uuid: string, now: Date): Promise<void>
-  /**
-   * Lists the tokens that were not revoked, newest first, before the one with this number (null: from the newest one).
-   */
-  list(before: number | null, limit: number): Promise<StoredToken[]>
-  /** Revokes also what was made with it. False where there is no such token, or it was revoked or expired before. */
-  revoke(uuid: string, now: Date): Promise<boolean>
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 const tokenRow = {
@@ -86,16 +76,7 @@ const columns = sql`
 const add = defineStatement({
   name: 'administration_tokens.add',
   params: {
-    uuid: 'uuid',
-    hash: 'bytea',
-    name: 'text',
-    scopes: 'text',
-    addresses: 'text',
-    createdAt: 'timestamptz',
-    expiresAt: 'timestamptz',
-    creatorType: 'text',
-    creatorId: 'text?',
-    creatorName: 'text?',
+    ...newTokenParamTypes,
     parent: 'uuid?',
     owner: 'uuid?',
   },
@@ -147,9 +128,12 @@ const list = defineStatement({
 /** A token stays in lists for so long after its end. */
 const KEPT_DAYS = 30
 
-export function createTokenStore(database: Database): TokenStore {
+export type TokenStore = ReturnType<typeof createTokenStore>
+
+export function createTokenStore(database: Database) {
   return {
-    async add({ creator, scopes, addresses, ...token }) {
+    /** False where the token that makes it was revoked or expired meanwhile, or the administrator is no owner any more. */
+    async add({ creator, scopes, addresses, ...token }: NewToken): Promise<boolean> {
       const params = {
         ...token,
         scopes: JSON.stringify(scopes),
@@ -169,25 +153,30 @@ export function createTokenStore(database: Database): TokenStore {
       })
       return row !== null
     },
-    async findByHash(hash) {
+    async findByHash(hash: Uint8Array): Promise<StoredToken | null> {
       const row = await database.first(findByHash, { hash })
       return row && toToken(row)
     },
-    async find(uuid) {
+    async find(uuid: string): Promise<StoredToken | null> {
       const row = await database.first(find, { uuid })
       return row && toToken(row)
     },
-    async noteUse(uuid, now) {
+    async noteUse(uuid: string, now: Date): Promise<void> {
       await database.all(noteUse, { uuid, now })
     },
-    list: async (before, limit) => (await database.all(list, { before, limit })).map(toToken),
-    revoke: (uuid, now) =>
+    /**
+     * Lists the tokens that were not revoked, newest first, before the one with this number (null: from the newest one).
+     */
+    list: async (before: number | null, limit: number): Promise<StoredToken[]> =>
+      (await database.all(list, { before, limit })).map(toToken),
+    /** Revokes also what was made with it. False where there is no such token, or it was revoked or expired before. */
+    revoke: (uuid: string, now: Date): Promise<boolean> =>
       database.transaction(async (transaction) => {
         const revoked = await revokeToken(transaction, uuid, now)
         await recordEvents(transaction, revoked, now)
         return revoked.length > 0
       }),
-    sweep: (now, limit) => sweepTokens(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweep: (now: Date, limit: number) => sweepTokens(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }
 

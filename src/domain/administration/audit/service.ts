@@ -12,7 +12,7 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Directory } from '../directory/service.ts'
 import type { AuditTrailStore } from './store.ts'
 
-export interface EventQuery extends PageQuery {
+interface EventQuery extends PageQuery {
   /** A uuid; or, without `after`, any part of a contact or a name: the events of at most 20 accounts that it finds. */
   account?: string | undefined
   type?: string | undefined
@@ -30,7 +30,7 @@ export interface EventQuery extends PageQuery {
 }
 
 /** `account_name` is null where the event is about no account, or about one that is gone. */
-export type AuditRecord = EventRecord & { account_name?: string | null }
+type AuditRecord = EventRecord & { account_name?: string | null }
 
 export interface AuditTrail {
   /**

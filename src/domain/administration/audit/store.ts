@@ -5,13 +5,6 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, administrators } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
-export interface AuditTrailStore {
-  /** Returns the names of accounts by their uuids; those that are gone are left out. */
-  findNames(uuids: string[]): Promise<Map<string, string>>
-  /** The uuids of administrators of whom a contact, a username or a name contains this part; it is in lower case. */
-  findAdministrators(part: string): Promise<string[]>
-}
-
 const findNames = defineStatement({
   name: 'administration_events.find_names',
   params: { uuids: 'text' },
@@ -33,14 +26,18 @@ const findAdministrators = defineStatement({
    order by id limit ${sql.raw(String(MAXIMUM_ADMINISTRATORS))}`,
 })
 
-export function createAuditTrailStore(database: Database): AuditTrailStore {
+export type AuditTrailStore = ReturnType<typeof createAuditTrailStore>
+
+export function createAuditTrailStore(database: Database) {
   return {
-    async findNames(uuids) {
+    /** Returns the names of accounts by their uuids; those that are gone are left out. */
+    async findNames(uuids: string[]): Promise<Map<string, string>> {
       if (uuids.length === 0) return new Map()
       const rows = await database.all(findNames, { uuids: JSON.stringify(uuids) })
       return new Map(rows.map(({ uuid, name }) => [uuid, name]))
     },
-    findAdministrators: async (part) =>
+    /** The uuids of administrators of whom a contact, a username or a name contains this part; it is in lower case. */
+    findAdministrators: async (part: string): Promise<string[]> =>
       (await database.all(findAdministrators, { part })).map(({ uuid }) => uuid),
   }
 }

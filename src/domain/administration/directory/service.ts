@@ -50,7 +50,7 @@ import type {
 import { createViewRecorder } from './view-recorder.ts'
 
 /** The body of PATCH has this form. */
-export interface AccountPatch {
+interface AccountPatch {
   role_id?: number | string | undefined
   accountable_type?: string | undefined
   accountable_id?: number | undefined
@@ -165,17 +165,17 @@ export function createDirectory(needs: Needs): Directory {
   }
 
   async function describe(account: AdministeredAccount): Promise<AccountDetails> {
-    const [held, changes, counts, refusedAt] = await Promise.all([
+    const [held, changes, { passkeys, identities, sessions }, refusedAt] = await Promise.all([
       secondFactor.find(account),
       undo.changesOf(account),
-      store.count(account.id, clock.now()),
+      erasure.count(account.id, clock.now()),
       account.email === null ? null : refusedAddresses.findRefusal(account.email),
     ])
     const factors = account.twoFactorEnabled ? secondFactor.methods(held, true) : []
     return {
       ...listed(account),
       factors,
-      ...counts,
+      ...{ passkeys, identities, sessions },
       ...refusedAtRecord(refusedAt),
       ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
       ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),

@@ -7,7 +7,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
-import { accounts, identities, passkeys, sessions } from '../../../platform/postgres/schema.ts'
+import { accounts } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
   type Placeholders,
@@ -17,7 +17,7 @@ import {
 import type { Language } from '../../../texts/languages.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow, holdAccount } from '../../accounts/accounts/account-sql.ts'
-import { administerAccount } from '../../accounts/accounts/changes-sql.ts'
+import { administerAccount, administeredParamTypes } from '../../accounts/accounts/changes-sql.ts'
 import type { Profile } from '../../accounts/accounts/profile.ts'
 import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
@@ -69,35 +69,6 @@ export interface AccountChange {
   groups?: string[] | null | undefined
   /** Access tokens of before the present second are refused from now on. */
   endsTokens?: true | undefined
-}
-
-export interface AccountCounts {
-  passkeys: number
-  identities: number
-  sessions: number
-}
-
-export interface DirectoryStore {
-  /** Newest first, those before the account with this number (null: from the newest one). */
-  list(
-    search: AccountSearch,
-    filter: AccountFilter,
-    before: number | null,
-    limit: number,
-  ): Promise<AdministeredAccount[]>
-  find(uuid: string): Promise<AdministeredAccount | null>
-  count(accountId: number, now: Date): Promise<AccountCounts>
-  /**
-   * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
-   * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
-   * meanwhile; what it throws undoes everything. It returns null if the account is gone.
-   */
-  change(
-    account: AdministeredAccount,
-    plan: (current: AdministeredAccount) => AccountChange,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null>
 }
 
 const columns = sql`account.*, account.metadata::text as metadata_text`
@@ -226,38 +197,11 @@ const find = defineStatement({
   select ${columns} from ${accounts} account where uuid = ${p.uuid}`,
 })
 
-const count = defineStatement({
-  name: 'administration_accounts.count',
-  params: { accountId: 'bigint', now: 'timestamptz' },
-  row: { passkeys: 'int', identities: 'int', sessions: 'int' },
-  sql: (p) => sql`
-  select (select count(*)::int from ${passkeys} where account_id = ${p.accountId}) as passkeys,
-         (select count(*)::int from ${identities} where account_id = ${p.accountId}) as identities,
-         (select count(*)::int from ${sessions}
-           where account_id = ${p.accountId} and revoked_at is null
-             and expires_at > ${p.now}) as sessions`,
-})
-
 const change = defineStatement({
   name: 'administration_accounts.change',
   params: {
     accountId: 'bigint',
-    roleId: 'int?',
-    accountableType: 'text?',
-    accountableId: 'bigint?',
-    metadata: 'text?',
-    language: 'text?',
-    locked: 'boolean?',
-    now: 'timestamptz',
-    setsReason: 'boolean',
-    reason: 'text?',
-    setsProfile: 'boolean',
-    profile: 'text?',
-    setsUsername: 'boolean',
-    username: 'text?',
-    setsGroups: 'boolean',
-    groups: 'text?',
-    endsTokens: 'boolean',
+    ...administeredParamTypes,
     notices: 'text',
   },
   row: { ...administeredRow, wasLocked: 'boolean' },
@@ -275,16 +219,33 @@ const change = defineStatement({
   select changed.*, changed.metadata::text as metadata_text from changed`,
 })
 
-export function createDirectoryStore(database: Database): DirectoryStore {
+export type DirectoryStore = ReturnType<typeof createDirectoryStore>
+
+export function createDirectoryStore(database: Database) {
   return {
-    list: async (search, filter, before, limit) =>
+    /** Newest first, those before the account with this number (null: from the newest one). */
+    list: async (
+      search: AccountSearch,
+      filter: AccountFilter,
+      before: number | null,
+      limit: number,
+    ): Promise<AdministeredAccount[]> =>
       (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),
-    async find(uuid) {
+    async find(uuid: string): Promise<AdministeredAccount | null> {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
     },
-    count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
-    change: ({ id: accountId, uuid }, plan, notices, now) =>
+    /**
+     * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
+     * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
+     * meanwhile; what it throws undoes everything. It returns null if the account is gone.
+     */
+    change: (
+      { id: accountId, uuid }: AdministeredAccount,
+      plan: (current: AdministeredAccount) => AccountChange,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null> =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)

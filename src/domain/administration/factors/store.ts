@@ -19,14 +19,6 @@ export interface AdministeredIdentity {
   createdAt: Date
 }
 
-export interface AccountFactorStore {
-  /** It returns false if the account has no such passkey. */
-  removePasskey(account: Account, id: string, notices: NewMessage[], now: Date): Promise<boolean>
-  /** Oldest first. */
-  listIdentities(accountId: number): Promise<AdministeredIdentity[]>
-  removeIdentity(account: Account, id: number, notices: NewMessage[], now: Date): Promise<boolean>
-}
-
 const removePasskey = defineStatement({
   name: 'account_factors.remove_passkey',
   params: { accountId: 'bigint', id: 'uuid', now: 'timestamptz', ...noticeParamTypes },
@@ -57,9 +49,17 @@ const removeIdentity = defineStatement({
   select provider from removed`,
 })
 
-export function createAccountFactorStore(database: Database): AccountFactorStore {
+export type AccountFactorStore = ReturnType<typeof createAccountFactorStore>
+
+export function createAccountFactorStore(database: Database) {
   return {
-    async removePasskey({ id: accountId, uuid }, id, notices, now) {
+    /** It returns false if the account has no such passkey. */
+    async removePasskey(
+      { id: accountId, uuid }: Account,
+      id: string,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const removed = await updateLockedAccount(database, removePasskey, params, {
         at: now,
@@ -67,8 +67,15 @@ export function createAccountFactorStore(database: Database): AccountFactorStore
       })
       return removed !== null
     },
-    listIdentities: (accountId) => database.all(listIdentities, { accountId }),
-    async removeIdentity({ id: accountId, uuid }, id, notices, now) {
+    /** Oldest first. */
+    listIdentities: (accountId: number): Promise<AdministeredIdentity[]> =>
+      database.all(listIdentities, { accountId }),
+    async removeIdentity(
+      { id: accountId, uuid }: Account,
+      id: number,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const removed = await updateLockedAccount(database, removeIdentity, params, {
         at: now,

@@ -10,7 +10,7 @@ import { isUnavailable } from '../../../platform/postgres/failure.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Claim, IdempotencyStore, IdempotentCall, KeptAnswer } from './store.ts'
 
-export interface RepeatableCall {
+interface RepeatableCall {
   /** The header; undefined: the call is made, and nothing is kept. */
   key: string | undefined
   caller: { type: string; id: string | null }
@@ -19,7 +19,7 @@ export interface RepeatableCall {
   body: unknown
 }
 
-export interface Repeatable<Answer> {
+interface Repeatable<Answer> {
   /** `id`: for what it makes, where it can choose. */
   make(id: string): Promise<{ id: string | null; answer: Answer }>
   /**
@@ -35,7 +35,7 @@ export interface Idempotency {
 }
 
 /** The parts of a request that a route passes on. */
-export interface RepeatableRequest {
+interface RepeatableRequest {
   headers: Record<string, string | undefined>
   caller: { type: string; id: string | null }
   path: string

@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { idempotencyKeys } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 export interface IdempotentCall {
   /** The hash of caller and key. */
@@ -31,26 +31,6 @@ export interface Claim {
   madeId: string
   /** Another caller held it before, and was cut off: what it was to make may be there. */
   isTakenOver: boolean
-}
-
-export interface IdempotencyStore {
-  /**
-   * Of any number of callers one gets the claim, until `heldUntil`. It returns null where somebody holds it, or where
-   * it was answered; a key from before `forgotten` is free.
-   */
-  claim(call: IdempotentCall, heldUntil: Date, forgotten: Date, now: Date): Promise<Claim | null>
-  find(hash: Uint8Array, forgotten: Date): Promise<KeptAnswer | null>
-  finish(
-    hash: Uint8Array,
-    holder: string,
-    made: { id: string | null; status: number },
-    now: Date,
-  ): Promise<void>
-  /** It failed, and made nothing. */
-  release(hash: Uint8Array, holder: string): Promise<void>
-  /** It failed, and nobody knows what it made; it is not under way any more, and the next caller looks. */
-  abandon(hash: Uint8Array, holder: string, now: Date): Promise<void>
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 /** A call that was forgotten begins anew; one that was cut off is taken over with the id that it had. */
@@ -113,34 +93,41 @@ const abandon = defineStatement({
 
 const KEPT_DAYS = 1
 
-const sweep = createSweep({
-  name: 'idempotency.sweep',
-  table: idempotencyKeys,
-  key: sql`hash`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
-  order: sql`created_at`,
-})
+const sweep = createAgeSweep(idempotencyKeys, 'idempotency.sweep', sql`hash`, sql`created_at`)
 
-export function createIdempotencyStore(database: Database): IdempotencyStore {
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
+
+export function createIdempotencyStore(database: Database) {
   return {
-    async claim(call, heldUntil, forgotten, now) {
+    /**
+     * Of any number of callers one gets the claim, until `heldUntil`. It returns null where somebody holds it, or where
+     * it was answered; a key from before `forgotten` is free.
+     */
+    async claim(call: IdempotentCall, heldUntil: Date, forgotten: Date, now: Date): Promise<Claim | null> {
       const holder = randomUUID()
       const ownId = randomUUID()
       const params = { ...call, holder, madeId: ownId, heldUntil, forgotten, now }
       const row = await database.first(claim, params)
       return row && { holder, madeId: row.madeId, isTakenOver: row.madeId !== ownId }
     },
-    find: (hash, forgotten) => database.first(find, { hash, forgotten }),
-    async finish(hash, holder, { id, status }, now) {
+    find: (hash: Uint8Array, forgotten: Date): Promise<KeptAnswer | null> =>
+      database.first(find, { hash, forgotten }),
+    async finish(
+      hash: Uint8Array,
+      holder: string,
+      { id, status }: { id: string | null; status: number },
+      now: Date,
+    ): Promise<void> {
       await database.all(finish, { hash, holder, madeId: id, status, now })
     },
-    async release(hash, holder) {
+    /** It failed, and made nothing. */
+    async release(hash: Uint8Array, holder: string): Promise<void> {
       await database.all(release, { hash, holder })
     },
-    async abandon(hash, holder, now) {
+    /** It failed, and nobody knows what it made; it is not under way any more, and the next caller looks. */
+    async abandon(hash: Uint8Array, holder: string, now: Date): Promise<void> {
       await database.all(abandon, { hash, holder, now })
     },
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, KEPT_DAYS), limit }),
   }
 }

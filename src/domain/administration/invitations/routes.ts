@@ -1,4 +1,5 @@
 /** Invitations: made, listed and revoked. */
+
 import { Elysia, t } from 'elysia'
 import { component, namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
@@ -8,6 +9,7 @@ import { integer, listAnswer, nullable, optionalField, timeField } from '../../.
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
+import { detail } from '../access/operation-schema.ts'
 import { roleField } from '../directory/account-fields.ts'
 import type { Once } from '../idempotency/service.ts'
 import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
@@ -64,13 +66,6 @@ const revokedAnswer = namedObject(
   { status: t.Literal(200) },
   'Nobody uses it from now on.',
 )
-
-const detail = (operationId: string, summary: string, description: string) => ({
-  tags: ['Invitations'],
-  operationId,
-  summary,
-  description,
-})
 
 const body = t.Object({
   role_id: optionalField(roleField()),

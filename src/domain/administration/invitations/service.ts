@@ -15,7 +15,7 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import { groupLetters, randomLetters } from '../../messages/codes/letters.ts'
 import { type AdminCaller, scopesOf } from '../access/access.ts'
 
-export interface InvitationWish {
+interface InvitationWish {
   roleId?: number | string | null | undefined
   groups?: string[] | null | undefined
   domain?: string | null | undefined

@@ -80,7 +80,7 @@ const french: typeof english = {
   other: 'un échec inattendu ({status})',
 }
 
-export interface Fate {
+interface Fate {
   state: MessageState
   channel: Channel
   gateway: string | null

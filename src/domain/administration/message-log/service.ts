@@ -21,7 +21,7 @@ import type { Directory } from '../directory/service.ts'
 import type { MessageFilter, MessageLogStore } from './store.ts'
 import { type ListedMessage, type MessageState, messageStates } from './store.ts'
 
-export interface MessageQuery extends PageQuery {
+interface MessageQuery extends PageQuery {
   state?: string | undefined
   channel?: string | undefined
   gateway?: string | undefined
@@ -30,7 +30,7 @@ export interface MessageQuery extends PageQuery {
   to?: string | undefined
 }
 
-export interface SmsReportQuery extends PageQuery {
+interface SmsReportQuery extends PageQuery {
   days?: string | undefined
 }
 

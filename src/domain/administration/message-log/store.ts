@@ -45,14 +45,6 @@ export interface MessageFilter {
   since?: Date | undefined
 }
 
-export interface MessageLogStore {
-  /** Newest first, those before the message with this id (null: from the newest one). */
-  list(filter: MessageFilter, before: number | null, limit: number): Promise<ListedMessage[]>
-  find(id: number): Promise<ListedMessage | null>
-  /** It returns false where it was not refused, where its code is dead, or where nobody is left to send it to. */
-  retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean>
-}
-
 export const messageState = sql`
   case when finished_at is null then 'waiting'
        when receipt = 'delivered' then 'delivered'
@@ -153,9 +145,16 @@ const retry = defineStatement({
   returning id, ${aboutAccount} as account, channel, purpose`,
 })
 
-export function createMessageLogStore(database: Database): MessageLogStore {
+export type MessageLogStore = ReturnType<typeof createMessageLogStore>
+
+export function createMessageLogStore(database: Database) {
   return {
-    list({ account, destination, state, channel, gateway, since }, before, limit) {
+    /** Newest first, those before the message with this id (null: from the newest one). */
+    list(
+      { account, destination, state, channel, gateway, since }: MessageFilter,
+      before: number | null,
+      limit: number,
+    ): Promise<ListedMessage[]> {
       const params = {
         ...{ state: state ?? null, channel: channel ?? null, gateway: gateway ?? null, since: since ?? null },
         ...{ before, limit },
@@ -165,8 +164,9 @@ export function createMessageLogStore(database: Database): MessageLogStore {
         ? database.all(listAll, params)
         : database.all(listOfAccount, { account, ...params })
     },
-    find: (id) => database.first(find, { id }),
-    async retry(id, codeLifetimeSeconds, now) {
+    find: (id: number): Promise<ListedMessage | null> => database.first(find, { id }),
+    /** It returns false where it was not refused, where its code is dead, or where nobody is left to send it to. */
+    async retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean> {
       const params = { id, codeLifetimeSeconds, now }
       const retried = await changeAndRecord(database, retry, params, {
         at: now,

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import type { AccountTotals, EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'
 
-export interface HourRecord {
+interface HourRecord {
   at: string
   /** Registered, or made by an administrator. */
   accounts: number

@@ -34,14 +34,6 @@ export interface MessagesOfHour {
   count: number
 }
 
-export interface OverviewStore {
-  countAccounts(): Promise<AccountTotals>
-  /** Counts by the hour in which they happened; gathered failures count as often as they happened. */
-  countEvents(types: readonly EventType[], since: Date): Promise<EventsOfHour[]>
-  /** Counts messages by the hour in which they were queued. */
-  countMessages(since: Date): Promise<MessagesOfHour[]>
-}
-
 const countAccounts = defineStatement({
   name: 'overview.count_accounts',
   params: {},
@@ -82,10 +74,15 @@ const countMessages = defineStatement({
    group by 1, 2, 3, 4`,
 })
 
-export function createOverviewStore(database: Database): OverviewStore {
+export type OverviewStore = ReturnType<typeof createOverviewStore>
+
+export function createOverviewStore(database: Database) {
   return {
-    countAccounts: async () => (await database.first(countAccounts, {}))!,
-    countEvents: (types, since) => database.all(countEvents, { types: JSON.stringify(types), since }),
-    countMessages: (since) => database.all(countMessages, { since }),
+    countAccounts: async (): Promise<AccountTotals> => (await database.first(countAccounts, {}))!,
+    /** Counts by the hour in which they happened; gathered failures count as often as they happened. */
+    countEvents: (types: readonly EventType[], since: Date): Promise<EventsOfHour[]> =>
+      database.all(countEvents, { types: JSON.stringify(types), since }),
+    /** Counts messages by the hour in which they were queued. */
+    countMessages: (since: Date): Promise<MessagesOfHour[]> => database.all(countMessages, { since }),
   }
 }

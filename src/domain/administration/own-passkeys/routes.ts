@@ -1,4 +1,5 @@
 /** The own passkeys of the administrator who is signed in on the page, which is the only client of these. */
+
 import { Elysia, t } from 'elysia'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
@@ -8,15 +9,9 @@ import { attestationField } from '../../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { NAME_CHARACTERS } from '../../sign-in/passkeys/passkey.ts'
 import { type AdminCaller, administratorOf } from '../access/access.ts'
+import { detail } from '../access/operation-schema.ts'
 import { passkeyRecord, passkeySchema } from '../factors/passkey-schema.ts'
 import type { OwnPasskeys } from './service.ts'
-
-const detail = (operationId: string, summary: string, description: string) => ({
-  tags: ['Session'],
-  operationId,
-  summary,
-  description,
-})
 
 export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCaller>, passkeys: OwnPasskeys) {
   return new Elysia({ name: 'own-passkeys', prefix: '/admin/v1/session/passkeys' })

@@ -38,7 +38,7 @@ import type { Directory } from '../directory/service.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
 /** An account to make, as it was asked for. */
-export interface WantedAccount {
+interface WantedAccount {
   email?: string | null | undefined
   phone?: string | null | undefined
   password?: string | null | undefined

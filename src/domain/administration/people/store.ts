@@ -17,7 +17,11 @@ import {
   updateLockedAccount,
 } from '../../accounts/accounts/account-sql.ts'
 import { putContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
-import { addByAdministrator, endWaitingFor } from '../../accounts/accounts/opening-sql.ts'
+import {
+  addByAdministrator,
+  endWaitingFor,
+  madeAccountParamTypes,
+} from '../../accounts/accounts/opening-sql.ts'
 import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
@@ -50,38 +54,6 @@ export interface MadeAccount {
   language: Language
 }
 
-export interface PeopleStore {
-  /**
-   * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is
-   * made with the account or not at all. It returns false if one of the contacts belongs to another account. A username
-   * that is, or was, somebody else's: `username_taken`.
-   */
-  create(
-    account: MadeAccount,
-    identifiers: Identifier[],
-    invitation: PreparedCode | null,
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
-   * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
-   */
-  putContact(
-    account: Account,
-    identifier: Email | Phone,
-    verified: boolean,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'put' | 'taken' | 'gone'>
-  /** `last`: it is the only verified contact. */
-  removeContact(
-    account: Account,
-    kind: Identifier['kind'],
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'removed' | 'not_found' | 'last' | 'gone'>
-}
-
 const endWaiting = defineStatement({
   name: 'people.end_waiting',
   params: { key: 'text' },
@@ -96,26 +68,9 @@ const endWaitingElsewhere = defineStatement({
 
 const create = defineStatement({
   name: 'people.create',
-  params: {
-    uuid: 'uuid',
-    email: 'text?',
-    emailKey: 'text?',
-    phone: 'text?',
-    passwordDigest: 'text?',
-    accountableType: 'text',
-    accountableId: 'bigint?',
-    roleId: 'int',
-    metadata: 'text?',
-    username: 'text?',
-    groups: 'text?',
-    profile: 'text?',
-    language: 'text',
-    waitingFor: 'text?',
-    verified: 'boolean',
-    now: 'timestamptz',
-  },
+  params: madeAccountParamTypes,
   row: { id: 'bigint' },
-  sql: (p) => addByAdministrator(p),
+  sql: addByAdministrator,
 })
 
 const endClaimsOf = (kind: Identifier['kind']) =>
@@ -131,7 +86,7 @@ const endClaimsOf = (kind: Identifier['kind']) =>
 const endClaims = { email: endClaimsOf('email'), phone: endClaimsOf('phone') }
 
 /** It runs in the transaction in which an account has verified these contacts. */
-export async function endClaimsTo(transaction: Executor, accountId: number, identifiers: Identifier[]) {
+async function endClaimsTo(transaction: Executor, accountId: number, identifiers: Identifier[]) {
   for (const { kind, key } of identifiers) await transaction.all(endClaims[kind], { accountId, key })
 }
 
@@ -209,9 +164,50 @@ export const isTaken = (error: unknown) =>
     violates(error, index),
   )
 
-export function createPeopleStore(database: Database): PeopleStore {
+export type PeopleStore = ReturnType<typeof createPeopleStore>
+
+export function createPeopleStore(database: Database) {
   return {
-    async putContact({ id: accountId, uuid, ...before }, identifier, verified, notices, now) {
+    /**
+     * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is
+     * made with the account or not at all. It returns false if one of the contacts belongs to another account. A username
+     * that is, or was, somebody else's: `username_taken`.
+     */
+    async create(
+      account: MadeAccount,
+      identifiers: Identifier[],
+      invitation: PreparedCode | null,
+      now: Date,
+    ): Promise<boolean> {
+      const write = () =>
+        database.transaction(async (transaction) => {
+          for (const { key } of identifiers) await transaction.all(endWaiting, { key })
+          const made = (await transaction.first(create, paramsOf(account, identifiers, now)))!
+          if (account.username && !(await takeUsername(transaction, account.username, account.uuid)))
+            throw new AppError('username_taken')
+          if (account.verified) await endClaimsTo(transaction, made.id, identifiers)
+          await recordEvents(transaction, eventsOf(account), now)
+          if (invitation) await putAccountCode(transaction, { ...made, uuid: account.uuid }, invitation, now)
+          return true
+        })
+      try {
+        return await retryDeadlocks(write)
+      } catch (error) {
+        if (isTaken(error)) return false
+        throw error
+      }
+    },
+    /**
+     * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
+     * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
+     */
+    async putContact(
+      { id: accountId, uuid, ...before }: Account,
+      identifier: Email | Phone,
+      verified: boolean,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'put' | 'taken' | 'gone'> {
       const { kind, key, destination } = identifier
       const write = () =>
         database.transaction(async (transaction) => {
@@ -232,7 +228,13 @@ export function createPeopleStore(database: Database): PeopleStore {
         throw error
       }
     },
-    async removeContact({ id: accountId, uuid }, kind, notices, now) {
+    /** `last`: it is the only verified contact. */
+    async removeContact(
+      { id: accountId, uuid }: Account,
+      kind: Identifier['kind'],
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'removed' | 'not_found' | 'last' | 'gone'> {
       const params = { accountId, now, ...noticeParams(notices) }
       const row = await updateLockedAccount(database, remove[kind], params, {
         at: now,
@@ -242,25 +244,6 @@ export function createPeopleStore(database: Database): PeopleStore {
       if (row === null) return 'gone'
       if (!row.found) return 'not_found'
       return row.removed ? 'removed' : 'last'
-    },
-    async create(account, identifiers, invitation, now) {
-      const write = () =>
-        database.transaction(async (transaction) => {
-          for (const { key } of identifiers) await transaction.all(endWaiting, { key })
-          const made = (await transaction.first(create, paramsOf(account, identifiers, now)))!
-          if (account.username && !(await takeUsername(transaction, account.username, account.uuid)))
-            throw new AppError('username_taken')
-          if (account.verified) await endClaimsTo(transaction, made.id, identifiers)
-          await recordEvents(transaction, eventsOf(account), now)
-          if (invitation) await putAccountCode(transaction, { ...made, uuid: account.uuid }, invitation, now)
-          return true
-        })
-      try {
-        return await retryDeadlocks(write)
-      } catch (error) {
-        if (isTaken(error)) return false
-        throw error
-      }
     },
   }
 }

@@ -80,7 +80,7 @@ export const revokeToken = (transaction: Executor, token: string, now: Date) =>
   untilNone(() => transaction.all(revokeOne, { token, now }))
 
 /** The rights that somebody still has. */
-export interface Allowed {
+interface Allowed {
   /** The scopes that their tokens may have. */
   scopes: readonly string[]
   /** They may be shown temporary access codes. */

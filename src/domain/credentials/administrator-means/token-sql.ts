@@ -2,23 +2,22 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { administrationTokens } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep } from '../../../platform/postgres/sweep.ts'
 
-export const addToken = (
-  p: Placeholders<
-    | 'uuid'
-    | 'hash'
-    | 'name'
-    | 'scopes'
-    | 'addresses'
-    | 'createdAt'
-    | 'expiresAt'
-    | 'creatorType'
-    | 'creatorId'
-    | 'creatorName'
-  >,
-  where: SQL,
-): SQL => sql`
+export const newTokenParamTypes = {
+  uuid: 'uuid',
+  hash: 'bytea',
+  name: 'text',
+  scopes: 'text',
+  addresses: 'text',
+  createdAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+  creatorType: 'text',
+  creatorId: 'text?',
+  creatorName: 'text?',
+} as const
+
+export const addToken = (p: Placeholders<keyof typeof newTokenParamTypes>, where: SQL): SQL => sql`
   insert into ${administrationTokens} (uuid, hash, name, scopes, addresses, created_at, expires_at, creator_type,
                                        creator_id, creator_name)
   select ${p.uuid}, ${p.hash}, ${p.name}, ${p.scopes}::jsonb, ${p.addresses}::jsonb, ${p.createdAt}, ${p.expiresAt},
@@ -34,11 +33,9 @@ export const revokeTokens = (p: Placeholders<'now'>, where: SQL, source?: SQL): 
 export const noteTokenUse = (p: Placeholders<'uuid' | 'now'>): SQL =>
   sql`update ${administrationTokens} set last_used_at = ${p.now} where uuid = ${p.uuid}`
 
-export const sweepTokens = createSweep({
-  name: 'administration_tokens.sweep',
-  table: administrationTokens,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`expires_at < ${p.before}`,
-  order: sql`expires_at`,
-})
+export const sweepTokens = createAgeSweep(
+  administrationTokens,
+  'administration_tokens.sweep',
+  sql`id`,
+  sql`expires_at`,
+)

@@ -13,7 +13,7 @@ import {
   type Statement,
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import { sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
@@ -29,7 +29,7 @@ import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
 
 /** An authenticator app that waits for its first code. */
-export interface TotpFactor {
+interface TotpFactor {
   sealedSecret: Uint8Array
 }
 
@@ -40,50 +40,6 @@ export interface Enabling {
   /** The tag of the session's device: the only one that stays known. */
   keptDevice: Uint8Array | null
   notices: NewMessage[]
-}
-
-export interface EnrolmentStore {
-  /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
-  putEnrolment(signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean>
-  /** The waiting app, if it was created after `since`. */
-  findEnrolment(accountId: number, since: Date): Promise<TotpFactor | null>
-  /**
-   * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
-   * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
-   * meanwhile.
-   */
-  enable(
-    signedIn: AccountSession,
-    method: 'code' | 'passkey',
-    enabling: Enabling,
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
-   * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
-   */
-  confirmEnrolment(
-    signedIn: AccountSession,
-    enabling: Enabling & { totp: NonNullable<FactorTry['totp']> },
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
-   * meanwhile.
-   */
-  disable(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /**
-   * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
-   * meanwhile.
-   */
-  putRecoveryCodes(
-    signedIn: AccountSession,
-    recoveryHashes: Uint8Array[],
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<boolean>
-  /** Removes apps whose first code never came, and returns their number. */
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 type AccountParams = { accountId: number }
@@ -242,16 +198,16 @@ const about = ({ account }: AccountSession, type: EventType, data: EventData = {
 /** An app that waits for its first code cannot be confirmed after half an hour. */
 const ENROLMENT_DAYS = 1
 
-const sweep = createSweep({
-  name: 'authenticators.sweep_enrolments',
-  table: totpEnrolments,
-  key: sql`account_id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
-  order: sql`created_at`,
-})
+const sweep = createAgeSweep(
+  totpEnrolments,
+  'authenticators.sweep_enrolments',
+  sql`account_id`,
+  sql`created_at`,
+)
 
-export function createEnrolmentStore(database: Database): EnrolmentStore {
+export type EnrolmentStore = ReturnType<typeof createEnrolmentStore>
+
+export function createEnrolmentStore(database: Database) {
   /** It is true when the account was as the change expects it. */
   const change = async <Params extends AccountParams>(
     query: Statement<Params, { id: number }>,
@@ -263,32 +219,67 @@ export function createEnrolmentStore(database: Database): EnrolmentStore {
   }
 
   return {
-    putEnrolment: (signedIn, secret, at) =>
-      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret: secret, now: at }),
-    findEnrolment: (account, since) => database.first(findEnrolment, { accountId: account, since }),
-    enable: (signedIn, method, enabling, at) =>
-      change(enable, enablingParams(signedIn, enabling, at), {
-        at,
+    /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
+    putEnrolment: (signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean> =>
+      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret, now }),
+    /** The waiting app, if it was created after `since`. */
+    findEnrolment: (accountId: number, since: Date): Promise<TotpFactor | null> =>
+      database.first(findEnrolment, { accountId, since }),
+    /**
+     * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
+     * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
+     * meanwhile.
+     */
+    enable: (
+      signedIn: AccountSession,
+      method: 'code' | 'passkey',
+      enabling: Enabling,
+      now: Date,
+    ): Promise<boolean> =>
+      change(enable, enablingParams(signedIn, enabling, now), {
+        at: now,
         events: [about(signedIn, 'two_factor.enabled', { method })],
       }),
-    confirmEnrolment: (signedIn, { totp, ...enabling }, at) =>
+    /**
+     * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
+     * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
+     */
+    confirmEnrolment: (
+      signedIn: AccountSession,
+      { totp, ...enabling }: Enabling & { totp: NonNullable<FactorTry['totp']> },
+      now: Date,
+    ): Promise<boolean> =>
       change(
         confirmEnrolment,
-        { ...enablingParams(signedIn, enabling, at), ...totp },
-        { at, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
+        { ...enablingParams(signedIn, enabling, now), ...totp },
+        { at: now, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
       ),
-    disable: (signedIn, notices, at) =>
+    /**
+     * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
+     * meanwhile.
+     */
+    disable: (signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean> =>
       change(
         disable,
-        { ...ownerParams(signedIn), ...noticeParams(notices), now: at },
-        { at, events: [about(signedIn, 'two_factor.disabled')] },
+        { ...ownerParams(signedIn), ...noticeParams(notices), now },
+        { at: now, events: [about(signedIn, 'two_factor.disabled')] },
       ),
-    putRecoveryCodes: (signedIn, hashes, notices, at) =>
+    /**
+     * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
+     * meanwhile.
+     */
+    putRecoveryCodes: (
+      signedIn: AccountSession,
+      recoveryHashes: Uint8Array[],
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> =>
       change(
         putRecoveryCodes,
-        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(hashes), now: at },
-        { at, events: [about(signedIn, 'recovery_codes.replaced')] },
+        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(recoveryHashes), now },
+        { at: now, events: [about(signedIn, 'recovery_codes.replaced')] },
       ),
-    sweep: (at, limit) => sweep(database, { before: daysBefore(at, ENROLMENT_DAYS), limit }),
+    /** Removes apps whose first code never came, and returns their number. */
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, ENROLMENT_DAYS), limit }),
   }
 }

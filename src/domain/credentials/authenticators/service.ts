@@ -5,7 +5,7 @@
  * codes work instead, and after them codes that are sent.
  */
 
-import { AppError } from '../../../errors.ts'
+import { AppError, type SetUpFactor } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
@@ -19,7 +19,7 @@ import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
-import type { FactorStore, RemovalEnd, StoredFactors } from './store.ts'
+import type { FactorStore, StoredFactors } from './store.ts'
 import { createTotp, type NewTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
@@ -52,7 +52,7 @@ export interface Authenticators {
    * Somebody has just used the factor, which is not lost then: ends a removal of two factors that waits, and tells the owner
    * and the operator. Does nothing where none waits.
    */
-  endRemoval(account: Account, by: RemovalEnd): Promise<void>
+  endRemoval(account: Account, by: SetUpFactor): Promise<void>
   /** Tells whether the typed text has the form of a recovery code. */
   isRecoveryCode(typed: string): boolean
   /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
@@ -131,7 +131,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
     return codes
   }
 
-  async function endRemoval(account: Account, by: RemovalEnd): Promise<void> {
+  async function endRemoval(account: Account, by: SetUpFactor): Promise<void> {
     const { removalAt } = await store.find(account.id, config.passkeys.rpId)
     if (removalAt === null) return
     const about = await notices.about(account, 'two_factor_kept')

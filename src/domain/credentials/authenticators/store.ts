@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm'
+import type { SetUpFactor } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import {
   accounts,
@@ -37,9 +38,6 @@ export interface StoredFactors {
   removalAt: Date | null
 }
 
-/** The factor whose use shows that nobody lost it. */
-export type RemovalEnd = 'totp' | 'passkey'
-
 /** The stored factors that an attempt matched; null for each that it did not match. */
 export interface FactorTry {
   /** The app whose code it was, and the time step of the code. */
@@ -48,27 +46,6 @@ export interface FactorTry {
   recoveryHash: Uint8Array | null
   /** The app that the recovery code replaces, because its secret cannot be decrypted any more. */
   lostApp: Uint8Array | null
-}
-
-export interface FactorStore {
-  /** It returns empty for an account without factors, and for an id that no account has (0), in the same time. */
-  find(accountId: number, rpId: string | null): Promise<StoredFactors>
-  /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
-  noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date): Promise<boolean>
-  /** The apps in use, by account and after that one. */
-  listApps(afterAccountId: number, limit: number): Promise<{ accountId: number; sealedSecret: Uint8Array }[]>
-  /** Replaces the secret of the app in use by the same one sealed anew, unless it is not the same any more. */
-  putSealed(accountId: number, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
-  /**
-   * Uses up the time step or the recovery code; false if it was used before. A notice after a recovery code says how
-   * many are left.
-   */
-  use(accountId: number, factorTry: FactorTry, now: Date): Promise<boolean>
-  /**
-   * Ends a removal of two factors that waits, and queues the notices. It returns false where none waits: of any callers
-   * one ends it.
-   */
-  endRemoval(account: Account, by: RemovalEnd, notices: NewMessage[], now: Date): Promise<boolean>
 }
 
 /** It goes to the verified e-mail address, else to the phone; at most ten go before new codes are made. */
@@ -177,40 +154,65 @@ const endRemoval = defineStatement({
   select account_id from ended`,
 })
 
-export function createFactorStore(database: Database): FactorStore {
+export type FactorStore = ReturnType<typeof createFactorStore>
+
+export function createFactorStore(database: Database) {
   return {
-    async find(account, rpId) {
-      const row = (await database.first(find, { accountId: account, rpId }))!
+    /** It returns empty for an account without factors, and for an id that no account has (0), in the same time. */
+    async find(accountId: number, rpId: string | null): Promise<StoredFactors> {
+      const row = (await database.first(find, { accountId, rpId }))!
       const hashes: string[] = JSON.parse(row.recoveryHashes)
       return { ...row, recoveryHashes: hashes.map((hash) => Buffer.from(hash, 'hex')) }
     },
-    async noteLoss(account, lostApp, notices, at) {
-      const params = { accountId: account, sealedSecret: lostApp, now: at, ...noticeParams(notices) }
+    /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
+    async noteLoss(
+      accountId: number,
+      lostApp: Uint8Array,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> {
+      const params = { accountId, sealedSecret: lostApp, now, ...noticeParams(notices) }
       return (await database.first(noteLoss, params)) !== null
     },
-    endRemoval: async ({ id: accountId, uuid }, by, notices, at) => {
-      const params = { accountId, now: at, ...noticeParams(notices) }
-      const data: EventData = { stopped: 'two_factor_removal', by }
-      const eventsOf = (): NewEvent[] => [{ type: 'undo.used', account: uuid, data }]
-      return (await changeAndRecord(database, endRemoval, params, { at, eventsOf })) !== null
-    },
-    listApps: (after, limit) => database.all(listApps, { accountId: after, limit }),
-    async putSealed(accountId, sealed) {
+    /** The apps in use, by account and after that one. */
+    listApps: (afterAccountId: number, limit: number) =>
+      database.all(listApps, { accountId: afterAccountId, limit }),
+    /** Replaces the secret of the app in use by the same one sealed anew, unless it is not the same any more. */
+    async putSealed(accountId: number, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> {
       await database.all(putSealed, { accountId, ...sealed })
     },
-    async use(account, { totp, recoveryHash, lostApp }, at) {
+    /**
+     * Uses up the time step or the recovery code; false if it was used before. A notice after a recovery code says how
+     * many are left.
+     */
+    async use(accountId: number, { totp, recoveryHash, lostApp }: FactorTry, now: Date): Promise<boolean> {
       const params = {
-        accountId: account,
+        accountId,
         sealedSecret: totp?.sealedSecret ?? null,
         step: totp?.step ?? null,
         recoveryHash,
         lostApp,
-        now: at,
+        now,
       }
       if (recoveryHash === null) return (await database.first(use, params)) !== null
       const eventsOf = ({ recovered }: { recovered: string | null }): NewEvent[] =>
         recovered === null ? [] : [{ type: 'recovery_code.used', account: recovered }]
-      return (await changeAndRecord(database, use, params, { at, eventsOf })) !== null
+      return (await changeAndRecord(database, use, params, { at: now, eventsOf })) !== null
+    },
+    /**
+     * The use of the factor `by` ends a removal of two factors that waits, and queues the notices. It returns false where
+     * none waits: of any callers one ends it.
+     */
+    endRemoval: async (
+      { id: accountId, uuid }: Account,
+      by: SetUpFactor,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> => {
+      const params = { accountId, now, ...noticeParams(notices) }
+      const data: EventData = { stopped: 'two_factor_removal', by }
+      const eventsOf = (): NewEvent[] => [{ type: 'undo.used', account: uuid, data }]
+      return (await changeAndRecord(database, endRemoval, params, { at: now, eventsOf })) !== null
     },
   }
 }

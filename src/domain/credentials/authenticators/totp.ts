@@ -15,7 +15,7 @@ export interface NewTotp {
   uri: string
 }
 
-export interface Totp {
+interface Totp {
   /** `label` tells the person which account of the service it is for. */
   create(label: string): NewTotp
   /** False if the secret was sealed under another server secret, or is damaged. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../../platform/clock.ts'
 const LIFETIME_SECONDS = 3600
 const RENEWED_BEFORE_SECONDS = 600
 
-export interface AppleKey {
+interface AppleKey {
   teamId: string
   keyId: string
   /** PEM, P-256. */

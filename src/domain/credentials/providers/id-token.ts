@@ -27,7 +27,7 @@ export interface IdTokenClaims extends JWTPayload {
   refusedFrom: Date
 }
 
-export interface IdTokenChecks {
+interface IdTokenChecks {
   nonce: string
   /** One of them must be meant. */
   audiences: string[]
@@ -40,7 +40,7 @@ interface Options {
   clock: Clock
 }
 
-export type IdTokenVerifier = (idToken: string, checks: IdTokenChecks) => Promise<IdTokenClaims>
+type IdTokenVerifier = (idToken: string, checks: IdTokenChecks) => Promise<IdTokenClaims>
 
 /** Throws ProviderFailure and jose's errors. `iss` of what it gives is the published spelling. */
 export function createIdTokenVerifier({ metadata, keys, issuerAliases, clock }: Options): IdTokenVerifier {

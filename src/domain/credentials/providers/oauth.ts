@@ -16,7 +16,7 @@ import { toProviderFailure } from './failure.ts'
 import type { OAuthPreset } from './presets.ts'
 import { type Provider, ProviderFailure, type ProviderIdentity } from './provider.ts'
 
-export interface OAuthOptions {
+interface OAuthOptions {
   name: string
   preset: OAuthPreset
   clientId: string

@@ -22,7 +22,7 @@ import { toProviderFailure, toUnavailable } from './failure.ts'
 import { createIdTokenVerifier, type IdTokenClaims } from './id-token.ts'
 import { type Provider, ProviderFailure, type ProviderIdentity } from './provider.ts'
 
-export interface OpenIdOptions {
+interface OpenIdOptions {
   name: string
   label: string
   issuer: string

@@ -2,7 +2,7 @@
 import type { SocialProviderConfig } from '../../../platform/config/types.ts'
 import { type Authority, appleAuthority, googleAuthority, microsoftAuthority } from './authority.ts'
 
-export type Preset = NonNullable<SocialProviderConfig['preset']>
+type Preset = NonNullable<SocialProviderConfig['preset']>
 
 export interface OpenIdPreset {
   protocol: 'openid'

@@ -9,7 +9,7 @@ export interface ProviderIdentity {
   email: ProviderEmail | null
 }
 
-export interface ProviderEmail {
+interface ProviderEmail {
   address: Email
   /** The provider's word is as good as a code sent there (see authority.ts). */
   authoritative: boolean

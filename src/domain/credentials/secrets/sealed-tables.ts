@@ -3,7 +3,7 @@ import type { KeyStore } from '../../sessions/tokens/key-store.ts'
 import type { FactorStore } from '../authenticators/store.ts'
 import type { SecretStore } from './store.ts'
 
-export interface SealedRow {
+interface SealedRow {
   label: string
   box: Uint8Array
   /** Puts another box in the place of this one, unless it was replaced meanwhile. */

@@ -26,7 +26,7 @@ export interface SecretStatus {
   lostRows: number
 }
 
-export interface PreviousSecret {
+interface PreviousSecret {
   id: string
   /** Every replica that runs accepts it. It is false also while a replica may not have said so yet. */
   acceptedEverywhere: boolean

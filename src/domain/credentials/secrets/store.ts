@@ -24,17 +24,6 @@ export interface SecretUse {
   missingAt: Date | null
 }
 
-export interface SecretStore {
-  listLastingKeys(): Promise<SealedLastingKey[]>
-  /** Adds the key where there is none, or puts it in the place of `instead` if that still stands there. */
-  putLastingKey(key: SealedLastingKey, instead: Uint8Array | null): Promise<void>
-  /** Notes which secrets a replica has now; the others that are known are missing there. */
-  noteUse(secrets: { current: string; accepted: string[] }, now: Date): Promise<void>
-  listUses(): Promise<SecretUse[]>
-  /** It returns true for one replica until then. */
-  claimRound(current: string, until: Date, now: Date): Promise<boolean>
-}
-
 const listLastingKeys = defineStatement({
   name: 'secrets.list_lasting_keys',
   params: {},
@@ -82,17 +71,22 @@ const claimRound = defineStatement({
   returning id`,
 })
 
-export function createSecretStore(database: Database): SecretStore {
+export type SecretStore = ReturnType<typeof createSecretStore>
+
+export function createSecretStore(database: Database) {
   return {
-    listLastingKeys: () => database.all(listLastingKeys, {}),
-    async putLastingKey({ label, sealedKey }, instead) {
+    listLastingKeys: (): Promise<SealedLastingKey[]> => database.all(listLastingKeys, {}),
+    /** Adds the key where there is none, or puts it in the place of `instead` if that still stands there. */
+    async putLastingKey({ label, sealedKey }: SealedLastingKey, instead: Uint8Array | null): Promise<void> {
       await database.all(putLastingKey, { label, sealedKey, instead })
     },
-    async noteUse({ current, accepted }, now) {
+    /** Notes which secrets a replica has now; the others that are known are missing there. */
+    async noteUse({ current, accepted }: { current: string; accepted: string[] }, now: Date): Promise<void> {
       await database.all(noteUse, { current, accepted: JSON.stringify(accepted), now })
     },
-    listUses: () => database.all(listUses, {}),
-    claimRound: async (current, until, now) =>
+    listUses: (): Promise<SecretUse[]> => database.all(listUses, {}),
+    /** It returns true for one replica until then. */
+    claimRound: async (current: string, until: Date, now: Date): Promise<boolean> =>
       (await database.first(claimRound, { current, until, now })) !== null,
   }
 }

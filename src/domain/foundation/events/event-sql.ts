@@ -25,7 +25,7 @@ export const eventParamTypes = {
   eventAt: 'timestamptz',
 } as const
 
-export type EventParams = ValuesOf<typeof eventParamTypes>
+type EventParams = ValuesOf<typeof eventParamTypes>
 
 /**
  * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:

@@ -7,8 +7,8 @@ export interface PageQuery {
   cursor?: string | undefined
 }
 
-export const DEFAULT_LIMIT = 50
-export const MAXIMUM_LIMIT = 200
+const DEFAULT_LIMIT = 50
+const MAXIMUM_LIMIT = 200
 
 export interface Page<Item> {
   items: Item[]

@@ -45,30 +45,6 @@ export interface GatheredFailures {
   at: Date
 }
 
-export interface EventStore {
-  /** Events that change no row, such as looking at an account. */
-  add(recorded: NewEvent[], at: Date): Promise<void>
-  /** Newest first: the events before the one with this id (null: from the newest one). */
-  list(filter: EventFilter, before: number | null, limit: number): Promise<StoredEvent[]>
-  /** Oldest first: the events after the one with this id, up to the one with the other. */
-  follow(filter: EventFilter, after: number, upTo: number, limit: number): Promise<StoredEvent[]>
-  /** The same for everybody, without what a filter does not look at. */
-  news(after: number, upTo: number, limit: number): Promise<NewsOfEvent[]>
-  /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
-  lastId(): Promise<number>
-  /**
-   * The transactions that are open now and may have drawn an id. A transaction that is not among them and draws an id
-   * later draws a greater one than `lastId` returned before. One that has drawn an id and is not among them has ended,
-   * and every later statement sees what it committed.
-   */
-  openWriters(): Promise<string[]>
-  /** Adds to the count of this hour, or writes its event; lists of people are counted in the same way. */
-  addFailures(failures: GatheredFailures[]): Promise<void>
-  sweep(now: Date, limit: number): Promise<number>
-  /** Deletes addresses and devices. */
-  sweepDetails(now: Date, limit: number): Promise<number>
-}
-
 /** `actors`: JSON. */
 const filterParamTypes = {
   type: 'text?',
@@ -233,20 +209,35 @@ interface Retention {
   addressRetentionSeconds: number
 }
 
-export function createEventStore(database: Database, retention: Retention): EventStore {
+export type EventStore = ReturnType<typeof createEventStore>
+
+export function createEventStore(database: Database, retention: Retention) {
   const secondsBefore = (now: Date, seconds: number) => daysBefore(now, seconds / 86_400)
   return {
-    add: (recorded, at) => recordEvents(database, recorded, at),
-    async list(wanted, before, limit) {
+    /** Events that change no row, such as looking at an account. */
+    add: (recorded: NewEvent[], at: Date): Promise<void> => recordEvents(database, recorded, at),
+    /** Newest first: the events before the one with this id (null: from the newest one). */
+    async list(wanted: EventFilter, before: number | null, limit: number): Promise<StoredEvent[]> {
       const query = wanted.account === undefined ? listAll : listOfAccount
       return (await database.all(query, { ...filterParams(wanted), before, limit })).map(toEvent)
     },
-    follow: async (wanted, after, upTo, limit) =>
+    /** Oldest first: the events after the one with this id, up to the one with the other. */
+    follow: async (wanted: EventFilter, after: number, upTo: number, limit: number): Promise<StoredEvent[]> =>
       (await database.all(follow, { ...filterParams(wanted), after, upTo, limit })).map(toEvent),
-    news: (after, upTo, limit) => database.all(news, { after, upTo, limit }),
-    lastId: async () => (await database.first(lastId, {}))?.lastId ?? 0,
-    openWriters: async () => (await database.all(openWriters, {})).map(({ writer }) => writer),
-    async addFailures(failures) {
+    /** The same for everybody, without what a filter does not look at. */
+    news: (after: number, upTo: number, limit: number): Promise<NewsOfEvent[]> =>
+      database.all(news, { after, upTo, limit }),
+    /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
+    lastId: async (): Promise<number> => (await database.first(lastId, {}))?.lastId ?? 0,
+    /**
+     * The transactions that are open now and may have drawn an id. A transaction that is not among them and draws an id
+     * later draws a greater one than `lastId` returned before. One that has drawn an id and is not among them has ended,
+     * and every later statement sees what it committed.
+     */
+    openWriters: async (): Promise<string[]> =>
+      (await database.all(openWriters, {})).map(({ writer }) => writer),
+    /** Adds to the count of this hour, or writes its event; lists of people are counted in the same way. */
+    async addFailures(failures: GatheredFailures[]): Promise<void> {
       const rows = JSON.stringify(
         failures.map(({ actor, ...failure }) => ({
           ...failure,
@@ -264,11 +255,12 @@ export function createEventStore(database: Database, retention: Retention): Even
         return write()
       })
     },
-    async sweep(now, limit) {
+    async sweep(now: Date, limit: number): Promise<number> {
       const params = { before: secondsBefore(now, retention.retentionSeconds), limit }
       return (await database.first(sweep, params))?.removed ?? 0
     },
-    async sweepDetails(now, limit) {
+    /** Deletes addresses and devices. */
+    async sweepDetails(now: Date, limit: number): Promise<number> {
       const params = { before: secondsBefore(now, retention.addressRetentionSeconds), limit }
       return (await database.first(sweepDetails, params))?.removed ?? 0
     },

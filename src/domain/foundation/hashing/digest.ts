@@ -24,7 +24,7 @@ const MAXIMUM_ADDON_ITERATIONS = 10
 /** Shown in place of salt and hash. */
 const HIDDEN = '…'
 
-export type Digest =
+type Digest =
   | {
       algorithm: 'argon2id' | 'argon2i' | 'argon2d'
       memoryKib: number

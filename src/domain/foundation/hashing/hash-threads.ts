@@ -31,7 +31,7 @@ export type HashJob =
 /**
  * The new digest, or whether the password is right and its renewed digest. It is null if Bun.password refused the job.
  */
-export type HashResult = string | { right: boolean; newDigest: string | null } | null
+type HashResult = string | { right: boolean; newDigest: string | null } | null
 
 export interface HashThreads {
   /** The number of jobs that run or wait. */

@@ -16,7 +16,7 @@ const MAXIMUM_UNITS = MAXIMUM_CODE_POINTS * 8
 
 const commonLines: string = commonPasswordLines()
 
-export interface PasswordRules {
+interface PasswordRules {
   /** It counts code points after NFKC. */
   minimumLength: number
   /** The words that everybody would try at this service first, folded: those of its name and of its host. */
@@ -38,7 +38,7 @@ export function createPasswordRules(
   }
 }
 
-export type PasswordForm =
+type PasswordForm =
   | { ok: true; password: string; codePoints: number }
   | { ok: false; code: Extract<FieldErrorCode, 'too_long' | 'invalid_characters'> }
 

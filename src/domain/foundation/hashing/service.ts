@@ -13,14 +13,14 @@ import { normalizePassword } from './password.ts'
 import type { DigestStore } from './store.ts'
 import { createStoredWork, workOf } from './stored-work.ts'
 
-export interface PasswordResult {
+interface PasswordResult {
   right: boolean
   /** Null, unless the password is right and its digest has older parameters than today's. */
   newDigest: string | null
 }
 
 /** The caller for whom a password is hashed. */
-export interface HashCaller {
+interface HashCaller {
   /**
    * True for a session and for a known device. They may also take the reserved places of the queue, and are served
    * before all others, so that strangers who fill the queue keep no owner out.
@@ -28,7 +28,7 @@ export interface HashCaller {
   owner?: boolean
 }
 
-export interface HeldPlace {
+interface HeldPlace {
   /** Gives the place up, or hands it to the check that begins. May be called again. */
   release(): void
 }

@@ -8,14 +8,6 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
-export interface DigestStore {
-  /**
-   * The parameters of the digests of up to `limit` accounts after this id, each once, as `workOf` names them. `last` is
-   * the id to continue after; null if there are no more accounts.
-   */
-  listWork(after: number, limit: number): Promise<{ works: string[]; last: number | null }>
-}
-
 /** Digests of bcrypt differ from the seventh character on, all others from their fourth dollar sign on. */
 const groups = defineStatement({
   name: 'hashing.groups',
@@ -30,9 +22,15 @@ const groups = defineStatement({
    group by work`,
 })
 
-export function createDigestStore(database: Database): DigestStore {
+export type DigestStore = ReturnType<typeof createDigestStore>
+
+export function createDigestStore(database: Database) {
   return {
-    async listWork(after, limit) {
+    /**
+     * The parameters of the digests of up to `limit` accounts after this id, each once, as `workOf` names them. `last` is
+     * the id to continue after; null if there are no more accounts.
+     */
+    async listWork(after: number, limit: number): Promise<{ works: string[]; last: number | null }> {
       const found = await database.all(groups, { after, limit })
       const count = found.reduce((sum, group) => sum + group.count, 0)
       return {

@@ -16,7 +16,7 @@ import { decoyDigest } from '../decoys/decoys.ts'
 import { parseDigest } from './digest.ts'
 import type { DigestStore } from './store.ts'
 
-export interface StoredWork {
+interface StoredWork {
   /**
    * Begins to read the table unless that has begun; resolves after the first piece, when a small table is known. Never
    * rejects.

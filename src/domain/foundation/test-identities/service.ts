@@ -17,7 +17,7 @@ export interface TestIdentity {
   code: string
 }
 
-export interface ListedIdentity {
+interface ListedIdentity {
   /** Masked. */
   identifier: string
   until: string

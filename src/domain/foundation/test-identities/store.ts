@@ -5,11 +5,6 @@ import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 
-export interface TestIdentityStore {
-  /** Tells whether an account that no test identity opened has verified it, or was made for somebody with it. */
-  isOrdinary(identifier: Identifier): Promise<boolean>
-}
-
 const isOrdinary = defineStatement({
   name: 'test_identities.is_ordinary',
   params: { email: 'text?', phone: 'text?' },
@@ -23,9 +18,12 @@ const isOrdinary = defineStatement({
      where phone = ${p.phone} and not test_identity and (phone_confirmed_at is not null or origin is not null)) as yes`,
 })
 
-export function createTestIdentityStore(database: Database): TestIdentityStore {
+export type TestIdentityStore = ReturnType<typeof createTestIdentityStore>
+
+export function createTestIdentityStore(database: Database) {
   return {
-    async isOrdinary({ kind, key }) {
+    /** Tells whether an account that no test identity opened has verified it, or was made for somebody with it. */
+    async isOrdinary({ kind, key }: Identifier): Promise<boolean> {
       const named = { email: kind === 'email' ? key : null, phone: kind === 'phone' ? key : null }
       return (await database.first(isOrdinary, named))!.yes
     },

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { tickets } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { TicketStore } from './store.ts'
 
 const row = { value: json<Record<string, unknown>>() }
@@ -37,14 +37,7 @@ const take = defineStatement({
   delete from ${tickets} where key = ${p.key} and expires_at > ${p.now} returning value`,
 })
 
-const sweep = createSweep({
-  name: 'tickets.sweep',
-  table: tickets,
-  key: sql`key`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(tickets, 'tickets.sweep', sql`key`)
 
 export function createPostgresTicketStore(database: Database): TicketStore {
   return {

@@ -4,7 +4,7 @@
  * It waits for them and asks again if one was refunded. Any number of parallel calls with what is right pass the
  * counter, and of parallel guesses no more are compared than it admits.
  */
-export interface PendingAttempts {
+interface PendingAttempts {
   /**
    * `admit` counts the attempt: null where it is refused. `decide` decides it, and says whether the counting was taken
    * back. It is null if the attempt is refused for good. Throws what either throws; then nothing was taken back.

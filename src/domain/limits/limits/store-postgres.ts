@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { limits } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import { type CounterState, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
@@ -48,14 +48,7 @@ const clearBeginning = defineStatement({
     select key from ${limits} where starts_with(key, ${p.beginning}) order by key for update)`,
 })
 
-const sweep = createSweep({
-  name: 'limits.sweep',
-  table: limits,
-  key: sql`key`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(limits, 'limits.sweep', sql`key`)
 
 export function createPostgresLimitStore(database: Database): LimitStore {
   async function statesOf(keys: string[]): Promise<Map<string, CounterState>> {

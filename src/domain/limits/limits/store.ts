@@ -23,7 +23,7 @@ export type Rule =
   | { kind: 'failures'; count: number; windowMs: number; refusalMs: number; maximumMs: number }
 
 /** The messages that strangers cause, for contacts that nobody needs to have verified and for those that an account did. */
-export const sendingPools = [
+const sendingPools = [
   'sms_newcomers',
   'sms_verified',
   'sms_codes',

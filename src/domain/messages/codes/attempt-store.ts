@@ -28,7 +28,7 @@ export interface AttemptKey {
   factor: string
 }
 
-export interface AttemptBounds {
+interface AttemptBounds {
   perDay: number
   /** So many wrong ones in a row; then one a day. */
   inARow: number
@@ -37,29 +37,6 @@ export interface AttemptBounds {
 export interface CountedKey {
   /** The attempt is within the budget of the day, and within the bound in a row. */
   isOpen: boolean
-}
-
-export interface AttemptStore {
-  /** Counts one attempt on each key, in one step, each on its own; a key that is not open is not counted further. */
-  reserve(keys: AttemptKey[], bounds: AttemptBounds, now: Date): Promise<CountedKey[]>
-  /**
-   * Takes the counting back; `now` as `reserve` had it, which names the day. `wasRight` also ends the count in a row.
-   * It does not wait for the disk: a crash that forgets it leaves an attempt less, never one more.
-   */
-  release(keys: AttemptKey[], wasRight: boolean, now: Date): Promise<void>
-  /** Forgets the day's budgets of these purposes of an account, those of its devices aside; the counts in a row stay. */
-  clearDay(subject: string, purposes: string[], now: Date): Promise<void>
-  /** Forgets everything that was counted on these subjects. */
-  forget(subjects: string[]): Promise<void>
-  /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
-  addInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>, now: Date): Promise<number>
-  clearInARow(key: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void>
-  /**
-   * Removes up to `limit` budgets older than yesterday's (the clock may be set back), and counts in a row that nobody
-   * added to in 90 days; how many it removed. Rows that strangers began without an account, or from one address, go as
-   * soon as the budgets, unless they hold enough to refuse. Anybody can begin any number of such rows.
-   */
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 /** The keys are in the order of the subjects, so that two callers never wait for each other in a circle. */
@@ -207,26 +184,48 @@ const sweepFailures = createSweep({
   order: sql`last_day`,
 })
 
-export function createAttemptStore(database: Database): AttemptStore {
+export type AttemptStore = ReturnType<typeof createAttemptStore>
+
+export function createAttemptStore(database: Database) {
   const textOf = (keys: AttemptKey[]) => JSON.stringify(keys.map((key, place) => ({ ...key, place })))
   return {
-    reserve: (keys, { perDay, inARow }, now) =>
+    /** Counts one attempt on each key, in one step, each on its own; a key that is not open is not counted further. */
+    reserve: (keys: AttemptKey[], { perDay, inARow }: AttemptBounds, now: Date): Promise<CountedKey[]> =>
       database.all(reserve, { keys: textOf(keys), perDay, inARow, day: dayOf(now) }),
-    async release(keys, wasRight, now) {
+    /**
+     * Takes the counting back; `now` as `reserve` had it, which names the day. `wasRight` also ends the count in a row.
+     * It does not wait for the disk: a crash that forgets it leaves an attempt less, never one more.
+     */
+    async release(keys: AttemptKey[], wasRight: boolean, now: Date): Promise<void> {
       await database.all(release, { keys: textOf(keys), wasRight, day: dayOf(now) })
     },
-    async clearDay(subject, purposes, now) {
+    /** Forgets the day's budgets of these purposes of an account, those of its devices aside; the counts in a row stay. */
+    async clearDay(subject: string, purposes: string[], now: Date): Promise<void> {
       await database.all(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) })
     },
-    async forget(subjects) {
+    /** Forgets everything that was counted on these subjects. */
+    async forget(subjects: string[]): Promise<void> {
       await database.all(forget, { subjects: JSON.stringify(subjects) })
     },
-    addInARow: async ({ subject, group, factor }, now) =>
+    /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
+    addInARow: async (
+      { subject, group, factor }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>,
+      now: Date,
+    ): Promise<number> =>
       (await database.first(addInARow, { subject, group, factor, day: dayOf(now) }))!.inARow,
-    async clearInARow({ subject, group, factor }) {
+    async clearInARow({
+      subject,
+      group,
+      factor,
+    }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void> {
       await database.all(clearInARow, { subject, group, factor })
     },
-    async sweep(now, limit) {
+    /**
+     * Removes up to `limit` budgets older than yesterday's (the clock may be set back), and counts in a row that nobody
+     * added to in 90 days; how many it removed. Rows that strangers began without an account, or from one address, go as
+     * soon as the budgets, unless they hold enough to refuse. Anybody can begin any number of such rows.
+     */
+    async sweep(now: Date, limit: number): Promise<number> {
       const day = dayOf(now)
       let removed = 0
       for (const sweep of [sweepBudgets, sweepStrangers, sweepFailures])

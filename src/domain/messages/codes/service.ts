@@ -27,7 +27,7 @@ export interface CodeBinding extends CodeKey {
 type TriedCode = Omit<CodeBinding, 'group'> & TriedKey
 
 /** The caller of an attempt, and the exceptions that hold for it. */
-export interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
+interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
   /** The attempt counts on this, if that is not the subject of the code. */
   countsOn?: string
   /** A right code stays valid, since the call is refused for another reason. */
@@ -42,7 +42,7 @@ export interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
  * Decides an attempt that was counted. If it is not `allowed`, the work must be the same and the result never right.
  * `compareSent` compares with the code that was sent, or with a decoy unless `accepts`.
  */
-export type Compare = (
+type Compare = (
   allowed: boolean,
   compareSent: (accepts: boolean) => Promise<CodeResult>,
 ) => Promise<CodeResult>

@@ -9,7 +9,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { codes } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { CodeStore, TriedKey } from './store.ts'
 
 type KeyParams = { subject: string; slot: string }
@@ -113,14 +113,7 @@ const holds = defineStatement({
        and hash = ${p.hash}) as holds`,
 })
 
-const sweep = createSweep({
-  name: 'codes.sweep',
-  table: codes,
-  key: sql`subject, purpose`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(codes, 'codes.sweep', sql`subject, purpose`)
 
 const keyOf = ({ subject, purpose, group }: TriedKey): KeyParams => ({
   subject,

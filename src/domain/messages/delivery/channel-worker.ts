@@ -18,7 +18,7 @@ export interface ChannelWorkerOptions extends DeliveryAttemptOptions {
   leaseMs?: number
 }
 
-export interface ChannelWorker {
+interface ChannelWorker {
   start(): void
   wake(): void
   /** Resolves when no message is under way any more. */

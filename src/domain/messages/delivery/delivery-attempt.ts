@@ -12,7 +12,7 @@ import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
 import { createSendingLog, type DeliveryLogger } from './sending-log.ts'
 
-export interface SentCodeBinding {
+interface SentCodeBinding {
   subject: string
   purpose: SentCodePurpose
   group: CallerGroup
@@ -74,7 +74,7 @@ const STRANGERS_RETRY_MS = 10_000
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
 
-export interface DeliveryAttemptResult {
+interface DeliveryAttemptResult {
   /** Records the result in the outbox; may throw, and is safe to repeat. */
   note(): Promise<void>
   /** It is null if it is never due, because it is finished. */
@@ -82,7 +82,7 @@ export interface DeliveryAttemptResult {
 }
 
 /** Never throws. */
-export type DeliveryAttempt = (message: QueuedMessage) => Promise<DeliveryAttemptResult>
+type DeliveryAttempt = (message: QueuedMessage) => Promise<DeliveryAttemptResult>
 
 export function createDeliveryAttempt(options: DeliveryAttemptOptions): DeliveryAttempt {
   const {

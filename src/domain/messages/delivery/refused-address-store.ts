@@ -7,14 +7,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { refusedAddresses } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore, type Sweep } from '../../../platform/postgres/sweep.ts'
-
-export interface RefusedAddressStore {
-  put(tag: Uint8Array, now: Date): Promise<void>
-  /** The address was refused last at this time; null if that was not since `since`. */
-  find(tag: Uint8Array, since: Date): Promise<Date | null>
-  sweep: Sweep
-}
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 const put = defineStatement({
   name: 'refused_addresses.put',
@@ -33,21 +26,18 @@ const find = defineStatement({
    where tag = ${p.tag} and refused_at > ${p.since}`,
 })
 
-const sweep = createSweep({
-  name: 'refused_addresses.sweep',
-  table: refusedAddresses,
-  key: sql`tag`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`refused_at < ${p.before}`,
-  order: sql`refused_at`,
-})
+const sweep = createAgeSweep(refusedAddresses, 'refused_addresses.sweep', sql`tag`, sql`refused_at`)
 
-export function createRefusedAddressStore(database: Database): RefusedAddressStore {
+export type RefusedAddressStore = ReturnType<typeof createRefusedAddressStore>
+
+export function createRefusedAddressStore(database: Database) {
   return {
-    async put(tag, now) {
+    async put(tag: Uint8Array, now: Date): Promise<void> {
       await database.all(put, { tag, now })
     },
-    find: async (tag, since) => (await database.first(find, { tag, since }))?.refusedAt ?? null,
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, 1), limit }),
+    /** The address was refused last at this time; null if that was not since `since`. */
+    find: async (tag: Uint8Array, since: Date): Promise<Date | null> =>
+      (await database.first(find, { tag, since }))?.refusedAt ?? null,
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, 1), limit }),
   }
 }

@@ -15,7 +15,7 @@ export interface DeliveryLogger {
   error(fields: Record<string, unknown>, message: string): void
 }
 
-export interface SendingLog {
+interface SendingLog {
   /** Logs what became of the message. */
   note(message: QueuedMessage, outcome: FinalOutcome | 'failed', detail: string | null, reason?: string): void
   /** Counts the answers of the gateways, and logs their refusals. */

@@ -1,5 +1,5 @@
 /** A sleep that can be ended from outside; a call of `wake` before the sleep is not lost. */
-export interface WakeSignal {
+interface WakeSignal {
   wake(): void
   wait(ms: number): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { SentCodePurpose } from '../codes/store.ts'
 export type Channel = 'email' | 'sms'
 
 /** These go to the operator, and are about no account. */
-export const operatorPurposes = [
+const operatorPurposes = [
   'operator_prefix_closed',
   'operator_wrong_codes',
   'operator_pool_dry',

@@ -33,7 +33,7 @@ import {
 /** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
 
-export interface FinalResult {
+interface FinalResult {
   outcome: FinalOutcome
   detail: string | null
   /** See SendOutcome `reason`. */
@@ -75,33 +75,6 @@ export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
 export interface LaneLimits {
   owners: number
   strangers: number
-}
-
-export interface MessageStore {
-  /** Part of the caller's transaction. */
-  add(executor: Executor, message: NewMessage, now: Date): Promise<void>
-  /** Adds a message with a code and marks pending ones of that code as replaced, in one statement. Returns its id. */
-  addCode(message: CodeMessage, now: Date): Promise<number>
-  /**
-   * Claims due messages of a channel, as many of each lane as is allowed. For `leaseMs` they belong to this caller
-   * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
-   */
-  claim(channel: Channel, now: Date, leaseMs: number, allowed: LaneLimits): Promise<QueuedMessage[]>
-  /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
-  findAccount(id: number): Promise<string | null>
-  /** Counts the messages that wait to be sent to somebody, by channel. */
-  waiting(): Promise<{ channel: Channel; count: number; oldestAt: Date }[]>
-  /** Removes up to `limit` messages to nobody and returns how many it removed. */
-  discard(limit: number): Promise<number>
-  remove(id: number): Promise<void>
-  finish(id: number, result: FinalResult, now: Date): Promise<void>
-  retry(id: number, nextAttemptAt: Date, failure: { detail: string; reply: string | null }): Promise<void>
-  /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
-  postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void>
-  /** Keeps claimed messages while their sending takes long. */
-  renew(ids: number[], leaseUntil: Date): Promise<void>
-  /** Removes up to `limit` messages that were finished before that time and returns how many it removed. */
-  sweep(finishedBefore: Date, limit: number): Promise<number>
 }
 
 const add = defineStatement({
@@ -301,44 +274,67 @@ const sweep = defineStatement({
 const LONGEST_WAIT_MS = 600_000
 const latestDue = (now: Date) => new Date(now.getTime() + LONGEST_WAIT_MS)
 
-export function createMessageStore(database: Database): MessageStore {
+export type MessageStore = ReturnType<typeof createMessageStore>
+
+export function createMessageStore(database: Database) {
   return {
-    async add(executor: Executor, message: NewMessage, now: Date) {
+    /** Part of the caller's transaction. */
+    async add(executor: Executor, message: NewMessage, now: Date): Promise<void> {
       await executor.all(add, { ...messageParams(message), now })
     },
-    async addCode(message, now) {
+    /** Adds a message with a code and marks pending ones of that code as replaced, in one statement. Returns its id. */
+    async addCode(message: CodeMessage, now: Date): Promise<number> {
       const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
       return id
     },
-    async claim(channel, now, leaseMs, allowed: LaneLimits) {
+    /**
+     * Claims due messages of a channel, as many of each lane as is allowed. For `leaseMs` they belong to this caller
+     * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
+     */
+    async claim(channel: Channel, now: Date, leaseMs: number, allowed: LaneLimits): Promise<QueuedMessage[]> {
       const leaseUntil = new Date(now.getTime() + leaseMs)
       const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
       return database.all(claim, { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits })
     },
-    findAccount: async (id) => (await database.first(findAccount, { id }))?.account ?? null,
+    /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
+    findAccount: async (id: number): Promise<string | null> =>
+      (await database.first(findAccount, { id }))?.account ?? null,
+    /** Counts the messages that wait to be sent to somebody, by channel. */
     waiting: () => database.all(waiting, {}),
-    async discard(limit) {
+    /** Removes up to `limit` messages to nobody and returns how many it removed. */
+    async discard(limit: number): Promise<number> {
       return (await database.first(discard, { limit }))?.discarded ?? 0
     },
-    async finish(id, { outcome, detail, reply = null, gateway = null, providerId = null }, now) {
+    async remove(id: number): Promise<void> {
+      await database.all(remove, { id })
+    },
+    async finish(
+      id: number,
+      { outcome, detail, reply = null, gateway = null, providerId = null }: FinalResult,
+      now: Date,
+    ): Promise<void> {
       const params = { id, outcome, detail, reply, gateway, providerId, now }
       if (outcome !== 'refused') await database.all(finish, params)
       else
         await changeAndRecord(database, finish, params, { at: now, eventsOf: (row) => refused(row, detail) })
     },
-    async remove(id) {
-      await database.all(remove, { id })
-    },
-    async retry(id, nextAttemptAt, failure) {
+    async retry(
+      id: number,
+      nextAttemptAt: Date,
+      failure: { detail: string; reply: string | null },
+    ): Promise<void> {
       await database.all(retry, { id, nextAttemptAt, ...failure })
     },
-    async postpone(id, nextAttemptAt, attempts) {
+    /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
+    async postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void> {
       await database.all(postpone, { id, nextAttemptAt, attempts })
     },
-    async renew(ids, leaseUntil) {
+    /** Keeps claimed messages while their sending takes long. */
+    async renew(ids: number[], leaseUntil: Date): Promise<void> {
       await database.all(renew, { ids: `{${ids.join(',')}}`, leaseUntil })
     },
-    async sweep(finishedBefore, limit) {
+    /** Removes up to `limit` messages that were finished before that time and returns how many it removed. */
+    async sweep(finishedBefore: Date, limit: number): Promise<number> {
       return (await database.all(sweep, { finishedBefore, limit })).length
     },
   }

@@ -15,7 +15,7 @@ export interface EmailParts {
 }
 
 /** The parts that all e-mails of a service share. */
-export interface EmailLook {
+interface EmailLook {
   service: string
   logoUrl: string | null
   /** `#rrggbb` */

@@ -17,7 +17,7 @@ import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
 
-export type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
+type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
 
 /** The link of a message, made of its values when it is sent, so that the outbox holds none. */
 export type LinkOf = (values: Record<string, string>) => string | null

@@ -11,7 +11,7 @@ import { at, valueAt } from '../sms-gateways/verdict.ts'
 import type { Funnel } from './funnel.ts'
 import type { Receipt, SmsFunnelStore } from './store.ts'
 
-export interface ReceiptRequest {
+interface ReceiptRequest {
   /** Path and query, as they came. */
   target: string
   headers: Record<string, string | undefined>

@@ -14,7 +14,7 @@ import {
   smsPrefixes,
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore, type Sweep } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, createSweep, daysBefore, type SweptBatch } from '../../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
 
@@ -45,49 +45,12 @@ export interface PrefixCount {
   verified: number
 }
 
-export interface SentMessage {
+interface SentMessage {
   gateway: string
   destination: string
 }
 
 export type Receipt = 'delivered' | 'failed'
-
-export interface SmsFunnelStore {
-  addCounts(counts: StageCount[], now: Date): Promise<void>
-  /** Reports by gateway and country, from that day (UTC) on. */
-  report(since: Date): Promise<StageCount[]>
-  /** Adds to the counters of today. */
-  addPrefixes(counts: PrefixCount[], now: Date): Promise<void>
-  /**
-   * Closes those of the prefixes whose codes are hardly ever verified. A code does not count if its account signed in
-   * otherwise while it was valid. Gives the prefixes that had to be looked at closely.
-   */
-  closePrefixes(
-    prefixes: string[],
-    lifetimeSeconds: number,
-    now: Date,
-  ): Promise<(PrefixCount & { isClosed: boolean })[]>
-  closedPrefixes(now: Date): Promise<{ prefix: string; closedUntil: Date }[]>
-  /** The last SMS with this code was worth it: once. It returns null where there is none. */
-  markVerified(code: { subject: string; purpose: CodePurpose }, now: Date): Promise<SentMessage | null>
-  /**
-   * Returns the share of verified codes, of the last 200 that a gateway took and whose time is over. A code does not
-   * count if its account signed in otherwise while it was valid.
-   */
-  conversion(
-    gateway: string,
-    lifetimeSeconds: number,
-    now: Date,
-  ): Promise<{ codes: number; verified: number }>
-  /**
-   * `delivered` is final, `failed` is not. It is null if that changes nothing: a repetition, or an id that nobody knows
-   * (yet). The receipt is then kept for a minute.
-   */
-  putReceipt(gateway: string, providerId: string, receipt: Receipt, now: Date): Promise<SentMessage | null>
-  /** Gives the receipts that were kept, and whose sending was recorded since, to their messages. */
-  applyEarlyReceipts(): Promise<(SentMessage & { receipt: Receipt })[]>
-  sweep: Sweep
-}
 
 const today = (p: Placeholders<'now'>) => sql`(${p.now} at time zone 'UTC')::date`
 
@@ -255,48 +218,73 @@ const sweepPrefixes = createSweep({
   where: (p) => sql`day < (${p.before} at time zone 'UTC')::date`,
   order: sql`day`,
 })
-const sweepEarly = createSweep({
-  name: 'sms_funnel.sweep_early',
-  table: earlyReceipts,
-  key: sql`gateway, provider_id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`received_at < ${p.before}`,
-  order: sql`received_at`,
-})
+const sweepEarly = createAgeSweep(
+  earlyReceipts,
+  'sms_funnel.sweep_early',
+  sql`gateway, provider_id`,
+  sql`received_at`,
+)
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-export function createSmsFunnelStore(database: Database): SmsFunnelStore {
+export type SmsFunnelStore = ReturnType<typeof createSmsFunnelStore>
+
+export function createSmsFunnelStore(database: Database) {
   return {
-    async addCounts(counts, at) {
-      await database.all(addCounts, { counts: JSON.stringify(counts), now: at })
+    async addCounts(counts: StageCount[], now: Date): Promise<void> {
+      await database.all(addCounts, { counts: JSON.stringify(counts), now })
     },
-    report: (since) => database.all(report, { since }),
-    async addPrefixes(counts, at) {
-      await database.all(addPrefixes, { counts: JSON.stringify(counts), now: at })
+    /** Reports by gateway and country, from that day (UTC) on. */
+    report: (since: Date): Promise<StageCount[]> => database.all(report, { since }),
+    /** Adds to the counters of today. */
+    async addPrefixes(counts: PrefixCount[], now: Date): Promise<void> {
+      await database.all(addPrefixes, { counts: JSON.stringify(counts), now })
     },
-    closePrefixes: (prefixes, lifetimeSeconds, at) =>
+    /**
+     * Closes those of the prefixes whose codes are hardly ever verified. A code does not count if its account signed in
+     * otherwise while it was valid. Gives the prefixes that had to be looked at closely.
+     */
+    closePrefixes: (prefixes: string[], lifetimeSeconds: number, now: Date) =>
       database.all(closePrefixes, {
         prefixes: JSON.stringify(prefixes),
-        now: at,
-        until: new Date(at.getTime() + DAY_MS),
+        now,
+        until: new Date(now.getTime() + DAY_MS),
         lifetimeSeconds,
       }),
-    closedPrefixes: (at) => database.all(closedPrefixes, { now: at }),
-    markVerified: (code, at) => database.first(markVerified, { ...code, now: at }),
-    async conversion(name, lifetimeSeconds, at) {
-      const before = new Date(at.getTime() - lifetimeSeconds * 1000)
-      const found = await database.first(conversion, { gateway: name, before, lifetimeSeconds })
+    closedPrefixes: (now: Date) => database.all(closedPrefixes, { now }),
+    /** The last SMS with this code was worth it: once. It returns null where there is none. */
+    markVerified: (code: { subject: string; purpose: CodePurpose }, now: Date): Promise<SentMessage | null> =>
+      database.first(markVerified, { ...code, now }),
+    /**
+     * Returns the share of verified codes, of the last 200 that a gateway took and whose time is over. A code does not
+     * count if its account signed in otherwise while it was valid.
+     */
+    async conversion(
+      gateway: string,
+      lifetimeSeconds: number,
+      now: Date,
+    ): Promise<{ codes: number; verified: number }> {
+      const before = new Date(now.getTime() - lifetimeSeconds * 1000)
+      const found = await database.first(conversion, { gateway, before, lifetimeSeconds })
       return found ?? { codes: 0, verified: 0 }
     },
-    putReceipt: (name, id, receipt, at) =>
-      database.first(putReceipt, { gateway: name, providerId: id, receipt, now: at }),
+    /**
+     * `delivered` is final, `failed` is not. It is null if that changes nothing: a repetition, or an id that nobody knows
+     * (yet). The receipt is then kept for a minute.
+     */
+    putReceipt: (
+      gateway: string,
+      providerId: string,
+      receipt: Receipt,
+      now: Date,
+    ): Promise<SentMessage | null> => database.first(putReceipt, { gateway, providerId, receipt, now }),
+    /** Gives the receipts that were kept, and whose sending was recorded since, to their messages. */
     applyEarlyReceipts: () => database.all(applyEarly, {}),
-    async sweep(at, limit) {
+    async sweep(now: Date, limit: number): Promise<SweptBatch> {
       const removed = [
-        await sweepEarly(database, { before: new Date(at.getTime() - MINUTE_MS), limit }),
-        await sweepPrefixes(database, { before: daysBefore(at, 7), limit }),
+        await sweepEarly(database, { before: new Date(now.getTime() - MINUTE_MS), limit }),
+        await sweepPrefixes(database, { before: daysBefore(now, 7), limit }),
       ]
       return { removed: removed.reduce((sum, each) => sum + each, 0), more: removed.includes(limit) }
     },

@@ -5,7 +5,7 @@ import type { Redact } from '../../../platform/redact.ts'
 import { plainWords } from '../senders/clean-words.ts'
 import type { Trace } from '../senders/sender.ts'
 
-export interface Conversation {
+interface Conversation {
   options: Pick<SMTPPoolOptions, 'logger' | 'transactionLog'>
   /** Reads off the encryption, which nodemailer does not tell. */
   watch(transporter: unknown): void

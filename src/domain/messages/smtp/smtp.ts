@@ -34,7 +34,7 @@ const defaultTimeouts: SmtpTimeouts = {
   sendMs: 20_000,
 }
 
-export interface SmtpSenderOptions {
+interface SmtpSenderOptions {
   smtp: SmtpConfig
   /** Message ids and EHLO take its host. */
   baseUrl: string
@@ -46,7 +46,7 @@ export interface SmtpSenderOptions {
 
 const connectionsAtMost = 5
 
-export interface SmtpSender extends MessageSender {
+interface SmtpSender extends MessageSender {
   /** Connects, encrypts and authenticates as for a message, and sends none. */
   verify(): Promise<SendOutcome>
   /** Asks whether it takes mail from `smtp.from`, and sends none. */

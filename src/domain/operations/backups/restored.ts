@@ -13,7 +13,7 @@ import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/st
 import * as statements from './restore-sql.ts'
 
 /** The knowledge of the replaced database that an earlier backup cannot have. */
-export interface LaterKnowledge {
+interface LaterKnowledge {
   erased: string[]
   /** True if these are all erasures since the backup. */
   knowsErasures: boolean
@@ -41,7 +41,7 @@ interface Present {
 }
 
 /** An administrator without a role is none any longer. */
-export interface AdministratorChange {
+interface AdministratorChange {
   uuid: string
   role: string | null
 }
@@ -192,7 +192,7 @@ export async function chooseKeys(
   return from
 }
 
-export interface SealedCount {
+interface SealedCount {
   /** The name that `poterne secret status` uses. */
   name: SealedTable['name']
   opened: number

@@ -1,11 +1,11 @@
 /** The answers of a running service to `poterne backup`; for the operator alone. */
+
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable } from '../../../platform/http/schemas.ts'
+import { detail } from '../../administration/access/operation-schema.ts'
 import type { BackupService } from './service.ts'
-
-const detail = (operationId: string, summary: string) => ({ tags: ['Administration'], operationId, summary })
 
 export function createBackupRoutes(
   httpBase: HttpBase,

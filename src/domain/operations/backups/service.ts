@@ -25,7 +25,7 @@ export interface BackupService {
   close(): Promise<void>
 }
 
-export interface BackupServiceOptions {
+interface BackupServiceOptions {
   store: BackupStore
   files: DatabaseFiles | undefined
   clock: Clock

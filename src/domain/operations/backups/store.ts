@@ -9,7 +9,7 @@ import { backups } from '../../../platform/postgres/schema.ts'
 import { defineStatement, pick, rowOf } from '../../../platform/postgres/statement.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 
-export interface BackupState {
+interface BackupState {
   /** The scheduled time that a replica took on last. */
   takenFor: Date | null
   lastSuccessAt: Date | null
@@ -26,18 +26,6 @@ export interface FinishedBackup {
   rows: number
   /** The fact that the operator should know, although the backup is good. */
   warning?: string | null | undefined
-}
-
-export interface BackupStore {
-  getState(): Promise<BackupState>
-  /** It returns true for one caller among all replicas. */
-  claimRound(dueAt: Date): Promise<boolean>
-  /** The process that claimed it and could not finish gives it back. */
-  releaseRound(dueAt: Date): Promise<void>
-  /** It writes the event `backup.created`. */
-  noteSuccess(backup: FinishedBackup, at: Date): Promise<void>
-  /** It writes the event `backup.failed`. */
-  noteFailure(cause: string, at: Date): Promise<void>
 }
 
 const get = defineStatement({
@@ -84,9 +72,11 @@ const noteFailure = defineStatement({
   update ${backups} set last_failure_at = ${p.at}, last_failure = ${p.cause} where id = 1 returning id`,
 })
 
-export function createBackupStore(database: Database): BackupStore {
+export type BackupStore = ReturnType<typeof createBackupStore>
+
+export function createBackupStore(database: Database) {
   return {
-    getState: async () =>
+    getState: async (): Promise<BackupState> =>
       (await database.first(get, {})) ?? {
         takenFor: null,
         lastSuccessAt: null,
@@ -94,11 +84,14 @@ export function createBackupStore(database: Database): BackupStore {
         lastFailure: null,
         lastWarning: null,
       },
-    claimRound: async (dueAt) => (await database.first(claim, { dueAt })) !== null,
-    async releaseRound(dueAt) {
+    /** It returns true for one caller among all replicas. */
+    claimRound: async (dueAt: Date): Promise<boolean> => (await database.first(claim, { dueAt })) !== null,
+    /** The process that claimed it and could not finish gives it back. */
+    async releaseRound(dueAt: Date): Promise<void> {
       await database.all(giveBack, { dueAt })
     },
-    async noteSuccess({ file, bytes, rows, warning = null }, at) {
+    /** It writes the event `backup.created`. */
+    async noteSuccess({ file, bytes, rows, warning = null }: FinishedBackup, at: Date): Promise<void> {
       const data = { file, bytes, rows, ...(warning !== null && { warning }) }
       await changeAndRecord(
         database,
@@ -110,7 +103,8 @@ export function createBackupStore(database: Database): BackupStore {
         },
       )
     },
-    async noteFailure(cause, at) {
+    /** It writes the event `backup.failed`. */
+    async noteFailure(cause: string, at: Date): Promise<void> {
       await changeAndRecord(
         database,
         noteFailure,

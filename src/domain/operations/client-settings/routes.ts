@@ -107,7 +107,7 @@ const settingsAnswer = namedObject(
   'What this server offers.',
 )
 
-export interface ClientSettingsNeeds {
+interface ClientSettingsNeeds {
   config: Config
   catalog: Catalog
   /** The names of the providers, in the order of the configuration. */

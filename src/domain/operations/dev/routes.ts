@@ -24,7 +24,7 @@ const FORWARDING_HEADERS = [
   ],
 ]
 
-export interface DevPages {
+interface DevPages {
   mailbox: Mailbox
   catalog: Catalog
   key: DevKey

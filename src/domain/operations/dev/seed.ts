@@ -6,13 +6,13 @@ import { Secret, TOTP } from 'otpauth'
 import type { Mailbox } from './mailbox.ts'
 
 /** Sends a request to the service that is starting; answers with status and body. */
-export type SeedRequest = (
+type SeedRequest = (
   method: 'GET' | 'POST',
   path: string,
   options?: { body?: object; accessToken?: string },
 ) => Promise<{ status: number; body: Record<string, unknown> }>
 
-export interface SeededPerson {
+interface SeededPerson {
   email: string
   password: string
   about: 'authenticator_app' | 'locked' | 'unconfirmed'
@@ -29,9 +29,9 @@ interface Options {
   wait: () => Promise<void>
 }
 
-export const SEED_PASSWORD = 'une phrase bien longue'
+const SEED_PASSWORD = 'une phrase bien longue'
 
-export const seededPeople = [
+const seededPeople = [
   { email: 'ada@example.com', about: 'authenticator_app' },
   { email: 'bob@example.com', about: 'locked' },
   { email: 'chloe@example.com', about: 'unconfirmed' },

@@ -1,8 +1,10 @@
 /** The answers of the running service to `poterne doctor`. */
+
 import { Elysia, t } from 'elysia'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable } from '../../../platform/http/schemas.ts'
+import { detail } from '../../administration/access/operation-schema.ts'
 import type { DoctorService } from './service.ts'
 
 const finding = t.Object({
@@ -16,8 +18,6 @@ const arrival = t.Object({
   address: t.String(),
   is_trusted: t.Boolean(),
 })
-
-const detail = (operationId: string, summary: string) => ({ tags: ['Administration'], operationId, summary })
 
 export function createDoctorRoutes(httpBase: HttpBase, doctor: DoctorService) {
   return new Elysia({ name: 'doctor', prefix: '/admin/v1' })

@@ -18,7 +18,7 @@ export interface Housekeeping {
   close(): Promise<void>
 }
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
   store: HousekeepingStore
   /** The keys are their names in the log. Each store decides which of its rows have expired. */
   sweeps: Record<string, Sweep>

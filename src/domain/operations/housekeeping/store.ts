@@ -8,11 +8,6 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { housekeeping } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
-export interface HousekeepingStore {
-  /** It returns true for one caller among all replicas, until `nextAt`. */
-  claimRound(now: Date, nextAt: Date): Promise<boolean>
-}
-
 /** A due time further ahead was written before the clock was set back, and is ignored. */
 const LONGEST_WAIT_MS = 600_000
 
@@ -26,9 +21,12 @@ const claim = defineStatement({
   returning id`,
 })
 
-export function createHousekeepingStore(database: Database): HousekeepingStore {
+export type HousekeepingStore = ReturnType<typeof createHousekeepingStore>
+
+export function createHousekeepingStore(database: Database) {
   return {
-    async claimRound(now, nextAt) {
+    /** It returns true for one caller among all replicas, until `nextAt`. */
+    async claimRound(now: Date, nextAt: Date): Promise<boolean> {
       const latestAt = new Date(now.getTime() + LONGEST_WAIT_MS)
       return (await database.first(claim, { now, nextAt, latestAt })) !== null
     },

@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
   locales?: string
 }
 
-export type ReadRequest =
+type ReadRequest =
   | { kind: 'valid'; request: AuthorizationRequest }
   /** The browser goes back with an error. */
   | { kind: 'refused'; redirectUri: string; state?: string; error: string; description: string }

@@ -24,7 +24,7 @@ import type { ApplicationStore } from './store.ts'
 /** The fields of a form at `/oauth2/token`. */
 export type TokenForm = Readonly<Record<string, string | undefined>>
 
-export interface TokenAnswer {
+interface TokenAnswer {
   access_token: string
   refresh_token: string
   token_type: 'Bearer'

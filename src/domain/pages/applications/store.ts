@@ -9,7 +9,7 @@ import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { endSessions, endSurplusBelow, lives, openSessionBelow } from '../../sessions/sessions/session-sql.ts'
 
-export interface NewAuthorizationCode {
+interface NewAuthorizationCode {
   codeHash: Uint8Array
   /** The session of the browser. */
   sessionId: string
@@ -20,14 +20,14 @@ export interface NewAuthorizationCode {
 }
 
 /** The values that come with a code; `challenge` is made from the verifier. */
-export interface Redemption {
+interface Redemption {
   codeHash: Uint8Array
   application: string
   redirectUri: string
   challenge: string
 }
 
-export interface SessionBelow {
+interface SessionBelow {
   id: string
   name: string
   address: string

@@ -10,7 +10,7 @@ export const DARK_GROUND: Rgb = [24, 26, 30]
 /** A little above the 4.5 that small text needs. */
 const CONTRAST = 4.6
 
-export interface Shades {
+interface Shades {
   /** Buttons and links. */
   accent: string
   /** Text on a button. */

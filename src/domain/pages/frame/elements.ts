@@ -2,7 +2,7 @@
 import type { Texts } from '../../../texts/texts.ts'
 import { type Html, html } from './html.ts'
 
-export interface FieldOptions {
+interface FieldOptions {
   name: string
   label: string
   type?: 'text' | 'email' | 'tel' | 'password'

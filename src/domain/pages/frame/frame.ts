@@ -17,7 +17,7 @@ export interface Asset {
   content: string | Uint8Array<ArrayBuffer>
 }
 
-export interface PageOfPeople {
+interface PageOfPeople {
   language: Language
   texts: Texts
   title: string

@@ -10,7 +10,7 @@ export interface CookieJar {
 }
 
 /** The browser itself, who is signed in with it, and the token of a device that needs no second step. */
-export type CookieName = 'browser' | 'session' | 'trusted'
+type CookieName = 'browser' | 'session' | 'trusted'
 
 const names: Record<CookieName, string> = {
   browser: 'poterne-browser',

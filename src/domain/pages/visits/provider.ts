@@ -13,7 +13,7 @@ interface Journey {
   kept: { kind: string } & Record<string, string>
 }
 
-export type LeaveToProvider = (visit: Visit, journey: Journey) => Promise<Response>
+type LeaveToProvider = (visit: Visit, journey: Journey) => Promise<Response>
 
 interface Needs {
   visits: Visits

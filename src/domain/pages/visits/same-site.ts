@@ -2,7 +2,7 @@
  * The check that a form comes from a page of ours: by what the browser says where it says something, else by its flow.
  */
 
-export interface FormOrigin {
+interface FormOrigin {
   /** The headers of the request. */
   headers: { get(name: string): string | null }
   /** The origin of the pages. */

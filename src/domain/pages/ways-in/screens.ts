@@ -3,6 +3,7 @@
  * that was only named.
  */
 import { nameOfProvider } from '../../../texts/provider-name.ts'
+import { twoFactorSentence } from '../../sign-in/sign-in/sign-in-schema.ts'
 import {
   check,
   field,
@@ -335,11 +336,9 @@ ${sendAgain(visit, drawing, '/code/again', problem.wait)}
 
 function secondFactorLead({ texts: { pages, sentences }, flow }: View, usesPasskey: boolean): Html | string {
   const { methods = [], sentTo: contact } = flow
-  if (methods.includes('totp')) return sentences.two_factor_app_required
-  if (contact && (methods.includes('email') || methods.includes('sms')))
-    return withContact(pages.code_sent_to, contact)
-  if (methods.includes('recovery_code')) return sentences.two_factor_recovery_required
-  return usesPasskey ? pages.second_factor_passkey : sentences.two_factor_unavailable
+  const due = twoFactorSentence(methods, Boolean(contact))
+  if (contact && due === 'two_factor_required') return withContact(pages.code_sent_to, contact)
+  return usesPasskey && due === 'two_factor_unavailable' ? pages.second_factor_passkey : sentences[due]
 }
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {

@@ -57,51 +57,6 @@ export interface ContactNotices extends KeepParams {
   notices: NewMessage[]
 }
 
-export interface ContactStore {
-  /**
-   * Adds the request, replaces the previous one of that kind, and queues its code. If somebody else has verified the
-   * identifier, everything is the same but that a notice to that owner is queued in place of the code.
-   */
-  request(
-    signedIn: AccountSession,
-    identifier: Identifier,
-    code: { subject: string; seed: Uint8Array },
-    now: Date,
-  ): Promise<'asked' | 'taken' | 'session_over'>
-  find(account: Account, kind: Identifier['kind']): Promise<ContactChange | null>
-  /**
-   * Replaces the old contact, which is kept for seven days, by the new one. Ends every other claim to it and all pending
-   * messages with codes for the account, and queues the notices. Null, and nothing happens, if the request was replaced or
-   * the session ended meanwhile, or if somebody else verified the identifier first.
-   */
-  confirm(
-    signedIn: AccountSession,
-    change: ContactChange,
-    told: ContactNotices,
-    now: Date,
-  ): Promise<Account | null>
-  /** Tells whether the contact, which the account has, is one that must stay. */
-  isLastMethod(
-    accountId: number,
-    kind: Identifier['kind'],
-    usable: Pick<UsableMethods, 'providers' | 'rpId'>,
-  ): Promise<boolean>
-  /**
-   * Removes the contact of that kind, ends pending messages with codes for the account, and queues the notices. A verified
-   * contact is kept for seven days, so that it can come back. `last_sign_in_method`: it is the last verified one, or it is
-   * not verified and nothing else opens the account; `usable` says which identities and passkeys do.
-   */
-  remove(
-    signedIn: AccountSession,
-    kind: Identifier['kind'],
-    usable: Pick<UsableMethods, 'providers' | 'rpId'>,
-    told: ContactNotices,
-    now: Date,
-  ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'>
-  /** Removes requests whose code expired long ago; returns their number. */
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
   sql`account_id = ${p.accountId} and kind = ${p.kind}`
 
@@ -253,9 +208,20 @@ const removeOf = (of: Identifier['kind']) => {
 
 const remove = { email: removeOf('email'), phone: removeOf('phone') }
 
-export function createContactStore(database: Database): ContactStore {
+export type ContactStore = ReturnType<typeof createContactStore>
+
+export function createContactStore(database: Database) {
   return {
-    async request({ account, sessionId }, { kind, destination, key }, { subject, seed }, now) {
+    /**
+     * Adds the request, replaces the previous one of that kind, and queues its code. If somebody else has verified the
+     * identifier, everything is the same but that a notice to that owner is queued in place of the code.
+     */
+    async request(
+      { account, sessionId }: AccountSession,
+      { kind, destination, key }: Identifier,
+      { subject, seed }: { subject: string; seed: Uint8Array },
+      now: Date,
+    ): Promise<'asked' | 'taken' | 'session_over'> {
       const purpose = kind === 'email' ? 'email_change' : 'phone_change'
       const row = await updateLockedAccount(database, request[kind], {
         ...messageParams({
@@ -275,8 +241,19 @@ export function createContactStore(database: Database): ContactStore {
       })
       return row?.outcome ?? 'session_over'
     },
-    find: ({ id }, kind) => database.first(find, { accountId: id, kind }),
-    confirm: ({ account, sessionId }, { kind, destinationKey, codeSubject }, { notices, ...kept }, now) =>
+    find: ({ id }: Account, kind: Identifier['kind']): Promise<ContactChange | null> =>
+      database.first(find, { accountId: id, kind }),
+    /**
+     * Replaces the old contact, which is kept for seven days, by the new one. Ends every other claim to it and all pending
+     * messages with codes for the account, and queues the notices. Null, and nothing happens, if the request was replaced or
+     * the session ended meanwhile, or if somebody else verified the identifier first.
+     */
+    confirm: (
+      { account, sessionId }: AccountSession,
+      { kind, destinationKey, codeSubject }: ContactChange,
+      { notices, ...kept }: ContactNotices,
+      now: Date,
+    ): Promise<Account | null> =>
       verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
@@ -303,11 +280,27 @@ export function createContactStore(database: Database): ContactStore {
           },
         ),
       ),
-    async isLastMethod(accountId, kind, { providers, rpId }) {
+    /** Tells whether the contact, which the account has, is one that must stay. */
+    async isLastMethod(
+      accountId: number,
+      kind: Identifier['kind'],
+      { providers, rpId }: Pick<UsableMethods, 'providers' | 'rpId'>,
+    ): Promise<boolean> {
       const params = { accountId, usable: JSON.stringify(providers), rpId }
       return (await database.first(isLastMethod[kind], params))?.isLast === true
     },
-    async remove({ account, sessionId }, kind, { providers, rpId }, { notices, ...kept }, now) {
+    /**
+     * Removes the contact of that kind, ends pending messages with codes for the account, and queues the notices. A verified
+     * contact is kept for seven days, so that it can come back. `last_sign_in_method`: it is the last verified one, or it is
+     * not verified and nothing else opens the account; `usable` says which identities and passkeys do.
+     */
+    async remove(
+      { account, sessionId }: AccountSession,
+      kind: Identifier['kind'],
+      { providers, rpId }: Pick<UsableMethods, 'providers' | 'rpId'>,
+      { notices, ...kept }: ContactNotices,
+      now: Date,
+    ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'> {
       const usable = JSON.stringify(providers)
       const owner = { accountId: account.id, sessionId, usable, rpId }
       const params = { ...owner, kind, now, ...kept, ...noticeParams(notices) }
@@ -318,6 +311,7 @@ export function createContactStore(database: Database): ContactStore {
       if (!row.found) return 'not_found'
       return row.id === null ? 'last_sign_in_method' : row
     },
-    sweep: (now, limit) => sweepContactChanges(database, now, limit),
+    /** Removes requests whose code expired long ago; returns their number. */
+    sweep: (now: Date, limit: number) => sweepContactChanges(database, now, limit),
   }
 }

@@ -11,19 +11,6 @@ import { spendInvitation } from '../../accounts/admission/permit-sql.ts'
 import type { Invitation } from '../../accounts/admission/store.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 
-export interface MembershipStore {
-  /**
-   * `plan`: the groups of the account as they are to be, null where it has all of them. An error that it throws undoes
-   * everything. `used_up`: somebody else had the last use.
-   */
-  join(
-    signedIn: AccountSession,
-    invitation: Invitation,
-    plan: (current: Account) => string[] | null,
-    now: Date,
-  ): Promise<Account | 'session_over' | 'used_up'>
-}
-
 const find = defineStatement({
   name: 'memberships.find',
   params: { accountId: 'bigint', sessionId: 'uuid' },
@@ -40,9 +27,20 @@ const join = defineStatement({
   ${setGroups(p, sql`spent`)}`,
 })
 
-export function createMembershipStore(database: Database): MembershipStore {
+export type MembershipStore = ReturnType<typeof createMembershipStore>
+
+export function createMembershipStore(database: Database) {
   return {
-    join: ({ account: { id: accountId, uuid }, sessionId }, invitation, plan, now) =>
+    /**
+     * `plan`: the groups of the account as they are to be, null where it has all of them. An error that it throws undoes
+     * everything. `used_up`: somebody else had the last use.
+     */
+    join: (
+      { account: { id: accountId, uuid }, sessionId }: AccountSession,
+      invitation: Invitation,
+      plan: (current: Account) => string[] | null,
+      now: Date,
+    ): Promise<Account | 'session_over' | 'used_up'> =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)

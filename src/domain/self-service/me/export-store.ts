@@ -57,11 +57,6 @@ export interface ExportedDocument extends Rows {
   recovery_codes_left: number
 }
 
-export interface ExportStore {
-  /** Records that it was exported, and queues the notices. It returns null if the account is gone. */
-  read(account: Account, notices: NewMessage[], now: Date): Promise<ExportedDocument | null>
-}
-
 /** It says only that there is a fingerprint, because anybody who has the value is taken for that device. */
 const exportedOf = (name: string) => (name === 'device_fingerprint' ? `"${name}" is not null` : `"${name}"`)
 
@@ -166,9 +161,16 @@ const read = defineStatement({
   )}) as document from me`,
 })
 
-export function createExportStore(database: Database): ExportStore {
+export type ExportStore = ReturnType<typeof createExportStore>
+
+export function createExportStore(database: Database) {
   return {
-    async read({ id: accountId, uuid }, notices, now) {
+    /** Records that it was exported, and queues the notices. It returns null if the account is gone. */
+    async read(
+      { id: accountId, uuid }: Account,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<ExportedDocument | null> {
       const row = await changeAndRecord(
         database,
         read,

@@ -29,7 +29,7 @@ import type { ErasureStore } from './store.ts'
 
 export type OwnAccount = { account: AccountRecord } & CarriedRecord
 
-export interface OwnPatch {
+interface OwnPatch {
   language?: Language | undefined
   profile?: ProfilePatch | undefined
   /** The version of the terms that the owner accepts. */

@@ -29,20 +29,6 @@ export interface SecurityCounts {
   sessions: number
 }
 
-export interface ErasureStore {
-  /** The linked identities, the passkeys and the living sessions. */
-  count(accountId: number, now: Date): Promise<SecurityCounts>
-  /**
-   * Removes the account with everything that belongs to it: sessions, factors, identities, pending changes, and every
-   * message to its verified contacts, sent or not. Queues the notices of the erasure. Its identifiers are free again.
-   * It returns false if the account is already gone, if its password is not this one, or if the session has ended in
-   * the meantime.
-   */
-  erase(signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean>
-  /** The same, without asking the owner. It returns false if the account is already gone. */
-  eraseByOperator(accountId: number, notices: NewMessage[], now: Date): Promise<boolean>
-}
-
 /**
  * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The
  * messages of the person are found by their codes and by their destinations, the contacts of the last seven days
@@ -108,7 +94,9 @@ const count = defineStatement({
 /** An administrator who is erased has these rights. */
 const NOTHING = { scopes: [], seesCodes: false, removesTwoFactors: false }
 
-export function createErasureStore(database: Database): ErasureStore {
+export type ErasureStore = ReturnType<typeof createErasureStore>
+
+export function createErasureStore(database: Database) {
   const run = <Params extends { accountId: number; now: Date }>(
     statement: Statement<Params, { uuid: string }>,
     params: Params,
@@ -128,13 +116,22 @@ export function createErasureStore(database: Database): ErasureStore {
       }),
     )
   return {
-    count: async (accountId, now) => (await database.first(count, { accountId, now }))!,
-    async erase({ account, sessionId }, notices, now) {
+    /** The linked identities, the passkeys and the living sessions. */
+    count: async (accountId: number, now: Date): Promise<SecurityCounts> =>
+      (await database.first(count, { accountId, now }))!,
+    /**
+     * Removes the account with everything that belongs to it: sessions, factors, identities, pending changes, and every
+     * message to its verified contacts, sent or not. Queues the notices of the erasure. Its identifiers are free again.
+     * It returns false if the account is already gone, if its password is not this one, or if the session has ended in
+     * the meantime.
+     */
+    async erase({ account, sessionId }: AccountSession, notices: NewMessage[], now: Date): Promise<boolean> {
       const digestWhenChecked = account.passwordDigest
       const params = { accountId: account.id, sessionId, digestWhenChecked, now, ...noticeParams(notices) }
       return run(erase, params)
     },
-    eraseByOperator: (accountId, notices, now) =>
+    /** The same, without asking the owner. It returns false if the account is already gone. */
+    eraseByOperator: (accountId: number, notices: NewMessage[], now: Date): Promise<boolean> =>
       run(eraseByOperator, { accountId, now, ...noticeParams(notices) }),
   }
 }

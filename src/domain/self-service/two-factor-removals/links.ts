@@ -7,7 +7,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 
 export const STOP_PATH = '/stop'
 
-export interface RemovalLinks {
+interface RemovalLinks {
   linkTo(id: string): string
   /** It returns null where nobody here made it. */
   idOf(token: string): string | null

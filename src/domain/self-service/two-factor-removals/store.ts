@@ -18,7 +18,7 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 
-export interface WaitingRemoval {
+interface WaitingRemoval {
   id: string
   dueAt: Date
 }
@@ -27,29 +27,6 @@ export interface DueRemoval extends WaitingRemoval {
   account: Account
   /** The administrator who asked for it. */
   actor: Actor
-}
-
-export interface TwoFactorRemovalStore {
-  /**
-   * Turns two factors off, removes the app and the recovery codes, and the removal that waits. Removes only the one
-   * with `id`, if that is given and still waits. It returns false if they were off, or if it was stopped.
-   */
-  remove(account: Account, id: string | null, notices: NewMessage[], now: Date): Promise<boolean>
-  /**
-   * The one that waits already stays: it is returned instead, and nobody is told again. It returns null if two factors
-   * are off.
-   */
-  request(
-    account: Account,
-    removal: WaitingRemoval & { actor: Actor },
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<WaitingRemoval | null>
-  /** It returns false where it does not wait any more. */
-  stop(id: string, now: Date): Promise<boolean>
-  waits(id: string): Promise<boolean>
-  find(accountId: number): Promise<WaitingRemoval | null>
-  listDue(now: Date, limit: number): Promise<DueRemoval[]>
 }
 
 /** The one who deletes the row that waits has it: the owner who stops it, or this. */
@@ -138,14 +115,34 @@ const listDue = defineStatement({
    where removal.due_at <= ${p.now} order by removal.due_at limit ${p.limit}`,
 })
 
-export function createTwoFactorRemovalStore(database: Database): TwoFactorRemovalStore {
+export type TwoFactorRemovalStore = ReturnType<typeof createTwoFactorRemovalStore>
+
+export function createTwoFactorRemovalStore(database: Database) {
   return {
-    async remove({ id: accountId, uuid }, id, notices, now) {
+    /**
+     * Turns two factors off, removes the app and the recovery codes, and the removal that waits. Removes only the one
+     * with `id`, if that is given and still waits. It returns false if they were off, or if it was stopped.
+     */
+    async remove(
+      { id: accountId, uuid }: Account,
+      id: string | null,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const eventsOf = (): NewEvent[] => [{ type: 'two_factor.disabled', account: uuid }]
       return (await updateLockedAccount(database, remove, params, { at: now, eventsOf })) !== null
     },
-    async request({ id: accountId, uuid }, { id, dueAt, actor }, notices, now) {
+    /**
+     * The one that waits already stays: it is returned instead, and nobody is told again. It returns null if two factors
+     * are off.
+     */
+    async request(
+      { id: accountId, uuid }: Account,
+      { id, dueAt, actor }: WaitingRemoval & { actor: Actor },
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<WaitingRemoval | null> {
       const params = {
         ...{ accountId, id, dueAt, now, ...noticeParams(notices) },
         ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
@@ -156,7 +153,8 @@ export function createTwoFactorRemovalStore(database: Database): TwoFactorRemova
       })
       return row && { id: row.id, dueAt: row.dueAt }
     },
-    stop: async (id, now) =>
+    /** It returns false where it does not wait any more. */
+    stop: async (id: string, now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         stop,
@@ -168,9 +166,9 @@ export function createTwoFactorRemovalStore(database: Database): TwoFactorRemova
           ],
         },
       )) !== null,
-    waits: async (id) => (await database.first(waits, { id })) !== null,
-    find: (accountId) => database.first(find, { accountId }),
-    async listDue(now, limit) {
+    waits: async (id: string): Promise<boolean> => (await database.first(waits, { id })) !== null,
+    find: (accountId: number): Promise<WaitingRemoval | null> => database.first(find, { accountId }),
+    async listDue(now: Date, limit: number): Promise<DueRemoval[]> {
       const rows = await database.all(listDue, { now, limit })
       return rows.map(
         ({ removalId, removalDueAt, removalActorType, removalActorId, removalActorName, ...account }) => ({

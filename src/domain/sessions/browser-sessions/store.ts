@@ -11,7 +11,7 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { endSessions, lives, moveSessionsBelow, touchBrowserSession } from '../sessions/session-sql.ts'
 
 /** The time that a session lasts after its last request to a page, in seconds. */
-export interface IdleSeconds {
+interface IdleSeconds {
   /** Without "stay signed in". */
   usual: number
   stays: number

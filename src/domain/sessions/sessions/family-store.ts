@@ -45,7 +45,7 @@ export interface SessionFamily {
   revokedAt: Date | null
 }
 
-export interface RecentSession {
+interface RecentSession {
   familyHash: Uint8Array
   /** The generation of the presented token. */
   generation: number
@@ -53,45 +53,6 @@ export interface RecentSession {
   since: Date
   /** Passkeys added later than that are young. */
   youngSince: Date
-}
-
-export interface FamilyStore {
-  /**
-   * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
-   * unless the session is alive, its account is not locked, and the presented generation is the current one. So of many
-   * callers with one token, one succeeds. A generation that is newer than the row was issued by this service and lost
-   * in a crash of the database; it counts as the current one.
-   */
-  rotate(rotation: Rotation, now: Date): Promise<TokenSubject | null>
-  /**
-   * The same with the account. `admit` decides before anything is written, while the account cannot change: what it throws
-   * leaves everything as it was.
-   */
-  rotateWithAccount(
-    rotation: Rotation,
-    admit: ((account: ClaimAccount) => void) | null,
-    now: Date,
-  ): Promise<{ subject: TokenSubject; account: ClaimAccount } | null>
-  /**
-   * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
-   * generation now.
-   */
-  takeLateRetry(
-    sessionId: string,
-    generation: number,
-    limit: { since: Date; most: number },
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * Tells whether the session is alive, began since then, and has no newer refresh token than the presented one. One
-   * that a passkey opened is not, while its account has a young passkey that was added by a session alone.
-   */
-  isRecent(session: RecentSession, now: Date): Promise<boolean>
-  findFamily(familyHash: Uint8Array): Promise<SessionFamily | null>
-  /** Ends a session and queues the notices with it; false if it was not alive. */
-  endReused(sessionId: string, notices: NewMessage[], now: Date): Promise<boolean>
-  /** Ends it by any of its refresh tokens. */
-  endFamily(familyHash: Uint8Array, now: Date): Promise<void>
 }
 
 /** Parallel callers with the same token wait for the row and then see the retries that were added. */
@@ -279,15 +240,29 @@ const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: Subjec
   clientId,
 })
 
-export function createFamilyStore(database: Database): FamilyStore {
+export type FamilyStore = ReturnType<typeof createFamilyStore>
+
+export function createFamilyStore(database: Database) {
   return {
-    takeLateRetry: async (sessionId, generation, { since, most }, now) =>
-      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
-    async rotate(rotation, now) {
+    /**
+     * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
+     * unless the session is alive, its account is not locked, and the presented generation is the current one. So of many
+     * callers with one token, one succeeds. A generation that is newer than the row was issued by this service and lost
+     * in a crash of the database; it counts as the current one.
+     */
+    async rotate(rotation: Rotation, now: Date): Promise<TokenSubject | null> {
       const row = await database.first(rotate, { ...rotation, now })
       return row && subjectOf(row)
     },
-    async rotateWithAccount(rotation, admit, now) {
+    /**
+     * The same with the account. `admit` decides before anything is written, while the account cannot change: what it throws
+     * leaves everything as it was.
+     */
+    async rotateWithAccount(
+      rotation: Rotation,
+      admit: ((account: ClaimAccount) => void) | null,
+      now: Date,
+    ): Promise<{ subject: TokenSubject; account: ClaimAccount } | null> {
       const params = { ...rotation, now }
       const row = await (admit === null
         ? database.first(rotateWithClaims, params)
@@ -300,19 +275,37 @@ export function createFamilyStore(database: Database): FamilyStore {
           }))
       return row && { subject: subjectOf(row), account: row }
     },
-    isRecent: async (session, now) => (await database.first(isRecent, { ...session, now })) !== null,
-    async findFamily(familyHash) {
+    /**
+     * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
+     * generation now.
+     */
+    takeLateRetry: async (
+      sessionId: string,
+      generation: number,
+      { since, most }: { since: Date; most: number },
+      now: Date,
+    ): Promise<boolean> =>
+      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
+    /**
+     * Tells whether the session is alive, began since then, and has no newer refresh token than the presented one. One
+     * that a passkey opened is not, while its account has a young passkey that was added by a session alone.
+     */
+    isRecent: async (session: RecentSession, now: Date): Promise<boolean> =>
+      (await database.first(isRecent, { ...session, now })) !== null,
+    async findFamily(familyHash: Uint8Array): Promise<SessionFamily | null> {
       const row = await database.first(findFamily, { familyHash })
       return row && { ...row, subject: subjectOf(row), account: row }
     },
-    endReused: async (sessionId, notices, now) =>
+    /** Ends a session and queues the notices with it; false if it was not alive. */
+    endReused: async (sessionId: string, notices: NewMessage[], now: Date): Promise<boolean> =>
       (await changeAndRecord(
         database,
         endReused,
         { sessionId, now, ...noticeParams(notices) },
         { at: now, eventsOf: (row) => ended(row, 'session.reuse_detected') },
       )) !== null,
-    async endFamily(familyHash, now) {
+    /** Ends it by any of its refresh tokens. */
+    async endFamily(familyHash: Uint8Array, now: Date): Promise<void> {
       await changeAndRecord(
         database,
         endFamily,

@@ -22,7 +22,7 @@ import type { ListedSession } from './session.ts'
 import { sessionRecord } from './session-schema.ts'
 import type { SessionStore } from './store.ts'
 
-export interface RefreshingClient {
+interface RefreshingClient {
   address: string
   fingerprint: string | null
 }

@@ -18,7 +18,7 @@ import { browserIdleSeconds } from './browser-idle.ts'
 import type { Device, NewSession } from './session.ts'
 import type { SessionStore } from './store.ts'
 
-export interface SignIn {
+interface SignIn {
   /** The id of the session; default: a new one. */
   id?: string
   account: Account

@@ -20,7 +20,7 @@ export const deviceFields = {
 
 const kinds = ['Mobile', 'Tablette', 'Navigateur'] as const
 
-export interface DeviceFields {
+interface DeviceFields {
   device_type?: string | null | undefined
   device_name?: string | null | undefined
   device_os?: string | null | undefined

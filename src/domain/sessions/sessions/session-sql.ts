@@ -6,25 +6,24 @@ import type { Placeholders } from '../../../platform/postgres/statement.ts'
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
 
+export const newSessionParamTypes = {
+  id: 'uuid',
+  deviceType: 'text?',
+  deviceName: 'text?',
+  deviceOs: 'text?',
+  deviceFingerprint: 'text?',
+  address: 'text',
+  amr: 'text',
+  now: 'timestamptz',
+  expiresAt: 'timestamptz',
+  endsAt: 'timestamptz',
+  familyHash: 'bytea',
+  kind: 'text',
+  stays: 'boolean',
+} as const
+
 /** One session for each row of `account`, which has the `id` of the account. */
-export const openSession = (
-  p: Placeholders<
-    | 'id'
-    | 'deviceType'
-    | 'deviceName'
-    | 'deviceOs'
-    | 'deviceFingerprint'
-    | 'address'
-    | 'amr'
-    | 'now'
-    | 'expiresAt'
-    | 'endsAt'
-    | 'familyHash'
-    | 'kind'
-    | 'stays'
-  >,
-  account: SQL,
-): SQL => sql`
+export const openSession = (p: Placeholders<keyof typeof newSessionParamTypes>, account: SQL): SQL => sql`
     insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip,
                              sign_in_ip, amr, created_at, last_used_at, expires_at, ends_at, family_hash, kind,
                              stays)

@@ -13,28 +13,16 @@ import { forgetOldDevices, isNewDevice, rememberDevice } from '../../accounts/de
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { eventCtes, eventParams, eventParamTypes } from '../../foundation/events/event-sql.ts'
 import { MAXIMUM_SESSIONS, type NewSession } from './session.ts'
-import { endSessions, lives, openSession } from './session-sql.ts'
+import { endSessions, lives, newSessionParamTypes, openSession } from './session-sql.ts'
 
 export const signInParamTypes = {
-  now: 'timestamptz',
+  ...newSessionParamTypes,
   accountId: 'bigint',
   digestWhenChecked: 'text?',
   expectedTwoFactor: 'boolean',
   newDigest: 'text?',
-  id: 'uuid',
-  deviceType: 'text?',
-  deviceName: 'text?',
-  deviceOs: 'text?',
-  deviceFingerprint: 'text?',
-  address: 'text',
   deviceTag: 'bytea?',
   addressTag: 'bytea?',
-  amr: 'text',
-  familyHash: 'bytea',
-  expiresAt: 'timestamptz',
-  endsAt: 'timestamptz',
-  kind: 'text',
-  stays: 'boolean',
   ...eventParamTypes,
 } as const
 

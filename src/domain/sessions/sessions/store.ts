@@ -25,51 +25,6 @@ import {
   signInParamTypes,
 } from './sign-in-sql.ts'
 
-export interface SessionStore {
-  /** The account of a session that is alive, and its device; null also if the account is locked or erased. */
-  findSignedIn(
-    sessionId: string,
-    accountUuid: string,
-    now: Date,
-  ): Promise<
-    | (Account & { deviceFingerprint: string | null; deviceName: string | null; signInIp: string | null })
-    | null
-  >
-  /**
-   * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. It returns null if the account
-   * has changed since it was read: erased, locked, another password, or two-factor sign-in turned on or off. `newDigest`
-   * replaces a digest that has older parameters. An account keeps 100 sessions: those not used for longest end.
-   */
-  signIn(
-    account: Account,
-    session: NewSession,
-    newDigest: string | null,
-    now: Date,
-  ): Promise<SignedInAccount | null>
-  /**
-   * It returns false if this account has no such session. Its device is trusted no longer, unless it signs out itself.
-   */
-  end(sessionId: string, accountUuid: string, now: Date, options?: { bySelf?: boolean }): Promise<boolean>
-  endAll(accountId: number, now: Date): Promise<void>
-  /** The fingerprints of the devices of its sessions, ended ones included. */
-  listFingerprints(accountId: number): Promise<string[]>
-  /** The sessions that are alive, last used first. */
-  list(accountId: number, limit: number, now: Date): Promise<ListedSession[]>
-  /** The living ones whose newest refresh token was made until then, and when the last of them ends unless it is refreshed. */
-  countUnrefreshed(until: Date, now: Date): Promise<{ count: number; lastEnd: Date | null }>
-  /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
-  endEverybodys(
-    after: string | null,
-    limit: number,
-    now: Date,
-  ): Promise<{ ended: number; last: string | null }>
-  /**
-   * Looks at the next `limit` sessions and removes those that ended 30 days ago. Continues where the last call stopped;
-   * there are no `more` at the end of the table.
-   */
-  sweep(now: Date, limit: number): Promise<{ removed: number; more: boolean }>
-}
-
 const signIn = defineStatement({
   name: 'sessions.sign_in',
   params: signInParamTypes,
@@ -193,19 +148,40 @@ const sweep = defineStatement({
          (select id from slice order by id offset ${p.limit} - 1) as last`,
 })
 
-export function createSessionStore(database: Database): SessionStore {
+export type SessionStore = ReturnType<typeof createSessionStore>
+
+export function createSessionStore(database: Database) {
   let sweptTo: string | null = null
   return {
-    findSignedIn: (sessionId, accountUuid, now) =>
+    /** The account of a session that is alive, and its device; null also if the account is locked or erased. */
+    findSignedIn: (sessionId: string, accountUuid: string, now: Date) =>
       database.first(findSignedIn, { sessionId, accountUuid, now }),
-    async signIn(account, session, newDigest, now) {
+    /**
+     * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. It returns null if the account
+     * has changed since it was read: erased, locked, another password, or two-factor sign-in turned on or off. `newDigest`
+     * replaces a digest that has older parameters. An account keeps 100 sessions: those not used for longest end.
+     */
+    async signIn(
+      account: Account,
+      session: NewSession,
+      newDigest: string | null,
+      now: Date,
+    ): Promise<SignedInAccount | null> {
       const row = await database.first(signIn, signInParams(account, session, newDigest, now))
       if (row === null) return null
       const { others, ...signedIn } = row
       await endTooMany(database, account.id, others, now)
       return signedIn
     },
-    end: async (sessionId, accountUuid, now, { bySelf = false } = {}) =>
+    /**
+     * It returns false if this account has no such session. Its device is trusted no longer, unless it signs out itself.
+     */
+    end: async (
+      sessionId: string,
+      accountUuid: string,
+      now: Date,
+      { bySelf = false }: { bySelf?: boolean } = {},
+    ): Promise<boolean> =>
       (await changeAndRecord(
         database,
         end,
@@ -215,7 +191,7 @@ export function createSessionStore(database: Database): SessionStore {
           eventsOf: ({ id, uuid }) => [{ type: 'session.ended', account: uuid, sessionId: id }],
         },
       )) !== null,
-    async endAll(accountId, now) {
+    async endAll(accountId: number, now: Date): Promise<void> {
       await changeAndRecord(
         database,
         endAll,
@@ -227,10 +203,21 @@ export function createSessionStore(database: Database): SessionStore {
         },
       )
     },
-    listFingerprints: async (accountId) =>
+    /** The fingerprints of the devices of its sessions, ended ones included. */
+    listFingerprints: async (accountId: number): Promise<string[]> =>
       (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
-    countUnrefreshed: async (until, now) => (await database.first(countUnrefreshed, { until, now }))!,
-    endEverybodys: (after, limit, now) =>
+    /** The sessions that are alive, last used first. */
+    list: (accountId: number, limit: number, now: Date): Promise<ListedSession[]> =>
+      database.all(list, { accountId, limit, now }),
+    /** The living ones whose newest refresh token was made until then, and when the last of them ends unless it is refreshed. */
+    countUnrefreshed: async (until: Date, now: Date) =>
+      (await database.first(countUnrefreshed, { until, now }))!,
+    /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
+    endEverybodys: (
+      after: string | null,
+      limit: number,
+      now: Date,
+    ): Promise<{ ended: number; last: string | null }> =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           const rows = await transaction.all(endEverybodys, { after, limit, now })
@@ -242,8 +229,11 @@ export function createSessionStore(database: Database): SessionStore {
           return { ended, last: rows[0]?.last ?? null }
         }),
       ),
-    list: (accountId, limit, now) => database.all(list, { accountId, limit, now }),
-    async sweep(now, limit) {
+    /**
+     * Looks at the next `limit` sessions and removes those that ended 30 days ago. Continues where the last call stopped;
+     * there are no `more` at the end of the table.
+     */
+    async sweep(now: Date, limit: number): Promise<{ removed: number; more: boolean }> {
       const before = daysBefore(now, KEPT_DAYS)
       const batch = (await database.first(sweep, { after: sweptTo, before, limit }))!
       sweptTo = batch.last

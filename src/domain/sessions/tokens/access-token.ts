@@ -34,7 +34,7 @@ export interface AccessTokenService {
   verify(token: string, lateSeconds?: number): Promise<AccessTokenClaims>
 }
 
-export interface AccessTokenOptions {
+interface AccessTokenOptions {
   keys: Pick<KeyService, 'signingKey' | 'findPublicKey'>
   clock: Clock
   /** The service's base_url. */

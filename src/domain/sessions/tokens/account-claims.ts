@@ -44,7 +44,7 @@ export const noAccount: ClaimAccount = {
   ...{ email: null, emailConfirmedAt: null, phone: null, phoneConfirmedAt: null },
 }
 
-export interface MadeClaims {
+interface MadeClaims {
   claims: Record<string, ClaimValue>
   /** Did not fit. */
   omitted: string[]

@@ -23,7 +23,7 @@ const PUBLISHED_AFTER_MARGIN_MS = HOUR_MS
 const CLOCK_MARGIN_MS = HOUR_MS
 
 /** `removed`: no longer published; the row goes with the next new key. */
-export type KeyState = 'next' | 'signing' | 'superseded' | 'removed'
+type KeyState = 'next' | 'signing' | 'superseded' | 'removed'
 
 export interface KeyDescription {
   kid: string

@@ -48,7 +48,7 @@ export interface KeyService {
   close(): void
 }
 
-export interface KeyServiceOptions extends KeyRotationOptions {
+interface KeyServiceOptions extends KeyRotationOptions {
   refreshMs?: number
   /**
    * Called when refreshes fail: for the first failure, then once a minute. The keys in memory stay, and the next refresh

@@ -29,7 +29,7 @@ export interface StoredKey {
   publishedUntil: Date | null
 }
 
-export interface KeyAddition {
+interface KeyAddition {
   key: StoredKey
   /** The newest key that its maker knew; null for the very first key. */
   after: string | null
@@ -39,17 +39,6 @@ export interface KeyAddition {
   revoked: string | null
   /** The key that it replaces and until when that one stays published; null if there is none or it is removed. */
   supersedes: { kid: string; publishedUntil: Date } | null
-}
-
-export interface KeyStore {
-  /** Oldest first. */
-  list(): Promise<StoredKey[]>
-  /** All of it or nothing: false if `after` is no longer the newest key. */
-  add(addition: KeyAddition): Promise<boolean>
-  /** Removes a revoked key that needs no successor. */
-  revoke(kid: string, now: Date): Promise<void>
-  /** Replaces the sealed private part by the same one sealed anew, unless it has changed meanwhile. */
-  putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void>
 }
 
 /** Any number nobody else locks with; also taken where there is no row yet to lock. */
@@ -125,10 +114,14 @@ const putSealed = defineStatement({
 
 const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
 
-export function createKeyStore(database: Database): KeyStore {
+export type KeyStore = ReturnType<typeof createKeyStore>
+
+export function createKeyStore(database: Database) {
   return {
-    list: () => database.all(list, {}),
-    add: ({ key, after, remove: kids, revoked, supersedes }) =>
+    /** Oldest first. */
+    list: (): Promise<StoredKey[]> => database.all(list, {}),
+    /** All of it or nothing: false if `after` is no longer the newest key. */
+    add: ({ key, after, remove: kids, revoked, supersedes }: KeyAddition): Promise<boolean> =>
       database.transaction(async (transaction) => {
         await transaction.first(lock, {})
         const last = await transaction.first(newest, {})
@@ -143,14 +136,16 @@ export function createKeyStore(database: Database): KeyStore {
         await recordEvents(transaction, happened, key.createdAt)
         return true
       }),
-    async revoke(kid, now) {
+    /** Removes a revoked key that needs no successor. */
+    async revoke(kid: string, now: Date): Promise<void> {
       await database.transaction(async (transaction) => {
         await transaction.first(lock, {})
         await transaction.all(remove, { kids: [kid] })
         await recordEvents(transaction, [about('key.revoked', kid)], now)
       })
     },
-    async putSealed(kid, sealed) {
+    /** Replaces the sealed private part by the same one sealed anew, unless it has changed meanwhile. */
+    async putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> {
       await database.all(putSealed, { kid, ...sealed })
     },
   }

@@ -7,13 +7,13 @@
 import { createHash } from 'node:crypto'
 import type { AccessTokenClaims } from './claims.ts'
 
-export interface VerifiedToken {
+interface VerifiedToken {
   claims: AccessTokenClaims
   /** The key that signed it. */
   kid: string
 }
 
-export interface VerifiedTokens {
+interface VerifiedTokens {
   find(token: string): VerifiedToken | null
   put(token: string, verified: VerifiedToken): void
 }

@@ -11,7 +11,7 @@ import type { IdentityProof, IdentityProofs } from './proof.ts'
 import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'
 import type { IdentityStore } from './store.ts'
 
-export type LinkBody = OwnerProof & IdentityProof
+type LinkBody = OwnerProof & IdentityProof
 
 interface Client {
   addressBucket: string

@@ -9,15 +9,6 @@ import { spentIdTokens } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 
-export interface SpentTokenStore {
-  /**
-   * It returns true for one caller, and false for all others until `expiresAt`, when the token is refused for its age.
-   */
-  spend(hash: Uint8Array, expiresAt: Date): Promise<boolean>
-  /** Removes up to `limit` that expired a day ago (the clock may be set back) and returns how many it removed. */
-  sweep(now: Date, limit: number): Promise<number>
-}
-
 const spend = defineStatement({
   name: 'identities.spend',
   params: { hash: 'bytea', expiresAt: 'timestamptz' },
@@ -38,9 +29,16 @@ const sweep = createSweep({
   order: sql`expires_at`,
 })
 
-export function createSpentTokenStore(database: Database): SpentTokenStore {
+export type SpentTokenStore = ReturnType<typeof createSpentTokenStore>
+
+export function createSpentTokenStore(database: Database) {
   return {
-    spend: async (hash, expiresAt) => (await database.first(spend, { hash, expiresAt })) !== null,
-    sweep: (now, limit) => sweep(database, { now, limit }),
+    /**
+     * It returns true for one caller, and false for all others until `expiresAt`, when the token is refused for its age.
+     */
+    spend: async (hash: Uint8Array, expiresAt: Date): Promise<boolean> =>
+      (await database.first(spend, { hash, expiresAt })) !== null,
+    /** Removes up to `limit` that expired a day ago (the clock may be set back) and returns how many it removed. */
+    sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

@@ -33,7 +33,7 @@ import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/out
 import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
 import { deleteIdentities } from './identity-sql.ts'
 
-export interface NewSocialAccount {
+interface NewSocialAccount {
   uuid: string
   language: Language
   accountableType: string
@@ -42,56 +42,6 @@ export interface NewSocialAccount {
 
 /** The e-mail address of a new account: verified by its identity, a mere claim, or missing. */
 export type EmailOfNew = 'verified' | 'claimed' | 'none'
-
-export interface IdentityStore {
-  findAccount(identity: ProvedIdentity): Promise<Account | null>
-  /**
-   * Links the identity to the account and queues the notices. It returns false if it is already linked to an account,
-   * or if the account has `limit` identities. It is false, too, if the session has ended, or the password has changed
-   * since the account was read.
-   */
-  link(
-    signedIn: AccountSession,
-    identity: ProvedIdentity,
-    limit: number,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
-   * the verified address, or has another identity of that issuer: then the address was given to somebody else.
-   */
-  linkByEmail(account: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date): Promise<boolean>
-  /**
-   * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
-   * registration that waits for the address, without its password and phone. Otherwise it is a new account. Other
-   * claims to the address end. It returns null if the identity or the address was taken in the meantime, or if nothing
-   * permits the account.
-   */
-  open(
-    identity: ProvedIdentity,
-    account: NewSocialAccount,
-    email: EmailOfNew,
-    permit: Permit,
-    now: Date,
-  ): Promise<Account | null>
-  /** Oldest first. */
-  list(accountId: number): Promise<LinkedIdentity[]>
-  /** Tells whether nothing would open the account without the identities of that provider. */
-  isLastMethod(accountId: number, provider: string, usable: UsableMethods): Promise<boolean>
-  /**
-   * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
-   * left. Such a method is a password with an identifier, a passkey of `usable.rpId`, or an identity of one of
-   * `usable.providers`.
-   */
-  unlink(
-    signedIn: AccountSession,
-    provider: string,
-    usable: UsableMethods,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'>
-}
 
 const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
 
@@ -256,10 +206,24 @@ const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
   eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
 })
 
-export function createIdentityStore(database: Database): IdentityStore {
+export type IdentityStore = ReturnType<typeof createIdentityStore>
+
+export function createIdentityStore(database: Database) {
   return {
-    findAccount: ({ issuer, subject }) => database.first(findAccount, { issuer, subject }),
-    async link({ account: { id, uuid, passwordDigest }, sessionId }, identity, limit, notices, now) {
+    findAccount: ({ issuer, subject }: ProvedIdentity): Promise<Account | null> =>
+      database.first(findAccount, { issuer, subject }),
+    /**
+     * Links the identity to the account and queues the notices. It returns false if it is already linked to an account,
+     * or if the account has `limit` identities. It is false, too, if the session has ended, or the password has changed
+     * since the account was read.
+     */
+    async link(
+      { account: { id, uuid, passwordDigest }, sessionId }: AccountSession,
+      identity: ProvedIdentity,
+      limit: number,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> {
       const params = {
         accountId: id,
         sessionId,
@@ -272,14 +236,35 @@ export function createIdentityStore(database: Database): IdentityStore {
       const linked = await updateLockedAccount(database, link, params, linking(uuid, identity, now))
       return linked !== null
     },
-    async linkByEmail({ id, uuid }, identity, notices, now) {
+    /**
+     * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
+     * the verified address, or has another identity of that issuer: then the address was given to somebody else.
+     */
+    async linkByEmail(
+      { id, uuid }: Account,
+      identity: ProvedIdentity,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<boolean> {
       const key = identity.email?.address.key
       if (key === undefined) return false
       const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
       const linked = await updateLockedAccount(database, linkByEmail, params, linking(uuid, identity, now))
       return linked !== null
     },
-    async open(identity, account, email, permit, now) {
+    /**
+     * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
+     * registration that waits for the address, without its password and phone. Otherwise it is a new account. Other
+     * claims to the address end. It returns null if the identity or the address was taken in the meantime, or if nothing
+     * permits the account.
+     */
+    async open(
+      identity: ProvedIdentity,
+      account: NewSocialAccount,
+      email: EmailOfNew,
+      permit: Permit,
+      now: Date,
+    ): Promise<Account | null> {
       const own = email === 'none' ? undefined : identity.email?.address
       try {
         const params = {
@@ -305,12 +290,25 @@ export function createIdentityStore(database: Database): IdentityStore {
         throw error
       }
     },
-    list: (accountId) => database.all(list, { accountId }),
-    async isLastMethod(accountId, provider, usable) {
+    /** Oldest first. */
+    list: (accountId: number): Promise<LinkedIdentity[]> => database.all(list, { accountId }),
+    /** Tells whether nothing would open the account without the identities of that provider. */
+    async isLastMethod(accountId: number, provider: string, usable: UsableMethods): Promise<boolean> {
       const params = { accountId, provider, ...usableParams(usable) }
       return (await database.first(isLastMethod, params))?.isLast === true
     },
-    async unlink({ account, sessionId }, provider, usable, notices, now) {
+    /**
+     * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
+     * left. Such a method is a password with an identifier, a passkey of `usable.rpId`, or an identity of one of
+     * `usable.providers`.
+     */
+    async unlink(
+      { account, sessionId }: AccountSession,
+      provider: string,
+      usable: UsableMethods,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'> {
       const params = {
         accountId: account.id,
         sessionId,

@@ -38,7 +38,7 @@ import { onlySentCodes, type SecondFactor } from '../sign-in/second-factor.ts'
 import type { SentCode } from '../sign-in/sent-code-schema.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 
-export interface VerifyBody extends EntryBody {
+interface VerifyBody extends EntryBody {
   identifier: string
   otp: string
   password?: string | null | undefined
@@ -50,7 +50,7 @@ export interface VerifyBody extends EntryBody {
   create?: boolean | null | undefined
 }
 
-export interface RequestBody extends EntryBody {
+interface RequestBody extends EntryBody {
   identifier?: string | null | undefined
   loginToken?: string | null | undefined
   create?: boolean | null | undefined

@@ -18,7 +18,7 @@ import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 import { causeOfRefusal, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
 /** A valid signature that was not used yet. */
-export type CheckedAssertion = PasskeyUse
+type CheckedAssertion = PasskeyUse
 
 export interface AssertionCheck {
   /**

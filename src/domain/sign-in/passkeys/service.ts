@@ -31,7 +31,7 @@ import {
 import type { PasskeyStore } from './store.ts'
 import type { RelyingParty } from './verification.ts'
 
-export interface PasskeyClient {
+interface PasskeyClient {
   address: string
   addressBucket: string
 }
@@ -40,7 +40,7 @@ export interface PasskeyClient {
  * The list that a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal
  * API).
  */
-export interface PasskeySignal {
+interface PasskeySignal {
   rpId: string
   userId: string | null
   credentialIds: string[]

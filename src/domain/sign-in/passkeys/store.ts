@@ -10,7 +10,7 @@ import {
   pick,
   rowOf,
 } from '../../../platform/postgres/statement.ts'
-import { createSweep } from '../../../platform/postgres/sweep.ts'
+import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import {
@@ -54,61 +54,12 @@ export interface PasskeyUse {
 /** The reason why a valid signature is refused nevertheless. */
 export type UseRefusal = 'challenge_spent' | 'counter_fell'
 
-export interface NewPasskey extends NewCredential {
+interface NewPasskey extends NewCredential {
   id: string
   name: string
   userHandle: Uint8Array
   rpId: string
   proved: boolean
-}
-
-export interface PasskeyStore {
-  /** The passkey of this credential and its account, whatever the state of the account. */
-  find(credentialId: string): Promise<Pick<PasskeyUse, 'passkey' | 'account' | 'removalWaits'> | null>
-  list(accountId: number): Promise<Passkey[]>
-  /**
-   * Stores a passkey and spends its challenge, in one transaction with the notices. Of any number of callers with one
-   * challenge exactly one gets `added`. `account_changed`: the session ended, or the account got its first passkey in
-   * the meantime, so that this one would carry another user handle.
-   */
-  add(
-    owner: AccountSession,
-    passkey: NewPasskey,
-    challenge: OpenedChallenge,
-    limit: number,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'>
-  /**
-   * Uses the challenge up and stores the counter. A challenge whose counter went back is used up too, so that the
-   * owner is notified only once.
-   */
-  use(use: PasskeyUse, now: Date): Promise<'used' | UseRefusal>
-  /**
-   * The same, and opens the session, in one statement. It returns null if the account has changed since it was read, as
-   * SessionStore.signIn describes it.
-   */
-  signIn(use: PasskeyUse, session: NewSession, now: Date): Promise<SignedInAccount | null | UseRefusal>
-  /** Queues the notices about a passkey whose counter went back. */
-  tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void>
-  rename(account: Account, id: string, name: string, now: Date): Promise<Passkey | null>
-  /** Tells whether nothing would open the account without this passkey. */
-  isLastMethod(accountId: number, id: string, usable: UsableMethods): Promise<boolean>
-  /**
-   * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
-   * `usable.rpId` open nothing.
-   */
-  remove(
-    owner: AccountSession,
-    id: string,
-    usable: UsableMethods,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'>
-  /** Counts the passkeys that belong to another relying party than this one. */
-  countForeign(rpId: string): Promise<number>
-  /** Removes up to `limit` expired challenges and returns how many it removed. */
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 const columns = rowOf(passkeys)
@@ -322,14 +273,7 @@ const countForeign = defineStatement({
   sql: (p) => sql`select count(*)::int as count from ${passkeys} where rp_id <> ${p.rpId}`,
 })
 
-const sweep = createSweep({
-  name: 'passkeys.sweep',
-  table: spentChallenges,
-  key: sql`hash`,
-  params: { now: 'timestamptz' },
-  where: (p) => sql`expires_at <= ${p.now}`,
-  order: sql`expires_at`,
-})
+const sweep = createExpirySweep(spentChallenges, 'passkeys.sweep', sql`hash`)
 
 const useParams = ({ passkey, challenge, assertion }: PasskeyUse) => ({
   ...assertion,
@@ -358,16 +302,33 @@ const recording = <Row>(
   eventsOf: (row: Row) => (did(row) ? [happened(type, account, id)] : []),
 })
 
-export function createPasskeyStore(database: Database): PasskeyStore {
+export type PasskeyStore = ReturnType<typeof createPasskeyStore>
+
+export function createPasskeyStore(database: Database) {
   return {
-    async find(credentialId) {
+    /** The passkey of this credential and its account, whatever the state of the account. */
+    async find(
+      credentialId: string,
+    ): Promise<Pick<PasskeyUse, 'passkey' | 'account' | 'removalWaits'> | null> {
       const row = await database.first(find, { credentialId })
       if (row === null) return null
       const passkey = { ...row, id: row.passkeyId, createdAt: row.passkeyCreatedAt } as Passkey
       return { passkey, account: row as unknown as Account, removalWaits: row.removalWaits }
     },
-    list: (accountId) => database.all(list, { accountId }),
-    async add({ account, sessionId }, { transports, ...passkey }, { hash, expiresAt }, limit, notices, now) {
+    list: (accountId: number): Promise<Passkey[]> => database.all(list, { accountId }),
+    /**
+     * Stores a passkey and spends its challenge, in one transaction with the notices. Of any number of callers with one
+     * challenge exactly one gets `added`. `account_changed`: the session ended, or the account got its first passkey in
+     * the meantime, so that this one would carry another user handle.
+     */
+    async add(
+      { account, sessionId }: AccountSession,
+      { transports, ...passkey }: NewPasskey,
+      { hash, expiresAt }: OpenedChallenge,
+      limit: number,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'> {
       const row = await updateLockedAccount(
         database,
         add,
@@ -390,12 +351,24 @@ export function createPasskeyStore(database: Database): PasskeyStore {
       if (!row.spent) return 'challenge_spent'
       return row.added ? 'added' : 'credential_known'
     },
-    async use(used, now) {
+    /**
+     * Uses the challenge up and stores the counter. A challenge whose counter went back is used up too, so that the
+     * owner is notified only once.
+     */
+    async use(used: PasskeyUse, now: Date): Promise<'used' | UseRefusal> {
       const events = [happened('passkey.used', used.account, used.passkey.id)]
       const row = (await database.first(use, { ...useParams(used), ...eventParams(events, now), now }))!
       return refusalOf(row) ?? 'used'
     },
-    async signIn(used, session, now) {
+    /**
+     * The same, and opens the session, in one statement. It returns null if the account has changed since it was read, as
+     * SessionStore.signIn describes it.
+     */
+    async signIn(
+      used: PasskeyUse,
+      session: NewSession,
+      now: Date,
+    ): Promise<SignedInAccount | null | UseRefusal> {
       const { account, passkey } = used
       const use = { ...happened('passkey.used', account, passkey.id), sessionId: session.id }
       const row = (await database.first(signIn, {
@@ -408,10 +381,16 @@ export function createPasskeyStore(database: Database): PasskeyStore {
       await endTooMany(database, account.id, others, now)
       return signedIn
     },
-    async tellCopy(passkeyId, notices, now) {
+    /** Queues the notices about a passkey whose counter went back. */
+    async tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void> {
       await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
     },
-    rename: ({ id: accountId, uuid }, id, name, now) =>
+    rename: (
+      { id: accountId, uuid }: Account,
+      id: string,
+      name: string,
+      now: Date,
+    ): Promise<Passkey | null> =>
       changeAndRecord(
         database,
         rename,
@@ -423,11 +402,22 @@ export function createPasskeyStore(database: Database): PasskeyStore {
           ],
         },
       ),
-    async isLastMethod(accountId, id, usable) {
+    /** Tells whether nothing would open the account without this passkey. */
+    async isLastMethod(accountId: number, id: string, usable: UsableMethods): Promise<boolean> {
       const params = { accountId, id, ...usableParams(usable) }
       return (await database.first(isLastMethod, params))?.isLast === true
     },
-    async remove({ account, sessionId }, id, usable, notices, now) {
+    /**
+     * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
+     * `usable.rpId` open nothing.
+     */
+    async remove(
+      { account, sessionId }: AccountSession,
+      id: string,
+      usable: UsableMethods,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'> {
       const row = await updateLockedAccount(
         database,
         remove,
@@ -445,7 +435,10 @@ export function createPasskeyStore(database: Database): PasskeyStore {
       if (!row.found) return 'not_found'
       return row.removed ? 'removed' : 'last_sign_in_method'
     },
-    countForeign: async (rpId) => (await database.first(countForeign, { rpId }))?.count ?? 0,
-    sweep: (now, limit) => sweep(database, { now, limit }),
+    /** Counts the passkeys that belong to another relying party than this one. */
+    countForeign: async (rpId: string): Promise<number> =>
+      (await database.first(countForeign, { rpId }))?.count ?? 0,
+    /** Removes up to `limit` expired challenges and returns how many it removed. */
+    sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

@@ -41,45 +41,12 @@ import { isRecentContact, removeAdditions } from '../undo/additions-sql.ts'
 import { dropContactChanges } from '../undo/contact-changes-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
 
-export interface NewPassword {
+interface NewPassword {
   digest: string
   /** The tag of the caller's device, which stays known where it is. */
   keptDevice: Uint8Array | null
   /** Queued when, and only when, the password was replaced. */
   notices: NewMessage[]
-}
-
-export interface PasswordStore {
-  /**
-   * Resets the password of somebody who has just verified the identifier. The account gets the password and is
-   * confirmed, the identifier becomes its own, every other claim to it ends, and failures and all known devices but the
-   * caller's are forgotten. All its sessions, pending contact changes and messages with codes end, including a session
-   * that is being opened with the old password. Additions of a session within the last seven days, after this
-   * identifier was verified, are removed, and the notices name them. Returns false if the account does not have, or
-   * wait for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
-   */
-  reset(
-    account: Account,
-    identifier: Identifier,
-    password: NewPassword,
-    permit: Permit,
-    now: Date,
-  ): Promise<boolean>
-  /**
-   * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it
-   * was sent, and no other. A temporary access code removes all passkeys and identities if the administrator said so,
-   * and otherwise none. Returns false if somebody else used it first.
-   */
-  resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date): Promise<boolean>
-  /**
-   * Changes the password for somebody who knows the old password. The same ends as with `reset` but the caller's
-   * session, and nothing is removed. `other_password` means that the account has a different password now.
-   */
-  change(
-    signedIn: AccountSession,
-    password: NewPassword,
-    now: Date,
-  ): Promise<'changed' | 'other_password' | 'session_over'>
 }
 
 /**
@@ -214,7 +181,9 @@ const eventsOfReset = (
   { type: 'password.reset', account, data },
 ]
 
-export function createPasswordStore(database: Database): PasswordStore {
+export type PasswordStore = ReturnType<typeof createPasswordStore>
+
+export function createPasswordStore(database: Database) {
   /** Uses the code up and sets the password, or does neither. */
   const resetOnce = (
     matched: MatchedCode,
@@ -242,14 +211,21 @@ export function createPasswordStore(database: Database): PasswordStore {
     )
 
   return {
-    async resetByCode(matched, password, permit, now) {
-      const { sentTo } = matched
-      const done =
-        sentTo &&
-        (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, permit, now)))
-      return (done ?? (await resetOnce(matched, null, password, permit, now))) !== null
-    },
-    async reset({ id: accountId, uuid }, { kind, key }, { digest, keptDevice, notices }, permit, now) {
+    /**
+     * Resets the password of somebody who has just verified the identifier. The account gets the password and is
+     * confirmed, the identifier becomes its own, every other claim to it ends, and failures and all known devices but the
+     * caller's are forgotten. All its sessions, pending contact changes and messages with codes end, including a session
+     * that is being opened with the old password. Additions of a session within the last seven days, after this
+     * identifier was verified, are removed, and the notices name them. Returns false if the account does not have, or
+     * wait for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
+     */
+    async reset(
+      { id: accountId, uuid }: Account,
+      { kind, key }: Identifier,
+      { digest, keptDevice, notices }: NewPassword,
+      permit: Permit,
+      now: Date,
+    ): Promise<boolean> {
       const done = await verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
@@ -260,7 +236,32 @@ export function createPasswordStore(database: Database): PasswordStore {
       )
       return done !== null
     },
-    async change({ account, sessionId }, { digest, keptDevice, notices }, now) {
+    /**
+     * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it
+     * was sent, and no other. A temporary access code removes all passkeys and identities if the administrator said so,
+     * and otherwise none. Returns false if somebody else used it first.
+     */
+    async resetByCode(
+      matched: MatchedCode,
+      password: NewPassword,
+      permit: Permit,
+      now: Date,
+    ): Promise<boolean> {
+      const { sentTo } = matched
+      const done =
+        sentTo &&
+        (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, permit, now)))
+      return (done ?? (await resetOnce(matched, null, password, permit, now))) !== null
+    },
+    /**
+     * Changes the password for somebody who knows the old password. The same ends as with `reset` but the caller's
+     * session, and nothing is removed. `other_password` means that the account has a different password now.
+     */
+    async change(
+      { account, sessionId }: AccountSession,
+      { digest, keptDevice, notices }: NewPassword,
+      now: Date,
+    ): Promise<'changed' | 'other_password' | 'session_over'> {
       const changed = await updateLockedAccount(
         database,
         change,

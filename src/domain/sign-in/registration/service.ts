@@ -37,7 +37,7 @@ import type { OpenedSession, SessionOpener } from '../../sessions/sessions/sessi
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { NamedPassword, RegistrationStore } from './store.ts'
 
-export interface RegisterBody {
+interface RegisterBody {
   email?: string | null | undefined
   phone?: string | null | undefined
   /** May be left out where accounts may be without one. */
@@ -46,9 +46,9 @@ export interface RegisterBody {
   profile?: ProfilePatch | null | undefined
 }
 
-export type RegistrationBody = RegisterBody & EntryBody
+type RegistrationBody = RegisterBody & EntryBody
 
-export interface ConfirmBody extends EntryBody {
+interface ConfirmBody extends EntryBody {
   identifier: string
   otp: string
   password?: string | null | undefined

@@ -25,6 +25,7 @@ import {
   confirmApart,
   confirmRegistration,
   isContested,
+  registrationParamTypes,
   sweepClaims,
   sweepRegistrations,
 } from '../../accounts/accounts/opening-sql.ts'
@@ -77,37 +78,6 @@ export interface NamedPassword {
   tag: Uint8Array
 }
 
-export interface RegistrationStore {
-  /**
-   * Adds the registration, or replaces the one that waits for the same identifier, and queues its code. A taken
-   * identifier queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
-   * cases.
-   */
-  register(
-    registration: Registration,
-    now: Date,
-  ): Promise<{ uuid: string; messageId: number; contested: boolean }>
-  /**
-   * Makes the verified identifier the account's own and ends every other claim to it. It returns null if the account
-   * was confirmed or registered again since `updatedAt`, or if somebody else verified the identifier first. The same
-   * holds if nothing permits the account: then the registration stays. Administrators need no permit. The account gets
-   * `password` if the caller named one, otherwise the registered one. If registrations named the identifier with
-   * different passwords, it gets none, and no other unverified contact stays. So it is where somebody comes
-   * `isWithoutPassword` and a password was registered.
-   */
-  confirm(
-    account: Account,
-    identifier: Identifier,
-    password: NamedPassword | null,
-    by: { permit: Permit; profile?: Profile | null; isAdministrator?: boolean; isWithoutPassword?: boolean },
-    now: Date,
-  ): Promise<Account | null>
-  /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
-  sweep(now: Date, limit: number): Promise<number>
-  /** Removes the password tags of registrations after a week, unless an unconfirmed account still names the contact. */
-  sweepClaims(now: Date, limit: number): Promise<number>
-}
-
 const { codeSubject: _, ...withoutSubject } = messageParamTypes
 
 /** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
@@ -117,21 +87,9 @@ const registerBy = (kind: Identifier['kind']) => {
   return defineStatement({
     name: `registration.register_by_${kind}`,
     params: {
-      key: 'text',
-      uuid: 'uuid',
-      email: 'text?',
-      emailKey: 'text?',
-      phone: 'text?',
-      passwordDigest: 'text?',
-      accountableType: 'text',
-      roleId: 'int',
-      now: 'timestamptz',
-      language: 'text',
+      ...registrationParamTypes,
       emailTag: 'bytea?',
       phoneTag: 'bytea?',
-      invitationId: 'bigint?',
-      terms: 'text?',
-      profile: 'text?',
       tellsOwner: 'boolean',
       ...withoutSubject,
     },
@@ -258,9 +216,19 @@ const confirmedApart = { email: confirmApartBy('email'), phone: confirmApartBy('
 /** Time enough to find the message; afterwards the identifier is free again. */
 const REGISTRATION_DAYS = 7
 
-export function createRegistrationStore(database: Database): RegistrationStore {
+export type RegistrationStore = ReturnType<typeof createRegistrationStore>
+
+export function createRegistrationStore(database: Database) {
   return {
-    async register({ email, phone, codeSeed, profile, ...registration }, now) {
+    /**
+     * Adds the registration, or replaces the one that waits for the same identifier, and queues its code. A taken
+     * identifier queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
+     * cases.
+     */
+    async register(
+      { email, phone, codeSeed, profile, ...registration }: Registration,
+      now: Date,
+    ): Promise<{ uuid: string; messageId: number; contested: boolean }> {
       const primary = (email ?? phone)!
       const row = await database.first(register[primary.kind], {
         ...registration,
@@ -280,7 +248,26 @@ export function createRegistrationStore(database: Database): RegistrationStore {
       })
       return row!
     },
-    async confirm({ uuid, updatedAt, waitingFor }, { kind, key }, password, by, now) {
+    /**
+     * Makes the verified identifier the account's own and ends every other claim to it. It returns null if the account
+     * was confirmed or registered again since `updatedAt`, or if somebody else verified the identifier first. The same
+     * holds if nothing permits the account: then the registration stays. Administrators need no permit. The account gets
+     * `password` if the caller named one, otherwise the registered one. If registrations named the identifier with
+     * different passwords, it gets none, and no other unverified contact stays. So it is where somebody comes
+     * `isWithoutPassword` and a password was registered.
+     */
+    async confirm(
+      { uuid, updatedAt, waitingFor }: Account,
+      { kind, key }: Identifier,
+      password: NamedPassword | null,
+      by: {
+        permit: Permit
+        profile?: Profile | null
+        isAdministrator?: boolean
+        isWithoutPassword?: boolean
+      },
+      now: Date,
+    ): Promise<Account | null> {
       const digest = password?.digest ?? null
       const withoutPassword = by.isWithoutPassword ?? false
       const params = {
@@ -315,8 +302,11 @@ export function createRegistrationStore(database: Database): RegistrationStore {
         }),
       )
     },
-    sweep: (now, limit) =>
+    /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
+    sweep: (now: Date, limit: number) =>
       sweepRegistrations(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
-    sweepClaims: (now, limit) => sweepClaims(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
+    /** Removes the password tags of registrations after a week, unless an unconfirmed account still names the contact. */
+    sweepClaims: (now: Date, limit: number) =>
+      sweepClaims(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
   }
 }

@@ -12,7 +12,7 @@ import type { Caller } from '../../limits/limits/callers.ts'
 import { createPendingAttempts } from '../../limits/limits/pending-attempts.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 
-export interface PasswordTry {
+interface PasswordTry {
   /** It is null if no account has this identifier. */
   account: Account | null
   /** The comparable form, or what was typed if it is not an identifier. */

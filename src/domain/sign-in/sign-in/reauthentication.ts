@@ -49,7 +49,7 @@ interface RequireOptions {
 }
 
 /** The name that the password has in the body of the call. */
-export type PasswordField = 'password' | 'current_password'
+type PasswordField = 'password' | 'current_password'
 
 export const wrongPassword = (field: PasswordField) =>
   new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })

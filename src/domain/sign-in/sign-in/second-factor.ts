@@ -76,7 +76,7 @@ export interface SecondFactor {
   takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
 }
 
-export interface CodeAttempt {
+interface CodeAttempt {
   typed: string
   caller: Caller
   /** The name that a stranger typed for the account; the answer depends only on the attempts with this name. */
@@ -367,9 +367,10 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     { contacts = verifiedContacts(account).length, passkeys }: { contacts?: number; passkeys?: number } = {},
   ): Promise<void> {
     if (config.accounts.password === 'required' || account.passwordDigest !== null || contacts > 1) return
-    const { app, stored } = await authenticators.find(account)
+    const { stored, ...held } = await authenticators.find(account)
     const hasPasskey = passkeys === undefined ? stored.hasPasskey : passkeys > 0
-    if (app !== 'usable' && !hasPasskey) throw new AppError('no_other_factor')
+    const others = methods({ ...held, stored: { ...stored, hasPasskey } }, false)
+    if (others.every((method) => method === 'recovery_code')) throw new AppError('no_other_factor')
   }
 
   return {

@@ -32,7 +32,7 @@ export interface TwoFactorDue {
 
 export type SignInOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue }
 
-export interface ProvedFirstFactor {
+interface ProvedFirstFactor {
   account: Account
   /** The identifier that names the account: a code goes to this contact if it is verified. */
   identifier: Identifier

@@ -116,9 +116,10 @@ export function twoFactorDue<Due extends TwoFactorDue>(due: Due, { sentences }: 
   }
 }
 
-function twoFactorSentence(methods: TwoFactorMethod[]) {
+/** Names the sentence that asks for the second factor. */
+export function twoFactorSentence(methods: TwoFactorMethod[], wasSent = true) {
   if (methods.includes('totp')) return 'two_factor_app_required'
-  if (methods.includes('email') || methods.includes('sms')) return 'two_factor_required'
+  if (wasSent && (methods.includes('email') || methods.includes('sms'))) return 'two_factor_required'
   return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
 }
 

@@ -13,7 +13,7 @@ import type { FlowChecks } from '../../credentials/providers/provider.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 /** The client's request. */
-export interface FlowRequest {
+interface FlowRequest {
   provider: string
   redirectUri: string
   codeChallenge: string

@@ -26,20 +26,20 @@ import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 import { type BrowserBinding, createFlows } from './flow.ts'
 
-export interface SocialClient {
+interface SocialClient {
   address: string
   addressBucket: string
   language: Language
 }
 
-export interface AuthorizeQuery {
+interface AuthorizeQuery {
   redirectUri: string
   codeChallenge: string
   state?: string | undefined
 }
 
 /** The answer that a provider sends back, by the query or by a form. */
-export interface ProviderAnswer {
+interface ProviderAnswer {
   state?: string | undefined
   code?: string | undefined
   iss?: string | undefined
@@ -47,13 +47,13 @@ export interface ProviderAnswer {
 }
 
 /** The browser goes on to `location`, and gets the cookie. */
-export interface BrowserRedirect {
+interface BrowserRedirect {
   location: string
   cookie: BrowserBinding
 }
 
 /** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
-export type SocialOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue & { identifier: string } }
+type SocialOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue & { identifier: string } }
 
 export interface SocialService {
   list(): { name: string; authorize_url: string }[]

@@ -24,7 +24,7 @@ import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
 type Client = { addressBucket: string }
 
-export interface NewApp {
+interface NewApp {
   /** Base32, for people who cannot scan the QR code. */
   secret: string
   uri: string

@@ -6,6 +6,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
+import type { SetUpFactor } from '../../../errors.ts'
 import { identities, passkeys } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
 import { unqualifiedColumns } from '../../accounts/accounts/account-sql.ts'
@@ -14,8 +15,6 @@ import { deleteIdentities } from '../identities/identity-sql.ts'
 import { deletePasskeys } from '../passkeys/passkey-sql.ts'
 
 interface Addition {
-  /** Names the CTE that removes it. */
-  name: string
   /** Has `account_id`. */
   rows: PgTable
   /** The DELETE of those rows that are of the account in `source`. */
@@ -27,24 +26,23 @@ interface Addition {
   label: SQL
 }
 
-const additions: Addition[] = [
-  {
-    name: 'identities',
+/** An app is none of them: an undo link knows whether the account had one. */
+const additions: Record<'identity' | Exclude<SetUpFactor, 'totp'>, Addition> = {
+  identity: {
     rows: identities,
     remove: deleteIdentities,
     addedAt: sql`created_at`,
     addedBy: sql`added_by`,
     label: sql`'identity ' || provider`,
   },
-  {
-    name: 'passkeys',
+  passkey: {
     rows: passkeys,
     remove: deletePasskeys,
     addedAt: sql`created_at`,
     addedBy: sql`added_by_session`,
     label: sql`'passkey'`,
   },
-]
+}
 
 const isRecent = (p: Placeholders<'now'>, addedBy: SQL, addedAt: SQL, since: SQL) =>
   sql`(${addedBy} is not null and ${addedAt} > ${p.now} - interval '7 days' and ${addedAt} > ${since})`
@@ -64,13 +62,13 @@ export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind']
  * what is recent.
  */
 export function removeAdditions(p: Placeholders<'now'>, proved: SQL, goes = (recent: SQL) => recent): SQL {
-  const removals = additions.map(
-    ({ name, rows, remove, addedAt, addedBy, label }) => sql`
-    ${sql.raw(`no_${name}`)} as (
+  const removals = Object.entries(additions).map(
+    ([name, { rows, remove, addedAt, addedBy, label }]) => sql`
+    no_${sql.raw(name)} as (
       ${remove(sql`${rows}.account_id = ${proved}.id and ${goes(isRecent(p, addedBy, addedAt, sql`${proved}.since`))}`, proved)}
       returning ${label} as label)`,
   )
-  const labels = additions.map(({ name }) => sql`union all select label from ${sql.raw(`no_${name}`)}`)
+  const labels = Object.keys(additions).map((name) => sql`union all select label from no_${sql.raw(name)}`)
   return sql`${sql.join(removals, sql`,`)},
     removed as (
       select string_agg(label, e'\\n') as labels from (

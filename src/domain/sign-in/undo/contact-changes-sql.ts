@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { contactChanges } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 /** Replaces the change of the same kind, for each row of `account`, which has the `id`. */
 export const putContactChange = (
@@ -30,14 +30,7 @@ export const dropContactChanges = (account: SQL): SQL =>
 /** Codes live ten minutes; a day covers every configuration that makes sense. */
 const KEPT_DAYS = 1
 
-const sweep = createSweep({
-  name: 'contacts.sweep',
-  table: contactChanges,
-  key: sql`account_id, kind`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`created_at < ${p.before}`,
-  order: sql`created_at`,
-})
+const sweep = createAgeSweep(contactChanges, 'contacts.sweep', sql`account_id, kind`, sql`created_at`)
 
 export const sweepContactChanges = (database: Database, now: Date, limit: number) =>
   sweep(database, { before: daysBefore(now, KEPT_DAYS), limit })

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServerSecret } from '../../../platform/secret.ts'
 
-export interface UndoLink {
+interface UndoLink {
   /** Goes into the values of the notice. */
   seed: string
   hash: Uint8Array
@@ -18,7 +18,7 @@ export interface UndoLinks {
 
 const TOKEN_BYTES = 16
 
-export const UNDO_PATH = '/undo'
+const UNDO_PATH = '/undo'
 
 export function createUndoLinks({
   secret,

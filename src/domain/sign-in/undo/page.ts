@@ -4,7 +4,7 @@ import { createLinkPage } from '../../../platform/http/link-page.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
 import { compileTemplate } from '../../../texts/template.ts'
 
-export type UndoWords = Record<
+type UndoWords = Record<
   | 'title'
   | 'about'
   | 'effects'

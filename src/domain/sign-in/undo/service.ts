@@ -27,7 +27,7 @@ import type { Undoable, UndoStore } from './store.ts'
 import { type KeepParams, UNDO_DAYS } from './undo-sql.ts'
 
 /** `invalid`: unknown, used or too old. */
-export type UndoState = 'open' | 'restored' | 'taken' | 'invalid'
+type UndoState = 'open' | 'restored' | 'taken' | 'invalid'
 
 export interface UndoOutcome {
   state: UndoState

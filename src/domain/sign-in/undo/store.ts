@@ -12,7 +12,7 @@ import {
   undoLinks,
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
-import { createSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
+import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
@@ -51,7 +51,7 @@ export interface Undoable {
 }
 
 /** A change or removal of a verified contact. */
-export interface StoredChange {
+interface StoredChange {
   id: number
   kind: Identifier['kind']
   destination: string
@@ -59,27 +59,6 @@ export interface StoredChange {
   /** The hash of the link that brings the contact back; null where none is open. */
   hash: Uint8Array | null
   isTaken: boolean
-}
-
-export interface UndoStore {
-  /** Those of an account that are not too old, newest first. */
-  changesOf(accountId: number, now: Date): Promise<StoredChange[]>
-  /** It returns null if no link has this hash, or if it is too old. */
-  find(hash: Uint8Array, now: Date): Promise<Undoable | null>
-  /**
-   * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
-   * password and what sessions added go. An authenticator app, two factors and a temporary access code that came after
-   * the change go, too. Other claims to the contact end, and so do the links of contacts that were verified later.
-   * Queues the notices. One of any number of calls succeeds; `taken` changes nothing.
-   */
-  restore(
-    hash: Uint8Array,
-    undoable: Undoable,
-    notices: NewMessage[],
-    now: Date,
-  ): Promise<'restored' | 'used' | 'taken'>
-  /** Removes replaced contacts that can no longer come back, and their links; returns their number. */
-  sweep(now: Date, limit: number): Promise<number>
 }
 
 /** Tells whether another account verified the contact of `replaced` meanwhile. */
@@ -198,16 +177,11 @@ const restoreOf = (of: Identifier['kind']) => {
 
 const restore = { email: restoreOf('email'), phone: restoreOf('phone') }
 
-const sweep = createSweep({
-  name: 'undo.sweep',
-  table: replacedContacts,
-  key: sql`id`,
-  params: { before: 'timestamptz' },
-  where: (p) => sql`replaced_at < ${p.before}`,
-  order: sql`replaced_at`,
-})
+const sweep = createAgeSweep(replacedContacts, 'undo.sweep', sql`id`, sql`replaced_at`)
 
-export function createUndoStore(database: Database): UndoStore {
+export type UndoStore = ReturnType<typeof createUndoStore>
+
+export function createUndoStore(database: Database) {
   async function findUndoable(hash: Uint8Array, now: Date) {
     const row = await database.first(find, { hash, after: daysBefore(now, UNDO_DAYS) })
     if (row === null) return null
@@ -216,9 +190,23 @@ export function createUndoStore(database: Database): UndoStore {
   }
 
   return {
-    changesOf: (accountId, now) => database.all(changesOf, { accountId, after: daysBefore(now, UNDO_DAYS) }),
+    /** Those of an account that are not too old, newest first. */
+    changesOf: (accountId: number, now: Date): Promise<StoredChange[]> =>
+      database.all(changesOf, { accountId, after: daysBefore(now, UNDO_DAYS) }),
+    /** It returns null if no link has this hash, or if it is too old. */
     find: findUndoable,
-    async restore(hash, { account, kind, destinationKey }, notices, now) {
+    /**
+     * Puts the contact back as it was. In the same transaction all sessions end, all devices are forgotten, and the
+     * password and what sessions added go. An authenticator app, two factors and a temporary access code that came after
+     * the change go, too. Other claims to the contact end, and so do the links of contacts that were verified later.
+     * Queues the notices. One of any number of calls succeeds; `taken` changes nothing.
+     */
+    async restore(
+      hash: Uint8Array,
+      { account, kind, destinationKey }: Undoable,
+      notices: NewMessage[],
+      now: Date,
+    ): Promise<'restored' | 'used' | 'taken'> {
       const restored = await verifyIdentifier(kind, () =>
         updateLockedAccount(
           database,
@@ -240,6 +228,7 @@ export function createUndoStore(database: Database): UndoStore {
       if (restored !== null) return 'restored'
       return (await findUndoable(hash, now))?.isUsed === false ? 'taken' : 'used'
     },
-    sweep: (now, limit) => sweep(database, { before: daysBefore(now, UNDO_DAYS), limit }),
+    /** Removes replaced contacts that can no longer come back, and their links; returns their number. */
+    sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, UNDO_DAYS), limit }),
   }
 }
