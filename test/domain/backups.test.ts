@@ -22,7 +22,7 @@ import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { type Settings, startService, type TestService, writeSettings } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
@@ -42,7 +42,7 @@ async function poterne(args: string[], settings: Settings, socket = '') {
 
 /** An empty database of the other kind; the server has another secret than the service. */
 async function emptyTarget(kind: 'embedded' | 'redis'): Promise<Settings> {
-  if (kind === 'redis') return { storage: { data_dir: join(newDirectory('target'), 'data') } }
+  if (kind === 'redis') return { storage: { data_dir: join(newFastDirectory('target'), 'data') } }
   const { url } = await createDatabase({ migrated: false })
   return { server: { secret: 'cd'.repeat(32) }, database: { url } }
 }
@@ -489,7 +489,7 @@ test('a backup of an older version is brought up to date', async () => {
   const secret = 'ab'.repeat(32)
   const file = await writeOlderBackup(session, Buffer.from(secret, 'hex'))
   await session.close()
-  const target = { server: { secret }, storage: { data_dir: join(newDirectory('target'), 'data') } }
+  const target = { server: { secret }, storage: { data_dir: join(newFastDirectory('target'), 'data') } }
   const restored = await poterne(['restore', file], target)
   expect([restored.error, restored.code]).toEqual(['', 0])
   const service = await startService({ shape: 'embedded', storage: target })

@@ -26,7 +26,7 @@ import {
   spawnExecutable,
   startExecutable,
 } from '../helpers/executable.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -36,7 +36,7 @@ const filesOf = (directory: string) =>
   (readdirSync(directory, { recursive: true }) as string[]).map((file) => join(directory, file))
 
 function newDataDirectory() {
-  const directory = newDirectory('data')
+  const directory = newFastDirectory('data')
   const run = (args: string[]) => runExecutable(args, { env: { POTERNE_STORAGE_DATA_DIR: directory } })
   return { directory, run, secret: join(directory, 'secret') }
 }

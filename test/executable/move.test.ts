@@ -10,7 +10,7 @@ import { openInstance } from '../../src/platform/postgres/embedded-instance.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { type Executable, runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newFastDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { createTestClock } from '../helpers/service.ts'
 import { soaking } from '../helpers/soak.ts'
@@ -132,7 +132,7 @@ test('the data moves to a server and back, also after a kill, the old one is mar
 
     // The server has the secret of the file, and a directory to move back to.
     const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim()
-    const data_dir = join(newDirectory('back'), 'data')
+    const data_dir = join(newFastDirectory('back'), 'data')
     const settings = { server: { secret }, database: { url }, storage: { data_dir } }
     const server = await startExecutable({ shape: 'postgres', storage: settings, settings: trusting })
     started.push(server)

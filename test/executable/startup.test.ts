@@ -31,7 +31,7 @@ async function startTimes(options: { shape: 'embedded' | 'redis'; fresh: boolean
   for (let i = 0; i < 3; i++) {
     if (options.fresh || service === null) {
       await service?.close()
-      const { settings: storage } = await newStorage(options.shape)
+      const { settings: storage } = await newStorage(options.shape, { onDisk: true })
       service = await startExecutable({ storage, smtp, gateway })
     } else {
       await service.kill('SIGTERM')

@@ -26,7 +26,7 @@ describe.each(shapes)('the tour on %s', (shape) => {
       password: { memory_kib: 19_456, iterations: 2 },
       limits: { enabled: true, registrations_burst: 200, code_requests_burst: 200 },
     }
-    service = await startExecutable({ shape, smtp, settings })
+    service = await startExecutable({ shape, smtp, settings, onDisk: true })
   })
   afterAll(async () => {
     await service?.close()

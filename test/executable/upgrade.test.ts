@@ -13,7 +13,7 @@ import {
   signFile,
   writeIndex,
 } from '../helpers/releases.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
 import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(120_000)
@@ -167,7 +167,7 @@ describe('a release whose migration excludes the version before', () => {
     (await service.post('login', who)).status
 
   /** A service of the present version that was stopped, and whose file is 9.9.9 since. */
-  async function upgraded(dataDir = join(newDirectory('data'), 'data')) {
+  async function upgraded(dataDir = join(newFastDirectory('data'), 'data')) {
     const index = writeIndex(newest(), key)
     const storage = { storage: { data_dir: dataDir } }
     const service = await startExecutable({ storage, executable: file, settings: { upgrade: { index } } })

@@ -11,7 +11,7 @@ import { type Acknowledged, dataDirOf, examine, load } from '../helpers/acknowle
 import { type CrashModel, createCrashModel, type Loss, losses } from '../helpers/crash-states.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { createRecorder } from '../helpers/recorded-files.ts'
-import { newDirectory } from '../helpers/run-directory.ts'
+import { newFastDirectory } from '../helpers/run-directory.ts'
 import { longTest, reduced } from '../helpers/soak.ts'
 import { createRandom, seed } from '../random/seed.ts'
 
@@ -42,7 +42,7 @@ async function tryStates(recorded: Recorded, count: number, wanted: 'soon' | 'an
   for (let number = 0; number < count; number++) {
     const loss: Loss = number % 2 === 0 ? 'some' : losses[number % losses.length]!
     const atMs = momentOf(recorded, random, wanted)
-    const target = join(newDirectory('state'), 'data')
+    const target = join(newFastDirectory('state'), 'data')
     recorded.model.write(target, atMs, loss, random)
     const expected = recorded.acknowledged.filter(({ at }) => at <= atMs)
     try {
@@ -95,7 +95,7 @@ describe('a crash of the machine', () => {
     await load(first, acknowledged, SECONDS * 1000)
     await first.kill('SIGKILL')
     const dataDir = dataDirOf(first)
-    const base = join(newDirectory('base'), 'data')
+    const base = join(newFastDirectory('base'), 'data')
     cpSync(dataDir, base, { recursive: true, filter: (path) => !path.endsWith('.sock') })
     const recorder = createRecorder()
     const service = await startExecutable({

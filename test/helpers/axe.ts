@@ -9,7 +9,9 @@ export const rulesOfViews = ['color-contrast', 'target-size']
 const axe = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 
 /** Puts axe into the page that is open. A content security policy must let it in (`bypassCSP`). */
-export const loadAxe = (page: Page) => page.evaluate(axe)
+export async function loadAxe(page: Page): Promise<void> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
+}
 
 /** `rules`: groups or single ones. Each finding is a rule with the elements that break it. */
 export function examine(

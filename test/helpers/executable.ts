@@ -12,7 +12,7 @@ import { freePort } from './free-port.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { signal } from './processes.ts'
-import { newDirectory, oncePerRun } from './run-directory.ts'
+import { newDirectory, newFastDirectory, oncePerRun } from './run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from './servers.ts'
 import { deliverySettings, mergeSettings, quickSettings, type Settings, type Shape } from './service.ts'
 import { startSmtp, type TestSmtp } from './smtp.ts'
@@ -90,7 +90,7 @@ export interface RunningProcess {
 }
 
 export async function spawnExecutable(args: string[], options: RunOptions = {}): Promise<RunningProcess> {
-  const { directory = newDirectory('executable'), env = {}, wrapper = [] } = options
+  const { directory = newFastDirectory('executable'), env = {}, wrapper = [] } = options
   // It lies beside the directory, not in it: that one stays as the caller made it.
   const printed = newDirectory('printed')
   const [out, error] = [join(printed, 'out'), join(printed, 'error')]
@@ -126,6 +126,8 @@ export interface ExecutableOptions extends RunOptions {
   settings?: Settings
   /** Stores of another one, for a second replica. */
   storage?: Settings
+  /** True for a test that measures: the embedded database lies on the disk, not in memory. */
+  onDisk?: boolean
   /** The servers of another one, which outlive this one. */
   smtp?: TestSmtp
   gateway?: TestGateway
@@ -159,9 +161,11 @@ export interface Executable extends ApiClient {
 }
 
 /** An empty database (`migrated`: with tables), key prefix or data directory. */
-export async function newStorage(shape: Shape, { migrated = true } = {}) {
-  if (shape === 'embedded')
-    return { settings: { storage: { data_dir: join(newDirectory('data'), 'data') } }, drop: async () => {} }
+export async function newStorage(shape: Shape, { migrated = true, onDisk = false } = {}) {
+  if (shape === 'embedded') {
+    const directory = onDisk ? newDirectory('data') : newFastDirectory('data')
+    return { settings: { storage: { data_dir: join(directory, 'data') } }, drop: async () => {} }
+  }
   const { url, drop } = await createDatabase({ migrated })
   const settings: Settings = { server: { secret: 'ab'.repeat(32) }, database: { url } }
   if (shape === 'redis') settings.redis = { url: (await sharedRedis()).url, key_prefix: redisPrefix() }
@@ -170,10 +174,10 @@ export async function newStorage(shape: Shape, { migrated = true } = {}) {
 
 /** Resolves when it is ready. `POTERNE_*` in `env` wins over `settings`. */
 export async function startExecutable(options: ExecutableOptions = {}): Promise<Executable> {
-  const { shape = 'redis', args = [] } = options
+  const { shape = 'redis', args = [], onDisk = false } = options
   const stores = options.storage
     ? { settings: options.storage, drop: async () => {} }
-    : await newStorage(shape)
+    : await newStorage(shape, { onDisk })
   const smtp = options.smtp ?? (await startSmtp({ security: 'none', auth: null }))
   const gateway = options.gateway ?? (await startGateway())
   const port = await freePort()
@@ -191,7 +195,7 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
   const configArgs = ['--config', configFile]
   const authority: Record<string, string> = smtp.caFile === '' ? {} : { NODE_EXTRA_CA_CERTS: smtp.caFile }
   const runOptions: RunOptions = {
-    directory: options.directory ?? newDirectory('executable'),
+    directory: options.directory ?? newFastDirectory('executable'),
     env: { ...authority, ...options.env },
     ...(options.wrapper === undefined ? {} : { wrapper: options.wrapper }),
     ...(options.executable === undefined ? {} : { executable: options.executable }),
