@@ -2,7 +2,6 @@
  * Rows of the embedded database as PostgreSQL sent them. The thread that asked decodes them, since the thread of the
  * database has more to do. Bytes are also cheap to pass between the two.
  */
-import type { Parser } from 'pg-protocol/dist/parser.js'
 import { camelCase } from './database.ts'
 
 /** The columns of a prepared statement. */
@@ -47,10 +46,10 @@ export type DecodeRows = (sent: SentRows) => Record<string, unknown>[]
 /** Loads the reader of the protocol, which nothing needs with a PostgreSQL server. */
 export async function createDecoder(): Promise<DecodeRows> {
   const { Parser } = await import('pg-protocol/dist/parser.js')
-  const parser: Parser = new Parser()
   return ({ columns: { keys, types }, rows }) => {
     const decoded: Record<string, unknown>[] = []
-    parser.parse(Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength), (message) => {
+    // A new one for each, since one that was interrupted by an error would go on in the middle of a message.
+    new Parser().parse(Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength), (message) => {
       if (message.name !== 'dataRow') return
       const { fields } = message as unknown as { fields: (string | null)[] }
       const row: Record<string, unknown> = {}
