@@ -12,12 +12,14 @@ import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Caller } from './callers.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createDryPools } from './dry-pools.ts'
-import type { Charge, LimitStore, SendingPool } from './store.ts'
+import type { Charge, LimitStore, NextMs, SendingPool } from './store.ts'
 
 export interface LimitService {
   readonly counters: Counters
   /** Counts all of them or, throwing `too_many_requests`, none. */
   charge(charges: Charge[]): Promise<void>
+  /** The same; returns the whole seconds until it would admit them again, unless others are counted meanwhile. */
+  chargeAndForesee(charges: Charge[]): Promise<number>
   /**
    * Counts a login or a try of a code on the client's address, together with `others`. If the address is refused and
    * the caller's device is known, it counts on the device instead.
@@ -25,8 +27,6 @@ export interface LimitService {
   chargeVisit(kind: 'login' | 'verification', caller: Caller, others?: Charge[]): Promise<void>
   /** Like `charge`: false where it would throw. */
   admits(charges: Charge[]): Promise<boolean>
-  /** Returns the whole seconds until `charge` would admit them, unless others are counted meanwhile; counts nothing. */
-  waitSeconds(charges: Charge[]): Promise<number>
   /** `admits` for a code; false also where its country is not allowed. */
   admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
   clear(charges: Charge[]): Promise<void>
@@ -96,8 +96,8 @@ export function createLimitService(options: Options): LimitService {
     return ownMs === 0 ? 0 : Math.min(ownMs, await ask(charges, now))
   }
 
-  async function waitMs(charges: Charge[]): Promise<number> {
-    const ms = await leastMs(charges, store.charge)
+  async function waitMs(charges: Charge[], ask = store.charge): Promise<number> {
+    const ms = await leastMs(charges, ask)
     if (ms > 0) dryPools.note(charges)
     return ms
   }
@@ -121,6 +121,16 @@ export function createLimitService(options: Options): LimitService {
   return {
     counters,
     charge: async (charges) => refuse(await waitMs(charges), charges),
+    async chargeAndForesee(charges) {
+      let nextMs: NextMs = () => 0
+      const ask: LimitStore['charge'] = async (asked, now) => {
+        const answer = await store.chargeAndForesee(asked, now)
+        nextMs = answer.nextMs
+        return answer.waitMs
+      }
+      await refuse(await waitMs(charges, ask), charges)
+      return Math.ceil((await leastMs(charges, async (...asked) => nextMs(...asked))) / 1000)
+    },
     async chargeVisit(kind, caller, others = []) {
       const byAddress = [...counters.visits(kind, { address: caller.addressBucket }), ...others]
       const ms = await waitMs(byAddress)
@@ -131,7 +141,6 @@ export function createLimitService(options: Options): LimitService {
       return refuse(await waitMs(byDevice), byDevice)
     },
     admits,
-    waitSeconds: async (charges) => Math.ceil((await leastMs(charges, store.waitMs)) / 1000),
     async admitsCode(caller, destination, purpose, isOwn) {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.codes(caller, destination, purpose, isOwn, { hidden: true }))

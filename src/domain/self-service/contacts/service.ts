@@ -162,9 +162,10 @@ export function createContactsService(needs: Needs): ContactsService {
       const { code: purpose } = purposes[kind]
       // Checked before the password, so that a country that is not allowed is reported at once.
       const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
+      let resendAfterSeconds = 0
       await reauthentication.require(signedIn, proof, client, {
         async admit() {
-          await limits.charge(charges)
+          resendAfterSeconds = await limits.chargeAndForesee(charges)
           // Before the second factor, because what is refused must not use up a recovery code.
           if (config.accounts.revealExisting) await refuseTaken(account, identifier)
         },
@@ -175,7 +176,7 @@ export function createContactsService(needs: Needs): ContactsService {
         channel: channelOf(kind),
         destination: null,
         expiresInSeconds: config.codes.lifetimeSeconds,
-        resendAfterSeconds: await limits.waitSeconds(charges),
+        resendAfterSeconds,
       }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })

@@ -237,7 +237,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
       const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
       const charges = limits.counters.codes(caller, recipient, 'login_code', true)
-      await limits.charge(charges)
+      const resendAfterSeconds = await limits.chargeAndForesee(charges)
       const contact =
         record !== null && account?.lockedAt === null
           ? secondFactor.recipientOf(account, identifier, spent)
@@ -245,7 +245,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       const sent = contact && {
         ...contact,
         expiresInSeconds: config.codes.lifetimeSeconds,
-        resendAfterSeconds: await limits.waitSeconds([...limits.counters.codeRequests(caller), ...charges]),
+        resendAfterSeconds,
       }
       await sendCode(account, identifier, caller, { named, spent, token: loginToken })
       return sent

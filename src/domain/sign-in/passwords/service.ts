@@ -196,14 +196,10 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       await testIdentities.refuse(identifier)
       const account = await accounts.findByIdentifier(identifier, 'reset')
       const caller = await devices.recognize(account, client)
-      await limits.charge(limits.counters.codeRequests(caller))
+      const nextRequestSeconds = await limits.chargeAndForesee(limits.counters.codeRequests(caller))
       const isOwn = account !== null && hasVerified(account, identifier)
       const charges = limits.counters.codes(caller, identifier, 'password_reset', isOwn)
-      await limits.charge(charges)
-      const resendAfterSeconds = await limits.waitSeconds([
-        ...limits.counters.codeRequests(caller),
-        ...charges,
-      ])
+      const resendAfterSeconds = Math.max(nextRequestSeconds, await limits.chargeAndForesee(charges))
       events.add('password.reset_requested', account)
       await outbox.sendCode(
         bindingOf(account, identifier, caller.group),

@@ -108,8 +108,7 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       if (identifier === null) throw new AppError('no_verified_contact')
       const caller = inSession(signedIn, client)
       const charges = limits.counters.codes(caller, identifier, 'two_factor_enrolment', true)
-      await limits.charge(charges)
-      const resendAfterSeconds = await limits.waitSeconds(charges)
+      const resendAfterSeconds = await limits.chargeAndForesee(charges)
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
       return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
     },
