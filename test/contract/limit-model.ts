@@ -83,6 +83,13 @@ export function createLimitModel() {
       if (waitMs === 0) for (const { count } of evaluations) count()
       return waitMs
     },
+    /** Returns what `charge` would return then. */
+    nextMs(charges: Charge[], nowMs: number): number {
+      const evaluations = charges.map(({ key, rule }) =>
+        evaluate({ ...(counters.get(key) ?? emptyCounter(rule)) }, rule, nowMs),
+      )
+      return Math.max(0, ...evaluations.map(({ waitMs }) => waitMs))
+    },
     clear(keys: string[]): void {
       for (const key of keys) counters.delete(key)
     },

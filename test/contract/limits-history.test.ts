@@ -70,7 +70,13 @@ async function play(limits: LimitStore, steps: Step[]) {
       const keys = charges.map(({ key }) => key)
       model.clear(keys)
       await limits.clear(keys)
-    } else expect(await limits.charge(charges, new Date(nowMs))).toBe(model.charge(charges, nowMs))
+    } else {
+      const { waitMs, nextMs } = await limits.chargeAndForesee(charges, new Date(nowMs))
+      expect(waitMs).toBe(model.charge(charges, nowMs))
+      if (waitMs > 0) continue
+      for (const laterMs of [nowMs, nowMs + 7 * MINUTE])
+        expect(nextMs(charges, new Date(laterMs))).toBe(model.nextMs(charges, laterMs))
+    }
   }
   return { chargesOf, nowMs }
 }

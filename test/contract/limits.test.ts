@@ -82,20 +82,39 @@ forEachBackend('limits', (backend, name) => {
     expect(await limits.findRefusing([nothing], start)).toBe(nothing)
   })
 
-  test('the wait that a charge would return is known without counting', async () => {
+  test('an admitted charge foresees what the next returns, also by other rules and at another time', async () => {
     const { limits } = backend()
     for (const rule of [bucket, window, failures]) {
       const charges: Charge[] = [{ key: newKey(), rule }]
-      const waitMs = (ms: number) => limits.waitMs(charges, after(ms))
+      let foreseen = 0
       for (let now = 0; now < 20_000; now += 1000) {
-        const foreseen = [await waitMs(now), await waitMs(now)]
-        const returned = await limits.charge(charges, after(now))
-        expect(foreseen).toEqual([returned, returned])
+        const { waitMs, nextMs } = await limits.chargeAndForesee(charges, after(now))
+        expect(waitMs).toBe(foreseen)
+        if (waitMs > 0) break
+        foreseen = nextMs(charges, after(now + 1000))
       }
+      expect(foreseen).toBeGreaterThan(0)
     }
-    const none: Charge = { key: newKey(), rule: { ...window, count: 0 } }
-    expect(await limits.waitMs([none, none], start)).toBe(hour)
-    expect(await limits.waitMs([], start)).toBe(0)
+    const key = newKey()
+    const { nextMs } = await limits.chargeAndForesee([{ key, rule: window }], start)
+    const counting = (count: number) => ({ key, rule: { ...window, count } })
+    expect(nextMs([counting(1), counting(2)], after(minute))).toBe(hour - minute)
+    expect([nextMs([counting(2)], start), nextMs([], start)]).toEqual([0, 0])
+    expect(nextMs([{ key: newKey(), rule: { ...window, count: 0 } }], start)).toBe(hour)
+  })
+
+  test('of 32 charges at once, which count on two counters, each foresees by its own count and those before', async () => {
+    const { limits } = backend()
+    const one = { key: newKey(), rule: { ...bucket, burst: 32 } }
+    const two = { key: newKey(), rule: { ...window, count: 33 } }
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => limits.chargeAndForesee([one, two], start)),
+    )
+    const foreseen = answers.map(({ nextMs }) =>
+      [one, { ...two, rule: { ...two.rule, count: 20 } }].map((charge) => nextMs([charge], start)),
+    )
+    expect(foreseen.filter(([ofOne]) => ofOne === minute)).toHaveLength(1)
+    expect(foreseen.filter(([, ofTwo]) => ofTwo === hour)).toHaveLength(13)
   })
 
   test('a window of nothing admits nothing', async () => {

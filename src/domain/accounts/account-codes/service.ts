@@ -40,20 +40,6 @@ export interface CodeWish {
   removeFactors?: boolean | undefined
 }
 
-export interface AccountCodes {
-  /** Prepares the same as `issue`, for a transaction of the caller's (put-sql.ts). */
-  prepare(holder: CodeHolder, wish: CodeWish): Promise<PreparedCode>
-  /**
-   * The older one of its kind is dead. With `sendTo` a message carries the code and `code` is null; otherwise the
-   * caller is shown it. Every verified contact is told.
-   */
-  issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }>
-  /** Tells whether what was typed has the form of such a code. */
-  hasForm(typed: string): boolean
-  /** The account whose open code this is, of those that the identifier or uuid may name. Nothing is used up. */
-  match(name: Identifier | { uuid: string }, typed: string): Promise<MatchedCode | null>
-}
-
 export interface MatchedCode extends Omit<OpenAccountCode, 'sentTo'> {
   account: Account
   /** The contact that it proves; null where it was sent nowhere. */
@@ -87,7 +73,9 @@ export function createAccountCodeSending({
   }
 }
 
-export function createAccountCodes(needs: Needs): AccountCodes {
+export type AccountCodes = ReturnType<typeof createAccountCodes>
+
+export function createAccountCodes(needs: Needs) {
   const { notices, limits, clock, config } = needs
   const store = needs.stores.accountCodes
   const { letters: lettersOfSeed } = createAccountCodeSending(needs)
@@ -136,14 +124,21 @@ export function createAccountCodes(needs: Needs): AccountCodes {
   }
 
   return {
+    /** Prepares the same as `issue`, for a transaction of the caller's (put-sql.ts). */
     prepare,
-    async issue(account, wish) {
+    /**
+     * The older one of its kind is dead. With `sendTo` a message carries the code and `code` is null; otherwise the
+     * caller is shown it. Every verified contact is told.
+     */
+    async issue(account: Account, wish: CodeWish): Promise<{ code: string | null; expiresAt: Date }> {
       const prepared = await prepare(account, wish)
       if (!(await store.put(account, prepared, clock.now()))) throw new AppError('account_not_found')
       return { code: prepared.shown, expiresAt: prepared.code.expiresAt }
     },
+    /** Tells whether what was typed has the form of such a code. */
     hasForm: isLetterCode,
-    async match(name, typed) {
+    /** The account whose open code this is, of those that the identifier or uuid may name. Nothing is used up. */
+    async match(name: Identifier | { uuid: string }, typed: string): Promise<MatchedCode | null> {
       const now = clock.now()
       const open =
         'uuid' in name ? await store.findByUuid(name.uuid, now) : await store.findByIdentifier(name, now)

@@ -42,59 +42,6 @@ interface Client {
   addressBucket: string
 }
 
-export interface Admission {
-  /** The version of the terms that has to be accepted; null: none. */
-  readonly terms: string | null
-  /** It is false if everybody may open an account with any contact. */
-  readonly isRestricted: boolean
-  /**
-   * Reads the contacts and fields that the body of a call names. `named`: the contact that it would prove.
-   * `needsTerms`: without the terms it opens nothing, whatever waits.
-   */
-  read(body: EntryBody, named: Identifier, client: Client, options?: { needsTerms?: boolean }): Promise<Entry>
-  /** For a provider, whose contact is not known yet. */
-  readForProvider(body: EntryBody, client: Client): Promise<Entry>
-  /**
-   * The invitation of a registration; `primary` is the contact to which its code goes. `requireContact` then checks the
-   * contacts.
-   */
-  readRegistration(
-    body: EntryBody,
-    primary: Identifier | null,
-    client: Client,
-  ): Promise<Entry & { domain: string | null }>
-  requireContact(entry: Entry & { domain: string | null }, identifiers: Identifier[]): void
-  /** Refuses an address of another domain for an account that is about to get it. */
-  requireDomain(identifier: Identifier): void
-  /** It serves somebody who has an account. */
-  findInvitation(typed: string, client: Client): Promise<Invitation>
-  /** Tells whether the account has the verified address that the invitation asks for. */
-  isFor(invitation: Invitation, account: Pick<Account, 'emailKey' | 'emailConfirmedAt'>): boolean
-  /**
-   * Tells whether a call that names an identifier could open an account for it. Never throws for what the call names.
-   */
-  couldOpen(body: EntryBody, identifier: Identifier, client: Client): Promise<boolean>
-  /** Returns the parameters that the statement checks. `proved`: the contact that the call proves; null: none. */
-  permit(entry: Entry, proved: Identifier | null): Permit
-  /**
-   * Says why an account was not opened; null if the reason is not one of this room. `tag`: of the password that the
-   * call names.
-   */
-  refusal(
-    entry: Entry,
-    proved: Identifier | null,
-    waiting: WaitingRegistration | null,
-    tag?: Uint8Array | null,
-  ): Promise<AppError | null>
-  /** Tells whether what the registration named is enough of the terms, so that the call need not accept them. */
-  hasAccepted(
-    entry: Entry,
-    waiting: WaitingRegistration | null,
-    contact: Identifier,
-    tag: Uint8Array | null,
-  ): Promise<boolean>
-}
-
 interface Needs {
   testIdentities: Pick<TestIdentities, 'find'>
   limits: LimitService
@@ -113,7 +60,9 @@ export const termsRequired = (terms: string) => new AppError('terms_required', {
 export const domainOf = (identifier: Identifier | null): string | null =>
   identifier?.kind === 'email' ? identifier.key.slice(identifier.key.indexOf('@') + 1) : null
 
-export function createAdmission({ testIdentities, limits, clock, config, stores }: Needs): Admission {
+export type Admission = ReturnType<typeof createAdmission>
+
+export function createAdmission({ testIdentities, limits, clock, config, stores }: Needs) {
   const { registration: mode, registrationDomains: domains } = config.accounts
   const terms = config.accounts.terms === '' ? null : config.accounts.terms
   const { invitations } = stores
@@ -191,14 +140,29 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
   }
 
   return {
+    /** The version of the terms that has to be accepted; null: none. */
     terms,
+    /** It is false if everybody may open an account with any contact. */
     isRestricted: mode !== 'open' || domains.length > 0 || terms !== null,
+    /**
+     * Reads the contacts and fields that the body of a call names. `named`: the contact that it would prove.
+     * `needsTerms`: without the terms it opens nothing, whatever waits.
+     */
     read,
-    async readForProvider(body, client) {
+    /** For a provider, whose contact is not known yet. */
+    async readForProvider(body: EntryBody, client: Client): Promise<Entry> {
       const invitation = await readInvitationOf(body.invitation, client)
       return { ...noEntry, invitation, terms: accepted(body.terms) }
     },
-    async readRegistration(body, primary, client) {
+    /**
+     * The invitation of a registration; `primary` is the contact to which its code goes. `requireContact` then checks the
+     * contacts.
+     */
+    async readRegistration(
+      body: EntryBody,
+      primary: Identifier | null,
+      client: Client,
+    ): Promise<Entry & { domain: string | null }> {
       const test = primary && (await testIdentities.find(primary))
       if (test) return { ...noEntry, terms: accepted(body.terms), test, domain: null }
       if (mode === 'closed') throw new AppError('registration_closed')
@@ -207,18 +171,30 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
       const domain = invitation?.domain ?? null
       return { ...noEntry, invitation, terms: accepted(body.terms), domain }
     },
-    requireContact({ domain, test }, identifiers) {
+    requireContact({ domain, test }: Entry & { domain: string | null }, identifiers: Identifier[]): void {
       if (test) return
       if (!fits({ domain }, identifiers)) throw new AppError('invalid_invitation')
       if (!identifiers.some(isListed)) throw new AppError('domain_not_allowed')
     },
-    requireDomain(identifier) {
+    /** Refuses an address of another domain for an account that is about to get it. */
+    requireDomain(identifier: Identifier): void {
       if (identifier.kind === 'email' && !isListed(identifier)) throw new AppError('domain_not_allowed')
     },
+    /** It serves somebody who has an account. */
     findInvitation,
-    isFor: ({ domain }, { emailKey, emailConfirmedAt }) =>
-      domain === null || (emailConfirmedAt !== null && emailKey?.split('@')[1] === domain),
-    async couldOpen({ invitation: typed }, identifier, client) {
+    /** Tells whether the account has the verified address that the invitation asks for. */
+    isFor: (
+      { domain }: Invitation,
+      { emailKey, emailConfirmedAt }: Pick<Account, 'emailKey' | 'emailConfirmedAt'>,
+    ): boolean => domain === null || (emailConfirmedAt !== null && emailKey?.split('@')[1] === domain),
+    /**
+     * Tells whether a call that names an identifier could open an account for it. Never throws for what the call names.
+     */
+    async couldOpen(
+      { invitation: typed }: EntryBody,
+      identifier: Identifier,
+      client: Client,
+    ): Promise<boolean> {
       if ((await testIdentities.find(identifier)) !== null) return true
       const names = typeof typed === 'string' && typed !== ''
       const invitation = names && mode !== 'closed' ? await findUsable(typed) : null
@@ -227,7 +203,8 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
       if (mode === 'closed' || !isListed(identifier)) return false
       return names ? invitation !== null && fits(invitation, [identifier]) : mode === 'open'
     },
-    permit: ({ invitation, terms: ownTerms, test }, proved) => ({
+    /** Returns the parameters that the statement checks. `proved`: the contact that the call proves; null: none. */
+    permit: ({ invitation, terms: ownTerms, test }: Entry, proved: Identifier | null): Permit => ({
       admissionMode: test ? 'open' : mode,
       isContactAdmitted: test !== null || isListed(proved),
       ownInvitation: invitation?.hash ?? null,
@@ -236,7 +213,16 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
       ownTerms,
       requiredTerms: terms,
     }),
-    async refusal(entry, proved, waiting, tag = null) {
+    /**
+     * Says why an account was not opened; null if the reason is not one of this room. `tag`: of the password that the
+     * call names.
+     */
+    async refusal(
+      entry: Entry,
+      proved: Identifier | null,
+      waiting: WaitingRegistration | null,
+      tag: Uint8Array | null = null,
+    ): Promise<AppError | null> {
       if (waiting !== null && waiting.origin !== null) return null
       const kept = proved && (await keptOf(waiting, proved, tag))
       if (entry.test)
@@ -246,7 +232,13 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
       if (!isListed(proved)) return new AppError('domain_not_allowed')
       return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
     },
-    async hasAccepted(entry, waiting, contact, tag) {
+    /** Tells whether what the registration named is enough of the terms, so that the call need not accept them. */
+    async hasAccepted(
+      entry: Entry,
+      waiting: WaitingRegistration | null,
+      contact: Identifier,
+      tag: Uint8Array | null,
+    ): Promise<boolean> {
       if (terms === null || entry.terms !== null || waiting?.origin) return true
       // Asked also where nothing waits, so that the answer takes the same time.
       const isContested = await invitations.isContested(contact.key, tag)

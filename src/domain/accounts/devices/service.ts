@@ -16,39 +16,6 @@ export interface DeviceTags {
   address: Uint8Array | null
 }
 
-export interface KnownDevices {
-  /** Recognizes the caller by the fingerprint alone. Without one nothing is asked of the database. */
-  recognize(
-    account: Account | null,
-    client: { fingerprint: string | null; addressBucket: string },
-  ): Promise<Caller>
-  /** Recognizes the caller also by the address. */
-  recognizeAtLogin(
-    account: Account | null,
-    client: { fingerprint: string | null; address: string; addressBucket: string },
-  ): Promise<Caller>
-  /**
-   * True if the account had signed in so long ago with the device of this session. The session must be used where it
-   * was opened, or from a public address that is known as long: a token that was taken elsewhere is on no known device.
-   * Where the session names no device, the address alone decides.
-   */
-  knewFor(
-    account: Pick<Account, 'id' | 'uuid'>,
-    session: SessionClient,
-    address: string,
-    ms: number,
-  ): Promise<boolean>
-  /** The tag of a device; null where it named no fingerprint. */
-  tagOf(accountUuid: string, fingerprint: string | null): Uint8Array | null
-  /**
-   * Returns what stays known of a session where all else is forgotten: its device or, if it named none, its public
-   * address.
-   */
-  keptOf(accountUuid: string, session: SessionClient): Uint8Array | null
-  /** Returns the tags that a sign-in makes known; an address only where it is public. */
-  tagsOf(accountUuid: string, client: { fingerprint: string | null; address: string }): DeviceTags
-}
-
 /** The address and the device of a session when it was opened. */
 export interface SessionClient {
   deviceFingerprint: string | null
@@ -61,8 +28,10 @@ interface Options {
   clock: Clock
 }
 
-export function createKnownDevices({ store, secret, clock }: Options): KnownDevices {
-  const deviceTag = (uuid: string, fingerprint: string | null) =>
+export type KnownDevices = ReturnType<typeof createKnownDevices>
+
+export function createKnownDevices({ store, secret, clock }: Options) {
+  const deviceTag = (uuid: string, fingerprint: string | null): Uint8Array | null =>
     fingerprint === null ? null : secret.tag('known device', uuid, fingerprint)
   const addressTag = (uuid: string, address: string) =>
     isPublicAddress(address) ? secret.tag('known address', uuid, bucketAddress(address)) : null
@@ -87,9 +56,27 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
   }
 
   return {
-    recognize: (account, client) => recognizeBy(account, client.fingerprint, null, client),
-    recognizeAtLogin: (account, client) => recognizeBy(account, client.fingerprint, client.address, client),
-    async knewFor({ id, uuid }, { deviceFingerprint, signInIp }, address, ms) {
+    /** Recognizes the caller by the fingerprint alone. Without one nothing is asked of the database. */
+    recognize: (
+      account: Account | null,
+      client: { fingerprint: string | null; addressBucket: string },
+    ): Promise<Caller> => recognizeBy(account, client.fingerprint, null, client),
+    /** Recognizes the caller also by the address. */
+    recognizeAtLogin: (
+      account: Account | null,
+      client: { fingerprint: string | null; address: string; addressBucket: string },
+    ): Promise<Caller> => recognizeBy(account, client.fingerprint, client.address, client),
+    /**
+     * True if the account had signed in so long ago with the device of this session. The session must be used where it
+     * was opened, or from a public address that is known as long: a token that was taken elsewhere is on no known device.
+     * Where the session names no device, the address alone decides.
+     */
+    async knewFor(
+      { id, uuid }: Pick<Account, 'id' | 'uuid'>,
+      { deviceFingerprint, signInIp }: SessionClient,
+      address: string,
+      ms: number,
+    ): Promise<boolean> {
       const now = clock.now()
       const before = new Date(now.getTime() - ms)
       const knew = (tags: Partial<DeviceTags>) =>
@@ -100,10 +87,19 @@ export function createKnownDevices({ store, secret, clock }: Options): KnownDevi
       if (!(await knew({ device }))) return false
       return (signInIp !== null && bucketAddress(signInIp) === bucketAddress(address)) || knewAddress()
     },
+    /** The tag of a device; null where it named no fingerprint. */
     tagOf: deviceTag,
-    keptOf: (uuid, { deviceFingerprint, signInIp }) =>
+    /**
+     * Returns what stays known of a session where all else is forgotten: its device or, if it named none, its public
+     * address.
+     */
+    keptOf: (uuid: string, { deviceFingerprint, signInIp }: SessionClient): Uint8Array | null =>
       deviceTag(uuid, deviceFingerprint) ?? (signInIp === null ? null : addressTag(uuid, signInIp)),
-    tagsOf: (uuid, { fingerprint, address }) => ({
+    /** Returns the tags that a sign-in makes known; an address only where it is public. */
+    tagsOf: (
+      uuid: string,
+      { fingerprint, address }: { fingerprint: string | null; address: string },
+    ): DeviceTags => ({
       device: deviceTag(uuid, fingerprint),
       address: addressTag(uuid, address),
     }),

@@ -57,34 +57,6 @@ interface SigningInClient extends Client {
 
 type Cookie = string | undefined
 
-export interface AdministratorSessions {
-  /**
-   * `methods` empty: an app has to be set up first. An account that is no administrator is answered like a wrong
-   * password.
-   */
-  begin(
-    body: { identifier: string; password: string },
-    client: SigningInClient,
-  ): Promise<{ cookie: string; methods: PageMethod[] }>
-  /** An app to set up, in place of one that was asked for before. */
-  requestApp(cookie: Cookie): Promise<NewPageApp>
-  /** The second factor may be a passkey: of the sign-in that the cookie names, or of the session. */
-  passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions>
-  /** A sign-in that is too long ago is refused. */
-  verify(cookie: Cookie, proof: PageProof, client: SigningInClient): Promise<OpenedAdministratorSession>
-  /** It returns null where the cookie names no living session of an administrator. */
-  find(cookie: Cookie): Promise<AdministratorSession | null>
-  /** Returns the token that writes of this session carry. */
-  csrfTokenOf(cookie: string): string
-  /** Password and second factor again. A wrong password is reported on its field. */
-  reauthenticate(
-    caller: AdministratorCaller,
-    proof: PageProof & { password: string },
-    client: Client,
-  ): Promise<void>
-  end(caller: AdministratorCaller): Promise<void>
-}
-
 type Needs = Parameters<typeof createPageFactors>[0] & {
   passwordCheck: PasswordCheck
   devices: KnownDevices
@@ -117,7 +89,9 @@ const fingerprintOf = (device: string | undefined) =>
 
 const newCookie = () => randomBytes(32).toString('base64url')
 
-export function createAdministratorSessions(needs: Needs): AdministratorSessions {
+export type AdministratorSessions = ReturnType<typeof createAdministratorSessions>
+
+export function createAdministratorSessions(needs: Needs) {
   const { passwordCheck, devices, codes, authenticators, refreshTokens, limits } = needs
   const { secret, events, clock, config, stores } = needs
   const factors = createPageFactors(needs)
@@ -146,7 +120,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
     return stores.administratorSessions.find(hashOfCookie(cookie), new Date(now.getTime() - IDLE_MS), now)
   }
 
-  const csrfTokenOf = (cookie: string) =>
+  const csrfTokenOf = (cookie: string): string =>
     secret.tag('administration csrf', hashOfCookie(cookie)).toString('base64url')
 
   /** Opens the session. Refuses if the account is not what was checked any more. */
@@ -210,7 +184,14 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
   }
 
   return {
-    async begin({ identifier: typed, password }, client) {
+    /**
+     * `methods` empty: an app has to be set up first. An account that is no administrator is answered like a wrong
+     * password.
+     */
+    async begin(
+      { identifier: typed, password }: { identifier: string; password: string },
+      client: SigningInClient,
+    ): Promise<{ cookie: string; methods: PageMethod[] }> {
       passwordCheck.requireFreePlace()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await stores.accounts.findByIdentifier(identifier, 'login')
@@ -234,8 +215,8 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
       await pending.put(cookie, account, null)
       return { cookie, methods: (await factors.find(account)).methods }
     },
-
-    async requestApp(cookie) {
+    /** An app to set up, in place of one that was asked for before. */
+    async requestApp(cookie: Cookie): Promise<NewPageApp> {
       const { account } = await requirePending(cookie)
       const { methods, mayEnrol } = await factors.find(account)
       if (!mayEnrol) throw new AppError('two_factor_required', { twoFactor: { methods } })
@@ -247,15 +228,19 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
         picture: renderSVG(app.uri, { border: QUIET_MODULES }),
       }
     },
-
-    async passkeyOptions(cookie) {
+    /** The second factor may be a passkey: of the sign-in that the cookie names, or of the session. */
+    async passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions> {
       const session = await find(cookie)
       if (session !== null) return factors.passkeyOptions(session, session.sessionId)
       const { account, signIn } = await requirePending(cookie)
       return factors.passkeyOptions(account, signIn.id)
     },
-
-    async verify(cookie, proof, client) {
+    /** A sign-in that is too long ago is refused. */
+    async verify(
+      cookie: Cookie,
+      proof: PageProof,
+      client: SigningInClient,
+    ): Promise<OpenedAdministratorSession> {
       const { account, signIn } = await requirePending(cookie)
       const caller = await callerOf(account, client)
       const { mayEnrol } = await factors.find(account)
@@ -277,11 +262,16 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
       const { cookie: ownCookie, device } = opened
       return { cookie: ownCookie, device, csrfToken: csrfTokenOf(ownCookie) }
     },
-
+    /** It returns null where the cookie names no living session of an administrator. */
     find,
+    /** Returns the token that writes of this session carry. */
     csrfTokenOf,
-
-    async reauthenticate({ id, sessionId }, { password, ...proof }, client) {
+    /** Password and second factor again. A wrong password is reported on its field. */
+    async reauthenticate(
+      { id, sessionId }: AdministratorCaller,
+      { password, ...proof }: PageProof & { password: string },
+      client: Client,
+    ): Promise<void> {
       const account = await stores.accounts.findByUuid(id)
       if (account === null) throw new AppError('invalid_token', { cause: 'session_over' })
       const caller = inSession({ account, sessionId }, client)
@@ -302,8 +292,7 @@ export function createAdministratorSessions(needs: Needs): AdministratorSessions
       await recordingFailure(account, () => factors.take(account, proof, sessionId, caller))
       await stores.administratorSessions.prove(sessionId, clock.now())
     },
-
-    async end({ id, sessionId }) {
+    async end({ id, sessionId }: AdministratorCaller): Promise<void> {
       await stores.sessions.end(sessionId, id, clock.now())
     },
   }

@@ -15,22 +15,6 @@ import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { type Role, roles } from '../access/access.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
-export interface AdministratorService {
-  list(query: PageQuery): Promise<Page<Administrator>>
-  /**
-   * `account`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has
-   * this role now. `revokedTokens`: how many that they made may do more than the role.
-   */
-  put(
-    account: string,
-    role: Role,
-  ): Promise<{ administrator: Administrator; isNew: boolean; revokedTokens: number }>
-  get(uuid: string): Promise<Administrator>
-  /** The account stays; its sessions on the page end, and the tokens that they made are revoked. */
-  remove(uuid: string): Promise<{ revokedTokens: number }>
-  isAdministrator(uuid: string): Promise<boolean>
-}
-
 interface Needs {
   clock: Clock
   config: Config
@@ -38,12 +22,9 @@ interface Needs {
   stores: { accounts: AccountStore; administrators: AdministratorStore }
 }
 
-export function createAdministratorService({
-  clock,
-  config,
-  stores,
-  tellOperator,
-}: Needs): AdministratorService {
+export type AdministratorService = ReturnType<typeof createAdministratorService>
+
+export function createAdministratorService({ clock, config, stores, tellOperator }: Needs) {
   const { accounts, administrators } = stores
 
   async function findAccount(named: string): Promise<Account> {
@@ -62,11 +43,18 @@ export function createAdministratorService({
   }
 
   return {
-    async list(query) {
+    async list(query: PageQuery): Promise<Page<Administrator>> {
       const { limit, after } = readPage(query)
       return toPage(await administrators.list(after, limit + 1), limit, (row) => row)
     },
-    async put(named, role) {
+    /**
+     * `named`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has
+     * this role now. `revokedTokens`: how many that they made may do more than the role.
+     */
+    async put(
+      named: string,
+      role: Role,
+    ): Promise<{ administrator: Administrator; isNew: boolean; revokedTokens: number }> {
       const account = await findAccount(named)
       requireFit(account)
       const put = await administrators.put(account, role, clock.now())
@@ -76,12 +64,14 @@ export function createAdministratorService({
       return { administrator: await get(account.uuid), isNew: was === null, revokedTokens }
     },
     get,
-    async remove(uuid) {
+    /** The account stays; its sessions on the page end, and the tokens that they made are revoked. */
+    async remove(uuid: string): Promise<{ revokedTokens: number }> {
       const removed = isUuid(uuid) ? await administrators.remove(uuid, clock.now()) : null
       if (removed === null) throw new AppError('administrator_not_found')
       return removed
     },
-    isAdministrator: async (uuid) => isUuid(uuid) && (await administrators.find(uuid)) !== null,
+    isAdministrator: async (uuid: string): Promise<boolean> =>
+      isUuid(uuid) && (await administrators.find(uuid)) !== null,
   }
 }
 

@@ -31,23 +31,6 @@ interface TokenWish {
   addresses?: readonly string[] | null | undefined
 }
 
-export interface TokenService {
-  /** Reads an Authorization header. Too many refused tokens are refused without a look. */
-  authenticate(
-    authorization: string,
-    client: { address: string; addressBucket: string },
-  ): Promise<TokenCaller>
-  /**
-   * The only time that the token is shown. `id`: the uuid that it is to have. A token makes none that is more than
-   * itself.
-   */
-  create(caller: AdminCaller, wish: TokenWish, id?: string): Promise<{ token: string; stored: StoredToken }>
-  get(id: string): Promise<StoredToken>
-  list(query: PageQuery): Promise<Page<StoredToken>>
-  /** The things that were made with it are revoked too. A token revokes none that may more than itself. */
-  revoke(id: string, caller?: AdminCaller): Promise<void>
-}
-
 interface Needs {
   limits: LimitService
   events: GatheredEvents
@@ -61,7 +44,9 @@ const SHORTEST_MS = 60_000
 /** A use is written down once in a minute. */
 const USE_MS = 60_000
 
-export function createTokenService({ limits, events, clock, stores, tellOperator }: Needs): TokenService {
+export type TokenService = ReturnType<typeof createTokenService>
+
+export function createTokenService({ limits, events, clock, stores, tellOperator }: Needs) {
   const store = stores.administrationTokens
 
   /** It returns null where it may be used now, from there. */
@@ -79,7 +64,11 @@ export function createTokenService({ limits, events, clock, stores, tellOperator
   }
 
   return {
-    async authenticate(authorization, { address, addressBucket }) {
+    /** Reads an Authorization header. Too many refused tokens are refused without a look. */
+    async authenticate(
+      authorization: string,
+      { address, addressBucket }: { address: string; addressBucket: string },
+    ): Promise<TokenCaller> {
       const typed = readBearerToken(authorization)
       const token = typed !== null && isToken(typed) ? await store.findByHash(hashOfApiToken(typed)) : null
       const refusal = refusalOf(token, address)
@@ -93,8 +82,15 @@ export function createTokenService({ limits, events, clock, stores, tellOperator
       if (now.getTime() - (lastUsedAt?.getTime() ?? 0) > USE_MS) await store.noteUse(uuid, now)
       return { type: 'token', id: uuid, name, scopes, addresses, expiresAt }
     },
-
-    async create(caller, wish, id = randomUUID()) {
+    /**
+     * The only time that the token is shown. `id`: the uuid that it is to have. A token makes none that is more than
+     * itself.
+     */
+    async create(
+      caller: AdminCaller,
+      wish: TokenWish,
+      id: string = randomUUID(),
+    ): Promise<{ token: string; stored: StoredToken }> {
       if (caller.type === 'nobody') throw new AppError('insufficient_scope')
       const now = clock.now()
       const wanted = readWish(wish, caller, now)
@@ -111,15 +107,13 @@ export function createTokenService({ limits, events, clock, stores, tellOperator
       tellOperator('operator_access_granted')
       return { token, stored: await get(id) }
     },
-
     get,
-
-    async list(query) {
+    async list(query: PageQuery): Promise<Page<StoredToken>> {
       const { limit, after } = readPage(query)
       return toPage(await store.list(after, limit + 1), limit, (row) => row)
     },
-
-    async revoke(id, caller) {
+    /** The things that were made with it are revoked too. A token revokes none that may more than itself. */
+    async revoke(id: string, caller?: AdminCaller): Promise<void> {
       if (caller?.type === 'token') {
         const { scopes } = await get(id)
         const held = scopesOf(caller)

@@ -32,17 +32,6 @@ interface EventQuery extends PageQuery {
 /** `account_name` is null where the event is about no account, or about one that is gone. */
 type AuditRecord = EventRecord & { account_name?: string | null }
 
-export interface AuditTrail {
-  /**
-   * Newest first. A caller of whom too many calls wait is refused. Names of people are shown only to those who
-   * `seesPeople`: like every list of people they are counted, and those of one person's events are a look at them.
-   */
-  list(
-    query: EventQuery,
-    options?: { seesPeople?: boolean; signal?: AbortSignal },
-  ): Promise<Page<AuditRecord>>
-}
-
 interface Needs {
   directory: Pick<Directory, 'uuidsOf' | 'view' | 'recordList'>
   eventTail: EventTail
@@ -52,7 +41,9 @@ interface Needs {
 /** The most calls of one caller that wait for an event at the same time: each holds a connection. */
 const MAXIMUM_FOLLOWERS = 16
 
-export function createAuditTrail({ directory, eventTail, stores }: Needs): AuditTrail {
+export type AuditTrail = ReturnType<typeof createAuditTrail>
+
+export function createAuditTrail({ directory, eventTail, stores }: Needs) {
   const { auditTrail: store, events } = stores
   const followers = new Map<string, number>()
 
@@ -118,7 +109,14 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs): Audit
   }
 
   return {
-    async list(query, { seesPeople = false, signal } = {}) {
+    /**
+     * Newest first. A caller of whom too many calls wait is refused. Names of people are shown only to those who
+     * `seesPeople`: like every list of people they are counted, and those of one person's events are a look at them.
+     */
+    async list(
+      query: EventQuery,
+      { seesPeople = false, signal }: { seesPeople?: boolean; signal?: AbortSignal } = {},
+    ): Promise<Page<AuditRecord>> {
       const { account, after: afterId, wait } = query
       const { limit, after } = readPage(query)
       const isOne = account === undefined || isUuid(account)

@@ -65,35 +65,6 @@ interface AccountPatch {
   end_tokens?: true | undefined
 }
 
-export interface Directory {
-  list(query: AccountQuery): Promise<Page<ListedAccount>>
-  /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. */
-  uuidsOf(query: string): Promise<string[]>
-  /** The account must exist, as for all that follow. */
-  find(uuid: string): Promise<AdministeredAccount>
-  /** The same for a look at the person, which is recorded once an hour for each who looks. */
-  view(uuid: string): Promise<AdministeredAccount>
-  /** Counts people whom a list of another kind showed. */
-  recordList(rows: number): Promise<void>
-  describe(account: AdministeredAccount): Promise<AccountDetails>
-  /** A look that is recorded. */
-  get(uuid: string): Promise<AccountDetails>
-  /**
-   * Locking ends every session; unlocking tells the owner. Confirming verifies the contact that the account waits for,
-   * as its code would. A username that is, or was, somebody else's: `username_taken`. Claims of tokens that would not
-   * fit: `claims_too_large`.
-   */
-  change(uuid: string, patch: AccountPatch): Promise<AccountDetails>
-  /** Everything that is stored about the person. */
-  export(uuid: string): Promise<AccountExport>
-  /** It cannot be undone. */
-  erase(uuid: string): Promise<void>
-  /** Lists first the sessions used last. */
-  listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>>
-  endSessions(uuid: string): Promise<void>
-  endSession(uuid: string, sessionId: string): Promise<void>
-}
-
 interface Needs {
   roles: Roles
   usernames: Usernames
@@ -137,7 +108,9 @@ const MAXIMUM_SESSIONS = 1000
 /** So many people's messages or events are read at once. */
 const MAXIMUM_PEOPLE = 20
 
-export function createDirectory(needs: Needs): Directory {
+export type Directory = ReturnType<typeof createDirectory>
+
+export function createDirectory(needs: Needs) {
   const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
   const { undo, refusedAddresses, clock, config, stores } = needs
   const { directory: store, erasure, sessions, events } = stores
@@ -244,11 +217,7 @@ export function createDirectory(needs: Needs): Directory {
   }
 
   return {
-    find: require,
-    recordList: views.recordList,
-    view,
-    describe,
-    async list(query) {
+    async list(query: AccountQuery): Promise<Page<ListedAccount>> {
       const { limit, after } = readPage(query)
       const { searches, filter } = readSearch(query, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, after, limit + 1)
@@ -257,7 +226,8 @@ export function createDirectory(needs: Needs): Directory {
       await views.recordList(page.items.length)
       return page
     },
-    async uuidsOf(query) {
+    /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. */
+    async uuidsOf(query: string): Promise<string[]> {
       if (isUuid(query)) return [query]
       const { searches, filter } = readSearch({ query }, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
@@ -265,8 +235,21 @@ export function createDirectory(needs: Needs): Directory {
       await views.recordList(found.length)
       return found.map(({ uuid }) => uuid)
     },
-    get: async (uuid) => describe(await view(uuid)),
-    async change(uuid, patch) {
+    /** The account must exist, as for all that follow. */
+    find: require,
+    /** The same for a look at the person, which is recorded once an hour for each who looks. */
+    view,
+    /** Counts people whom a list of another kind showed. */
+    recordList: views.recordList,
+    describe,
+    /** A look that is recorded. */
+    get: async (uuid: string): Promise<AccountDetails> => describe(await view(uuid)),
+    /**
+     * Locking ends every session; unlocking tells the owner. Confirming verifies the contact that the account waits for,
+     * as its code would. A username that is, or was, somebody else's: `username_taken`. Claims of tokens that would not
+     * fit: `claims_too_large`.
+     */
+    async change(uuid: string, patch: AccountPatch): Promise<AccountDetails> {
       const { plan, ...change } = readPatch(patch)
       const found = await require(uuid)
       if (patch.confirmed) await confirm(found)
@@ -282,24 +265,27 @@ export function createDirectory(needs: Needs): Directory {
       if (!changed.isRecorded && !patch.confirmed) await views.record(changed.account)
       return describe(changed.account)
     },
-    export: async (uuid) => exports.ofAccount(await require(uuid)),
-    async erase(uuid) {
+    /** Everything that is stored about the person. */
+    export: async (uuid: string): Promise<AccountExport> => exports.ofAccount(await require(uuid)),
+    /** It cannot be undone. */
+    async erase(uuid: string): Promise<void> {
       const account = await require(uuid)
       const messages = await notices.about(account, 'account_erased')
       if (!(await erasure.eraseByOperator(account.id, messages, clock.now())))
         throw new AppError('account_not_found')
     },
-    async listSessions(uuid, query) {
+    /** Lists first the sessions used last. */
+    async listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>> {
       const account = await view(uuid)
       const all = await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())
       const keyOf = ({ lastUsedAt, id }: ListedSession) => `${lastUsedAt.toISOString()} ${id}`
       return pageOf(query, all, { list: 'sessions', keyOf, newestFirst: true })
     },
-    async endSessions(uuid) {
+    async endSessions(uuid: string): Promise<void> {
       const account = await require(uuid)
       await sessions.endAll(account.id, clock.now())
     },
-    async endSession(uuid, sessionId) {
+    async endSession(uuid: string, sessionId: string): Promise<void> {
       const account = await require(uuid)
       const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
       if (!ended) throw new AppError('session_not_found')

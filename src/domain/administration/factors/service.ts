@@ -17,20 +17,6 @@ import type { AccountDetails } from '../directory/administered-account-schema.ts
 import type { Directory } from '../directory/service.ts'
 import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
-export interface AccountFactors {
-  /** `delayed`: the owner can stop it for 24 hours. */
-  removeTwoFactor(uuid: string, options: { delayed: boolean }): Promise<{ dueAt: Date | null }>
-  /** Keeps them on: a removal that waits is not done. */
-  cancelRemoval(uuid: string): Promise<void>
-  /** Oldest first. */
-  listPasskeys(uuid: string, query: PageQuery): Promise<Page<Passkey>>
-  listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>>
-  removePasskey(uuid: string, id: string): Promise<void>
-  removeIdentity(uuid: string, id: string): Promise<void>
-  /** Puts the former contact back, as the open link does that was sent to it. */
-  undoContactChange(uuid: string, id: string): Promise<AccountDetails>
-}
-
 interface Needs {
   directory: Directory
   twoFactorRemovals: TwoFactorRemovals
@@ -43,28 +29,33 @@ interface Needs {
 /** Long enough that somebody reads the message. */
 const DELAY_SECONDS = 86_400
 
-export function createAccountFactors(needs: Needs): AccountFactors {
+export type AccountFactors = ReturnType<typeof createAccountFactors>
+
+export function createAccountFactors(needs: Needs) {
   const { directory, twoFactorRemovals, notices, undo, clock } = needs
   const { accountFactors: store, passkeys } = needs.stores
   return {
-    async removeTwoFactor(uuid, { delayed }) {
+    /** `delayed`: the owner can stop it for 24 hours. */
+    async removeTwoFactor(uuid: string, { delayed }: { delayed: boolean }): Promise<{ dueAt: Date | null }> {
       const account = await directory.find(uuid)
       return twoFactorRemovals.remove(account, { delaySeconds: delayed ? DELAY_SECONDS : 0 })
     },
-    async cancelRemoval(uuid) {
+    /** Keeps them on: a removal that waits is not done. */
+    async cancelRemoval(uuid: string): Promise<void> {
       await twoFactorRemovals.cancel(await directory.find(uuid))
     },
-    async listPasskeys(uuid, query) {
+    /** Oldest first. */
+    async listPasskeys(uuid: string, query: PageQuery): Promise<Page<Passkey>> {
       const { id } = await directory.view(uuid)
       const keyOf = (passkey: Passkey) => `${passkey.createdAt.toISOString()} ${passkey.id}`
       return pageOf(query, await passkeys.list(id), { list: 'passkeys', keyOf })
     },
-    async listIdentities(uuid, query) {
+    async listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>> {
       const { id } = await directory.view(uuid)
       const keyOf = (identity: AdministeredIdentity) => String(identity.id).padStart(16, '0')
       return pageOf(query, await store.listIdentities(id), { list: 'identities', keyOf })
     },
-    async removePasskey(uuid, id) {
+    async removePasskey(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
       if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
@@ -76,7 +67,7 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       if (!(await store.removePasskey(account, id, messages, clock.now())))
         throw new AppError('passkey_not_found')
     },
-    async removeIdentity(uuid, id) {
+    async removeIdentity(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
       const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
@@ -88,7 +79,8 @@ export function createAccountFactors(needs: Needs): AccountFactors {
       if (!(await store.removeIdentity(account, identity.id, messages, clock.now())))
         throw new AppError('identity_not_found')
     },
-    async undoContactChange(uuid, id) {
+    /** Puts the former contact back, as the open link does that was sent to it. */
+    async undoContactChange(uuid: string, id: string): Promise<AccountDetails> {
       const state = await undo.undoChange(await directory.find(uuid), parseWholeNumber(id) ?? 0)
       if (state === 'taken') throw new AppError('identifier_taken')
       if (state !== 'restored') throw new AppError('contact_not_found')

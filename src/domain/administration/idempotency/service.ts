@@ -29,11 +29,6 @@ interface Repeatable<Answer> {
   repeat(id: string, status: number | null): Promise<Answer>
 }
 
-export interface Idempotency {
-  /** Refuses a key that another request has used, and a call behind one that takes too long. */
-  run<Answer extends { status: number }>(call: RepeatableCall, operation: Repeatable<Answer>): Promise<Answer>
-}
-
 /** The parts of a request that a route passes on. */
 interface RepeatableRequest {
   headers: Record<string, string | undefined>
@@ -65,7 +60,9 @@ const HELD_MS = 60_000
 const WAIT_MS = 20_000
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-export function createIdempotency({ secret, clock, stores }: Needs): Idempotency {
+export type Idempotency = ReturnType<typeof createIdempotency>
+
+export function createIdempotency({ secret, clock, stores }: Needs) {
   const store = stores.idempotency
   const forgotten = () => new Date(clock.now().getTime() - KEPT_MS)
 
@@ -117,7 +114,11 @@ export function createIdempotency({ secret, clock, stores }: Needs): Idempotency
   }
 
   return {
-    async run(call, operation) {
+    /** Refuses a key that another request has used, and a call behind one that takes too long. */
+    async run<Answer extends { status: number }>(
+      call: RepeatableCall,
+      operation: Repeatable<Answer>,
+    ): Promise<Answer> {
       const { key } = call
       if (key === undefined) return (await operation.make(crypto.randomUUID())).answer
       if (!KEY.test(key))

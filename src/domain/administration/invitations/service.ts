@@ -27,22 +27,6 @@ interface InvitationWish {
 /** `role`: the name of the role that it gives; null: the usual one. */
 export type ShownInvitation = Invitation & { role: string | null }
 
-export interface InvitationService {
-  /**
-   * The only time that the code is shown; `link` is null where no page takes it. A caller who may not change accounts
-   * may not name a role or groups either.
-   */
-  create(
-    caller: AdminCaller,
-    wish: InvitationWish,
-    uuid?: string,
-  ): Promise<{ code: string; link: string | null; invitation: ShownInvitation }>
-  get(uuid: string): Promise<ShownInvitation>
-  list(query: PageQuery): Promise<Page<ShownInvitation>>
-  /** Nobody uses it from now on; accounts that it opened stay. */
-  revoke(uuid: string): Promise<void>
-}
-
 export const invitationBounds = {
   uses: { minimum: 1, maximum: 1_000_000 },
   lifetimeSeconds: { minimum: 60, maximum: 365 * 86_400 },
@@ -57,7 +41,9 @@ interface Needs {
   stores: { invitations: InvitationStore }
 }
 
-export function createInvitationService({ roles, clock, config, stores }: Needs): InvitationService {
+export type InvitationService = ReturnType<typeof createInvitationService>
+
+export function createInvitationService({ roles, clock, config, stores }: Needs) {
   const { invitations: store } = stores
   const { invitationUrl } = config.accounts
   const withRole = (invitation: Invitation): ShownInvitation => ({
@@ -86,7 +72,15 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
   }
 
   return {
-    async create(caller, wish, uuid = randomUUID()) {
+    /**
+     * The only time that the code is shown; `link` is null where no page takes it. A caller who may not change accounts
+     * may not name a role or groups either.
+     */
+    async create(
+      caller: AdminCaller,
+      wish: InvitationWish,
+      uuid: string = randomUUID(),
+    ): Promise<{ code: string; link: string | null; invitation: ShownInvitation }> {
       const { lifetimeMs, ...invitation } = read(wish)
       const gives = invitation.roleId !== null || invitation.groups.length > 0
       if (caller.type === 'nobody' || (gives && !scopesOf(caller).includes('accounts:write')))
@@ -105,11 +99,12 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
       return { code, link: invitationUrl && linkTo(invitationUrl, code), invitation: await get(uuid) }
     },
     get,
-    async list(query) {
+    async list(query: PageQuery): Promise<Page<ShownInvitation>> {
       const { limit, after } = readPage(query)
       return toPage(await store.list(after, limit + 1), limit, withRole)
     },
-    async revoke(uuid) {
+    /** Nobody uses it from now on; accounts that it opened stay. */
+    async revoke(uuid: string): Promise<void> {
       if (!isUuid(uuid) || !(await store.revoke(uuid, clock.now())))
         throw new AppError('invitation_not_found')
     },

@@ -14,13 +14,6 @@ import { noticePurposes } from '../../messages/outbox/message.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/sessions/session.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 
-export interface LimitLifts {
-  /**
-   * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day.
-   */
-  lift(identifier: string, options: { isCounted: boolean }): Promise<void>
-}
-
 interface Needs {
   codes: CodeService
   limits: LimitService
@@ -29,7 +22,9 @@ interface Needs {
   stores: { accounts: AccountStore; sessions: SessionStore; events: EventStore }
 }
 
-export function createLimitLifts(needs: Needs): LimitLifts {
+export type LimitLifts = ReturnType<typeof createLimitLifts>
+
+export function createLimitLifts(needs: Needs) {
   const { codes, limits, clock, config } = needs
   const { accounts, sessions, events } = needs.stores
   const { defaultCountry } = config.accounts
@@ -45,7 +40,10 @@ export function createLimitLifts(needs: Needs): LimitLifts {
   }
 
   return {
-    async lift(typed, { isCounted }) {
+    /**
+     * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day.
+     */
+    async lift(typed: string, { isCounted }: { isCounted: boolean }): Promise<void> {
       const { identifiers, account } = await read(typed)
       const [first] = identifiers
       if (first === undefined) throw invalid('identifier')

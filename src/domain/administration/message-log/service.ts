@@ -34,17 +34,6 @@ interface SmsReportQuery extends PageQuery {
   days?: string | undefined
 }
 
-export interface MessageLog {
-  /** Newest first. */
-  list(query: MessageQuery): Promise<Page<ListedMessage>>
-  get(id: string): Promise<ListedMessage>
-  /** Lists the messages that were sent to the owner of an account. */
-  listOfAccount(uuid: string, query: MessageQuery): Promise<Page<ListedMessage>>
-  /** Sends a message again that was refused. */
-  retry(id: string): Promise<void>
-  smsReport(query: SmsReportQuery): Promise<Page<SmsReportRow>>
-}
-
 interface Needs {
   directory: Directory
   funnel: Funnel
@@ -56,7 +45,9 @@ interface Needs {
 
 const MOST_DAYS = 365
 
-export function createMessageLog(needs: Needs): MessageLog {
+export type MessageLog = ReturnType<typeof createMessageLog>
+
+export function createMessageLog(needs: Needs) {
   const { directory, funnel, outbox, clock, config } = needs
   const { messageLog: store } = needs.stores
 
@@ -88,23 +79,26 @@ export function createMessageLog(needs: Needs): MessageLog {
   }
 
   return {
-    list: (query) => list(undefined, query),
-    async get(id) {
+    /** Newest first. */
+    list: (query: MessageQuery): Promise<Page<ListedMessage>> => list(undefined, query),
+    async get(id: string): Promise<ListedMessage> {
       const message = await find(id)
       await directory.recordList(1)
       return message
     },
-    async listOfAccount(uuid, query) {
+    /** Lists the messages that were sent to the owner of an account. */
+    async listOfAccount(uuid: string, query: MessageQuery): Promise<Page<ListedMessage>> {
       const account = await directory.view(uuid)
       return list(account.uuid, query)
     },
-    async retry(id) {
+    /** Sends a message again that was refused. */
+    async retry(id: string): Promise<void> {
       const message = await find(id)
       if (!(await store.retry(message.id, config.codes.lifetimeSeconds, clock.now())))
         throw new AppError('not_resendable')
       outbox.wake()
     },
-    async smsReport({ days: text = '7', ...query }) {
+    async smsReport({ days: text = '7', ...query }: SmsReportQuery): Promise<Page<SmsReportRow>> {
       const days = readNumber('days', text, { minimum: 1, maximum: MOST_DAYS })
       const keyOf = ({ gateway, country }: SmsReportRow) => `${gateway} ${country}`
       return pageOf(query, smsReport(await funnel.report(days)), { list: 'sms', keyOf })

@@ -20,10 +20,6 @@ export interface Statistics {
   hours: HourRecord[]
 }
 
-export interface Overview {
-  statistics(): Promise<Statistics>
-}
-
 interface Needs {
   clock: Clock
   stores: { overview: OverviewStore }
@@ -40,7 +36,9 @@ const countedTypes = {
   refusals: ['login.failed', 'login.locked_out', 'two_factor.failed', 'token.refused'],
 } as const satisfies Record<string, EventType[]>
 
-export function createOverview({ stores, clock }: Needs): Overview {
+export type Overview = ReturnType<typeof createOverview>
+
+export function createOverview({ stores, clock }: Needs) {
   const { overview } = stores
   let kept: { until: number; statistics: Promise<Statistics> } | null = null
 
@@ -59,7 +57,7 @@ export function createOverview({ stores, clock }: Needs): Overview {
   }
 
   return {
-    statistics() {
+    statistics(): Promise<Statistics> {
       const nowMs = clock.now().getTime()
       if (kept === null || nowMs >= kept.until || nowMs < kept.until - KEPT_MS) {
         const statistics = count(nowMs)

@@ -18,22 +18,12 @@ import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import type { AdministratorCaller } from '../access/access.ts'
 import { pageRelyingParty } from '../administrator-sessions/page-factors.ts'
 
-export interface OwnPasskeys {
-  /** `canAdd`: the page's address may have passkeys of this service. `origin`: where browsers make them. */
-  list(caller: AdministratorCaller): Promise<{ passkeys: Passkey[]; canAdd: boolean; origin: string | null }>
-  options(caller: AdministratorCaller): Promise<WebAuthnOptions>
-  add(
-    caller: AdministratorCaller,
-    credential: Attestation,
-    name: string | null,
-    client: { addressBucket: string },
-  ): Promise<Passkey>
-}
-
 type Needs = Parameters<typeof createPasskeyRegistration>[0] &
   Parameters<typeof createChallenges>[0] & { stores: { accounts: AccountStore; passkeys: PasskeyStore } }
 
-export function createOwnPasskeys(needs: Needs): OwnPasskeys {
+export type OwnPasskeys = ReturnType<typeof createOwnPasskeys>
+
+export function createOwnPasskeys(needs: Needs) {
   const { accounts, passkeys } = needs.stores
   const relyingParty = pageRelyingParty(needs.config)
   const registration = relyingParty && createPasskeyRegistration(needs, createChallenges(needs), relyingParty)
@@ -53,7 +43,10 @@ export function createOwnPasskeys(needs: Needs): OwnPasskeys {
   }
 
   return {
-    async list(caller) {
+    /** `canAdd`: the page's address may have passkeys of this service. `origin`: where browsers make them. */
+    async list(
+      caller: AdministratorCaller,
+    ): Promise<{ passkeys: Passkey[]; canAdd: boolean; origin: string | null }> {
       const { account } = await ownerOf(caller)
       const own = await passkeys.list(account.id)
       return {
@@ -62,14 +55,19 @@ export function createOwnPasskeys(needs: Needs): OwnPasskeys {
         origin: relyingParty?.origins[0] ?? null,
       }
     },
-    async options(caller) {
+    async options(caller: AdministratorCaller): Promise<WebAuthnOptions> {
       const { options } = requireRegistration()
       const owner = await ownerOf(caller)
       const existing = await passkeys.list(owner.account.id)
       if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
       return options(owner, existing, true)
     },
-    async add(caller, credential, name, client) {
+    async add(
+      caller: AdministratorCaller,
+      credential: Attestation,
+      name: string | null,
+      client: { addressBucket: string },
+    ): Promise<Passkey> {
       const { register } = requireRegistration()
       return register(await ownerOf(caller), credential, name, client)
     },

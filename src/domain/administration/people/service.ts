@@ -54,42 +54,6 @@ interface WantedAccount {
   invite?: boolean | undefined
 }
 
-export interface PeopleService {
-  /** An account that was made before. An account out of the caller's reach is refused. */
-  show(uuid: string, caller: AdminCaller): Promise<AccountDetails>
-  /**
-   * With `invite` the invitation is sent too, or nothing is made. A username that is, or was, somebody else's:
-   * `username_taken`.
-   */
-  create(body: WantedAccount): Promise<AccountDetails>
-  /** The old contact and the new one are told. `verified`: the administrator vouches for it. */
-  putContact(
-    uuid: string,
-    kind: Identifier['kind'],
-    body: { value: string; verified?: boolean | undefined },
-  ): Promise<AccountDetails>
-  /** The only verified contact stays. */
-  removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails>
-  /**
-   * Sends a code with which the person chooses a password; an older one is dead. An account that is confirmed and has a
-   * password needs none.
-   */
-  invite(uuid: string, options?: { lifetime?: string | undefined }): Promise<{ expiresAt: Date }>
-  /**
-   * A code with which the person chooses a new password: shown, or sent to a verified contact. With `removeFactors` its
-   * use removes every passkey and identity, otherwise none. It never turns two factors off. An account that nobody
-   * confirmed has no way in to recover.
-   */
-  recover(
-    uuid: string,
-    options?: {
-      send?: 'email' | 'sms' | undefined
-      lifetime?: string | undefined
-      removeFactors?: boolean | undefined
-    },
-  ): Promise<{ code: string | null; expiresAt: Date }>
-}
-
 interface Needs {
   roles: Roles
   usernames: Usernames
@@ -114,7 +78,9 @@ const lifetimes = {
   invitation: { byDefault: 7 * DAY_SECONDS, atMost: 30 * DAY_SECONDS },
 }
 
-export function createPeopleService(needs: Needs): PeopleService {
+export type PeopleService = ReturnType<typeof createPeopleService>
+
+export function createPeopleService(needs: Needs) {
   const { roles, usernames, accountClaims, directory, administrators, accountCodes, codes } = needs
   const { hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
@@ -191,12 +157,17 @@ export function createPeopleService(needs: Needs): PeopleService {
   }
 
   return {
-    async show(uuid, caller) {
+    /** An account that was made before. An account out of the caller's reach is refused. */
+    async show(uuid: string, caller: AdminCaller): Promise<AccountDetails> {
       if (isKeptFromAdministrators(caller) && (await administrators.isAdministrator(uuid)))
         throw new AppError('insufficient_scope')
       return directory.get(uuid)
     },
-    async create(body) {
+    /**
+     * With `invite` the invitation is sent too, or nothing is made. A username that is, or was, somebody else's:
+     * `username_taken`.
+     */
+    async create(body: WantedAccount): Promise<AccountDetails> {
       const { email, phone, identifiers, primary, metadata } = read(body)
       const fields = readFields(body, metadata)
       const profile = body.profile
@@ -225,8 +196,12 @@ export function createPeopleService(needs: Needs): PeopleService {
       if (!isMade) throw new AppError('identifier_taken')
       return directory.describe(await directory.find(uuid))
     },
-
-    async putContact(uuid, kind, { value, verified = false }) {
+    /** The old contact and the new one are told. `verified`: the administrator vouches for it. */
+    async putContact(
+      uuid: string,
+      kind: Identifier['kind'],
+      { value, verified = false }: { value: string; verified?: boolean | undefined },
+    ): Promise<AccountDetails> {
       const contact = kind === 'email' ? parseEmail(value) : parseReachablePhone(value, config)
       if (contact === null) {
         const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
@@ -247,8 +222,8 @@ export function createPeopleService(needs: Needs): PeopleService {
       if (outcome === 'gone') throw new AppError('account_not_found')
       return directory.describe(await directory.find(uuid))
     },
-
-    async removeContact(uuid, kind) {
+    /** The only verified contact stays. */
+    async removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails> {
       const account = await directory.find(uuid)
       requireOrdinary(account)
       const [messages] = await Promise.all([
@@ -261,8 +236,14 @@ export function createPeopleService(needs: Needs): PeopleService {
       if (outcome === 'last') throw new AppError('last_sign_in_method')
       return directory.describe(await directory.find(uuid))
     },
-
-    async invite(uuid, { lifetime } = {}) {
+    /**
+     * Sends a code with which the person chooses a password; an older one is dead. An account that is confirmed and has a
+     * password needs none.
+     */
+    async invite(
+      uuid: string,
+      { lifetime }: { lifetime?: string | undefined } = {},
+    ): Promise<{ expiresAt: Date }> {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.invitation)
       const account = await directory.find(uuid)
       requireOrdinary(account)
@@ -272,8 +253,23 @@ export function createPeopleService(needs: Needs): PeopleService {
       if (sendTo === null) throw new AppError('no_verified_contact')
       return accountCodes.issue(account, invitation(sendTo, lifetimeSeconds))
     },
-
-    async recover(uuid, { send, lifetime, removeFactors } = {}) {
+    /**
+     * A code with which the person chooses a new password: shown, or sent to a verified contact. With `removeFactors` its
+     * use removes every passkey and identity, otherwise none. It never turns two factors off. An account that nobody
+     * confirmed has no way in to recover.
+     */
+    async recover(
+      uuid: string,
+      {
+        send,
+        lifetime,
+        removeFactors,
+      }: {
+        send?: 'email' | 'sms' | undefined
+        lifetime?: string | undefined
+        removeFactors?: boolean | undefined
+      } = {},
+    ): Promise<{ code: string | null; expiresAt: Date }> {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.recovery)
       const account = await directory.find(uuid)
       requireOrdinary(account)

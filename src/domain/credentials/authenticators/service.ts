@@ -37,51 +37,6 @@ export interface HeldFactors {
 /** A session in which somebody sets a factor up. */
 type Enroller = AccountSession & SessionClient
 
-export interface Authenticators {
-  find(account: Account | null): Promise<HeldFactors>
-  /**
-   * Uses up a code of the app. If it was right, no removal of two factors waits any more. `spent`: one of the app, which has
-   * accepted it or a later one before.
-   */
-  useAppCode(held: HeldFactors, typed: string): Promise<'right' | 'spent' | 'wrong'>
-  /** Tells whether it is one of the app that is in use; nothing is used up. */
-  matchesAppCode(held: HeldFactors, typed: string): boolean
-  /** The same for a recovery code. */
-  matchesRecoveryCode(held: HeldFactors, typed: string): boolean
-  /**
-   * Somebody has just used the factor, which is not lost then: ends a removal of two factors that waits, and tells the owner
-   * and the operator. Does nothing where none waits.
-   */
-  endRemoval(account: Account, by: SetUpFactor): Promise<void>
-  /** Tells whether the typed text has the form of a recovery code. */
-  isRecoveryCode(typed: string): boolean
-  /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
-  useRecoveryCode(held: HeldFactors, typed: string): Promise<boolean>
-  /** Notifies the owner once if the app cannot be used any more. */
-  tellLoss(held: HeldFactors): Promise<void>
-  /** The number of apps whose secret was sealed under another server secret, or is damaged. */
-  countLost(): Promise<number>
-  /** Creates an app that waits for its first code, replacing one that was waiting. */
-  beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp>
-  /**
-   * Makes the waiting app the one in use and turns two-factor sign-in on. Returns the new recovery codes, which are shown
-   * only this once. It returns null if the code is not one of that app, or if no app is waiting.
-   */
-  confirmEnrolment(signedIn: Authenticated, typed: string): Promise<string[] | null>
-  /** Makes an app for somebody who is not signed in yet. It is stored nowhere. */
-  createApp(label: string): NewTotp
-  /** Tells whether a code is one of that app. */
-  matchesApp(sealedSecret: Uint8Array, typed: string): boolean
-  /** Makes that app the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
-  enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null>
-  /** Turns two-factor sign-in on with sent codes, and returns the recovery codes. */
-  enable(signedIn: Authenticated, method: 'code' | 'passkey'): Promise<string[]>
-  /** Turns two-factor sign-in off, and removes app and recovery codes. */
-  disable(signedIn: Authenticated): Promise<void>
-  /** Replaces the recovery codes and notifies the owner. */
-  replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]>
-}
-
 interface Needs {
   notices: OwnerNotices
   tellOperator: TellOperator
@@ -97,7 +52,9 @@ const LISTED_AT_ONCE = 500
 /** Long enough to install an app; the code on a screen left open since yesterday is not accepted. */
 const ENROLMENT_MS = 30 * 60_000
 
-export function createAuthenticators(needs: Needs): Authenticators {
+export type Authenticators = ReturnType<typeof createAuthenticators>
+
+export function createAuthenticators(needs: Needs) {
   const { notices, tellOperator, devices, secret, clock, config } = needs
   const totp = createTotp({ secret, issuer: serviceName(config) })
   const recoveryCodes = createRecoveryCodes({ secret })
@@ -156,8 +113,7 @@ export function createAuthenticators(needs: Needs): Authenticators {
   }
 
   return {
-    endRemoval,
-    async find(account) {
+    async find(account: Account | null): Promise<HeldFactors> {
       const stored = await store.find(idOf(account), config.passkeys.rpId)
       const { sealedSecret, recoveredAt, recoveryHashes } = stored
       const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
@@ -170,29 +126,44 @@ export function createAuthenticators(needs: Needs): Authenticators {
         stored,
       }
     },
-    async useAppCode(held, typed) {
+    /**
+     * Uses up a code of the app. If it was right, no removal of two factors waits any more. `spent`: one of the app, which has
+     * accepted it or a later one before.
+     */
+    async useAppCode(held: HeldFactors, typed: string): Promise<'right' | 'spent' | 'wrong'> {
       const result = await useAppCode(held, typed)
       const { account, stored } = held
       if (result === 'right' && account !== null && stored.removalAt !== null)
         await endRemoval(account, 'totp')
       return result
     },
-    matchesAppCode: ({ stored: { sealedSecret } }, typed) =>
+    /** Tells whether it is one of the app that is in use; nothing is used up. */
+    matchesAppCode: ({ stored: { sealedSecret } }: HeldFactors, typed: string): boolean =>
       totp.match(sealedSecret, typed, clock.now()) !== null && sealedSecret !== null,
-    matchesRecoveryCode: ({ account, stored }, typed) =>
+    /** The same for a recovery code. */
+    matchesRecoveryCode: ({ account, stored }: HeldFactors, typed: string): boolean =>
       recoveryCodes.match(account?.uuid ?? '', typed, stored.recoveryHashes) !== null,
+    /**
+     * Somebody has just used the factor, which is not lost then: ends a removal of two factors that waits, and tells the owner
+     * and the operator. Does nothing where none waits.
+     */
+    endRemoval,
+    /** Tells whether the typed text has the form of a recovery code. */
     isRecoveryCode: recoveryCodes.isRecoveryCode,
-    async useRecoveryCode({ account, app, stored }, typed) {
+    /** Uses up a recovery code and returns whether it was right. A notice to the owner says how many are left. */
+    async useRecoveryCode({ account, app, stored }: HeldFactors, typed: string): Promise<boolean> {
       const recoveryHash = recoveryCodes.match(account?.uuid ?? '', typed, stored.recoveryHashes)
       const lostApp = app === 'lost' ? stored.sealedSecret : null
       return store.use(idOf(account), { totp: null, recoveryHash, lostApp }, clock.now())
     },
-    async tellLoss({ account, app, stored: { sealedSecret, lossToldAt } }) {
+    /** Notifies the owner once if the app cannot be used any more. */
+    async tellLoss({ account, app, stored: { sealedSecret, lossToldAt } }: HeldFactors): Promise<void> {
       if (account === null || sealedSecret === null || app !== 'lost' || lossToldAt !== null) return
       const about = await notices.about(account, 'authenticator_lost')
       await store.noteLoss(account.id, sealedSecret, about, clock.now())
     },
-    async countLost() {
+    /** The number of apps whose secret was sealed under another server secret, or is damaged. */
+    async countLost(): Promise<number> {
       let lost = 0
       let after = 0
       for (;;) {
@@ -203,31 +174,44 @@ export function createAuthenticators(needs: Needs): Authenticators {
         after = last.accountId
       }
     },
-    async beginEnrolment(signedIn, label) {
+    /** Creates an app that waits for its first code, replacing one that was waiting. */
+    async beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp> {
       const created = totp.create(label)
       if (!(await enrolments.putEnrolment(signedIn, created.sealedSecret, clock.now())))
         throw new AppError('invalid_token', { cause: 'session_over' })
       return created
     },
-    confirmEnrolment: (signedIn, typed) => confirmEnrolment(signedIn, signedIn.claims.amr, typed),
+    /**
+     * Makes the waiting app the one in use and turns two-factor sign-in on. Returns the new recovery codes, which are shown
+     * only this once. It returns null if the code is not one of that app, or if no app is waiting.
+     */
+    confirmEnrolment: (signedIn: Authenticated, typed: string): Promise<string[] | null> =>
+      confirmEnrolment(signedIn, signedIn.claims.amr, typed),
+    /** Makes an app for somebody who is not signed in yet. It is stored nowhere. */
     createApp: totp.create,
-    matchesApp: (sealedSecret, typed) => totp.match(sealedSecret, typed, clock.now()) !== null,
-    async enrol(owner, amr, app, typed) {
+    /** Tells whether a code is one of that app. */
+    matchesApp: (sealedSecret: Uint8Array, typed: string): boolean =>
+      totp.match(sealedSecret, typed, clock.now()) !== null,
+    /** Makes that app the one in use, as soon as there is a session. It returns null where that session ended meanwhile. */
+    async enrol(owner: Enroller, amr: string[], app: Uint8Array, typed: string): Promise<string[] | null> {
       if (!(await enrolments.putEnrolment(owner, app, clock.now()))) return null
       return confirmEnrolment(owner, amr, typed)
     },
-    async enable(signedIn, method) {
+    /** Turns two-factor sign-in on with sent codes, and returns the recovery codes. */
+    async enable(signedIn: Authenticated, method: 'code' | 'passkey'): Promise<string[]> {
       const { enabling, codes } = await prepare(signedIn, signedIn.claims.amr, 'two_factor_enabled')
       if (!(await enrolments.enable(signedIn, method, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
       return codes
     },
-    async disable(signedIn) {
+    /** Turns two-factor sign-in off, and removes app and recovery codes. */
+    async disable(signedIn: Authenticated): Promise<void> {
       const about = await notices.about(signedIn.account, 'two_factor_disabled')
       if (!(await enrolments.disable(signedIn, about, clock.now())))
         throw new AppError('two_factor_not_enabled')
     },
-    async replaceRecoveryCodes(signedIn) {
+    /** Replaces the recovery codes and notifies the owner. */
+    async replaceRecoveryCodes(signedIn: Authenticated): Promise<string[]> {
       const { codes, hashes } = recoveryCodes.create(signedIn.account.uuid)
       const about = await notices.about(signedIn.account, 'recovery_codes_replaced')
       if (!(await enrolments.putRecoveryCodes(signedIn, hashes, about, clock.now()))) {

@@ -11,20 +11,15 @@ import { createOpenIdProvider } from './openid.ts'
 import { type OpenIdPreset, presets } from './presets.ts'
 import type { Provider } from './provider.ts'
 
-export interface ProviderService {
-  /** The enabled ones, in the order of the configuration. */
-  readonly names: string[]
-  /** A disabled provider is not found. */
-  get(name: string): Provider
-}
-
 interface Options {
   config: Pick<Config, 'server' | 'social'>
   clock: Clock
   network: Network
 }
 
-export function createProviderService({ config, clock, network }: Options): ProviderService {
+export type ProviderService = ReturnType<typeof createProviderService>
+
+export function createProviderService({ config, clock, network }: Options) {
   const enabled = config.social.providers.filter((provider) => provider.enabled)
   const providers = new Map(
     enabled.map((provider) => [
@@ -33,8 +28,10 @@ export function createProviderService({ config, clock, network }: Options): Prov
     ]),
   )
   return {
+    /** The enabled ones, in the order of the configuration. */
     names: [...providers.keys()],
-    get(name) {
+    /** A disabled provider is not found. */
+    get(name: string): Provider {
       const provider = providers.get(name)
       if (!provider) throw new AppError('provider_not_found')
       return provider

@@ -42,31 +42,6 @@ interface PreviousSecret {
   removableAt: Date | null
 }
 
-export interface Secrets {
-  /** Reads the lasting keys. It runs before the first request, and before a command does anything. */
-  load(): Promise<void>
-  /**
-   * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals
-   * anew every minute. It is called once the signing keys were opened: a service with a wrong secret must replace
-   * nothing.
-   */
-  start(): Promise<void>
-  /**
-   * Notes the secrets of this process, and seals rows anew if no replica seals under another secret. Runs by itself every
-   * minute after `start`. Never throws.
-   */
-  run(): Promise<void>
-  status(): Promise<SecretStatus>
-  /**
-   * Called after a secret leaked. It ends every session, withdraws every signing key, and replaces the lasting keys, so
-   * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
-   */
-  revoke(): Promise<{ sessions: number; apps: number }>
-  /** Tells whether the newest signing key opens under an accepted secret. */
-  opensKeys(): Promise<boolean>
-  close(): Promise<void>
-}
-
 interface Needs {
   secret: ServerSecret
   keys: KeyService
@@ -90,15 +65,9 @@ const CLAIM_MS = 50_000
 const REST_MS = 60 * MINUTE_MS
 const ENDED_AT_ONCE = 1000
 
-export function createSecrets({
-  secret,
-  keys,
-  authenticators,
-  clock,
-  logger,
-  database,
-  stores,
-}: Needs): Secrets {
+export type Secrets = ReturnType<typeof createSecrets>
+
+export function createSecrets({ secret, keys, authenticators, clock, logger, database, stores }: Needs) {
   const store = stores.secrets
   const sealedTables = sealedTablesOf(stores)
   const me = { current: secret.current.id, accepted: secret.accepted.map(({ id }) => id) }
@@ -252,20 +221,30 @@ export function createSecrets({
   }
 
   return {
-    async load() {
+    /** Reads the lasting keys. It runs before the first request, and before a command does anything. */
+    async load(): Promise<void> {
       // One after the other, here and at all of the start: a question takes less time than another connection.
       inUse = await findInUse()
       read = await readLastingKeys()
     },
-    async start() {
+    /**
+     * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals
+     * anew every minute. It is called once the signing keys were opened: a service with a wrong secret must replace
+     * nothing.
+     */
+    async start(): Promise<void> {
       await completeLastingKeys()
       startedAt = clock.now()
       await store.noteUse(me, startedAt)
       timer = setInterval(run, MINUTE_MS)
       timer.unref()
     },
+    /**
+     * Notes the secrets of this process, and seals rows anew if no replica seals under another secret. Runs by itself every
+     * minute after `start`. Never throws.
+     */
     run,
-    async status() {
+    async status(): Promise<SecretStatus> {
       const { byId, lost } = await countRows()
       const uses = await store.listUses()
       const previous = []
@@ -273,7 +252,11 @@ export function createSecrets({
         previous.push(await statusOf(each, uses, byId.get(each.id)!))
       return { current: me.current, previous, lostRows: lost }
     },
-    async revoke() {
+    /**
+     * Called after a secret leaked. It ends every session, withdraws every signing key, and replaces the lasting keys, so
+     * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
+     */
+    async revoke(): Promise<{ sessions: number; apps: number }> {
       const old = await keys.list()
       await keys.rotate({ atOnce: true })
       for (const { kid } of old) await keys.revoke(kid)
@@ -289,8 +272,9 @@ export function createSecrets({
       } while (after !== null)
       return { sessions, apps: await authenticators.countLost() }
     },
-    opensKeys: async () => (await findInUse()) !== null,
-    async close() {
+    /** Tells whether the newest signing key opens under an accepted secret. */
+    opensKeys: async (): Promise<boolean> => (await findInUse()) !== null,
+    async close(): Promise<void> {
       ending = true
       clearInterval(timer)
       await working

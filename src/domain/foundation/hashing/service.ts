@@ -33,36 +33,6 @@ interface HeldPlace {
   release(): void
 }
 
-/** See createHashService. */
-export interface HashService {
-  /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
-  hash(password: string, options?: HashCaller & { admitted?: boolean }): Promise<string>
-  /**
-   * Refuses if the queue is full now for this caller. For work that spends something on its way to the hash and must
-   * not be refused afterwards: `requireFreePlace`, spend, `hash(…, { admitted: true })`.
-   */
-  requireFreePlace(caller?: HashCaller): void
-  /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireFreePlace`. */
-  holdPlace(caller?: HashCaller): HeldPlace
-  /**
-   * Tells whether the password opens the digest. Where it does and the digest is not what `hash` would make today, it
-   * gives a new one. The work is the same for every digest and for none (see stored-work.ts), so that unknown
-   * identifiers and accounts without password answer in the same time. A digest that is none or asks for too much work
-   * counts as none. A full queue refuses the caller.
-   */
-  check(
-    password: string,
-    digest: string | null,
-    options?: HashCaller & { place?: HeldPlace },
-  ): Promise<PasswordResult>
-  /** Prepares what the first password would otherwise wait for; works without it, too. */
-  start(): void
-  /** Ends the threads. Jobs that still wait fail. */
-  close(): void
-  /** Returns the number of passwords that wait to be hashed. */
-  waiting(): number
-}
-
 export interface HashOptions {
   memoryKib: number
   iterations: number
@@ -84,7 +54,9 @@ export interface HashOptions {
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
 const BUSY_RETRY_SECONDS = 1
 
-export function createHashService(options: HashOptions): HashService {
+export type HashService = ReturnType<typeof createHashService>
+
+export function createHashService(options: HashOptions) {
   const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralWorks } = options
   const { metrics = noMetrics, onFallback = () => {}, addon } = options
   const atOnce = concurrency === 0 ? availableParallelism() : concurrency
@@ -113,7 +85,7 @@ export function createHashService(options: HashOptions): HashService {
   })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
-  const requireFreePlace = ({ owner = false }: HashCaller = {}) => {
+  const requireFreePlace = ({ owner = false }: HashCaller = {}): void => {
     if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
     metrics.count('hash_refused_total')
     throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
@@ -148,7 +120,11 @@ export function createHashService(options: HashOptions): HashService {
   }
 
   return {
-    async hash(typed, { admitted = false, owner = false } = {}) {
+    /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
+    async hash(
+      typed: string,
+      { admitted = false, owner = false }: HashCaller & { admitted?: boolean } = {},
+    ): Promise<string> {
       const form = normalizePassword(typed)
       if (!form.ok || form.password === '') {
         const code = form.ok ? 'required' : form.code
@@ -161,8 +137,13 @@ export function createHashService(options: HashOptions): HashService {
       if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
       return digest
     },
+    /**
+     * Refuses if the queue is full now for this caller. For work that spends something on its way to the hash and must
+     * not be refused afterwards: `requireFreePlace`, spend, `hash(…, { admitted: true })`.
+     */
     requireFreePlace,
-    holdPlace(caller) {
+    /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireFreePlace`. */
+    holdPlace(caller?: HashCaller): HeldPlace {
       requireFreePlace(caller)
       held++
       let isHeld = true
@@ -173,7 +154,17 @@ export function createHashService(options: HashOptions): HashService {
         },
       }
     },
-    async check(typed, stored, { owner = false, place } = {}) {
+    /**
+     * Tells whether the password opens the digest. Where it does and the digest is not what `hash` would make today, it
+     * gives a new one. The work is the same for every digest and for none (see stored-work.ts), so that unknown
+     * identifiers and accounts without password answer in the same time. A digest that is none or asks for too much work
+     * counts as none. A full queue refuses the caller.
+     */
+    async check(
+      typed: string,
+      stored: string | null,
+      { owner = false, place }: HashCaller & { place?: HeldPlace } = {},
+    ): Promise<PasswordResult> {
       await storedWork.start()
       const form = normalizePassword(typed)
       const digest = stored === null ? null : parseDigest(stored)
@@ -190,15 +181,18 @@ export function createHashService(options: HashOptions): HashService {
       const result = await threads.run(job, { first: owner })
       return (result as PasswordResult | null) ?? { right: false, newDigest: null }
     },
-    start() {
+    /** Prepares what the first password would otherwise wait for; works without it, too. */
+    start(): void {
       void storedWork.start()
       // Later than what the caller does next, which is to listen.
       setImmediate(threads.warmUp)
     },
-    waiting: () => Math.max(0, threads.jobs - atOnce),
-    close() {
+    /** Ends the threads. Jobs that still wait fail. */
+    close(): void {
       storedWork.close()
       threads.close()
     },
+    /** Returns the number of passwords that wait to be hashed. */
+    waiting: (): number => Math.max(0, threads.jobs - atOnce),
   }
 }

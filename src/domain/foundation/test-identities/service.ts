@@ -25,23 +25,15 @@ interface ListedIdentity {
   problem: string | null
 }
 
-export interface TestIdentities {
-  /** Tells whether an entry names it, usable or not. */
-  isNamed(identifier: Identifier): boolean
-  /** Null unless an entry names it that may be used now. */
-  find(identifier: Identifier): Promise<TestIdentity | null>
-  /** It refuses an identifier to which nothing is ever sent. */
-  refuse(identifier: Identifier): Promise<void>
-  list(): Promise<ListedIdentity[]>
-}
-
 interface Needs {
   clock: Clock
   config: Pick<Config, 'testIdentities' | 'accounts'>
   stores: { testIdentities: TestIdentityStore }
 }
 
-export function createTestIdentities({ clock, config, stores }: Needs): TestIdentities {
+export type TestIdentities = ReturnType<typeof createTestIdentities>
+
+export function createTestIdentities({ clock, config, stores }: Needs) {
   const entries = config.testIdentities.map((entry) => ({
     ...entry,
     parsed: parseIdentifier(entry.identifier, config.accounts.defaultCountry),
@@ -63,12 +55,15 @@ export function createTestIdentities({ clock, config, stores }: Needs): TestIden
   }
 
   return {
-    isNamed: (identifier) => entryOf(identifier) !== undefined,
+    /** Tells whether an entry names it, usable or not. */
+    isNamed: (identifier: Identifier): boolean => entryOf(identifier) !== undefined,
+    /** Null unless an entry names it that may be used now. */
     find,
-    async refuse(identifier) {
+    /** It refuses an identifier to which nothing is ever sent. */
+    async refuse(identifier: Identifier): Promise<void> {
       if ((await find(identifier)) !== null) throw new AppError('channel_not_available')
     },
-    list: () =>
+    list: (): Promise<ListedIdentity[]> =>
       Promise.all(
         entries.map(async (entry) => ({
           identifier: maskDestination(entry.identifier),

@@ -5,7 +5,7 @@
  * when. Failures are {n, ends} until the first refusal, then {level, until, ends}: how many refusals, the end of the
  * last.
  */
-import type { Charge, Rule } from './store.ts'
+import type { Charge, NextMs, Rule } from './store.ts'
 
 /**
  * Puts the charges in the order of the keys. Throws a RangeError if a key occurs twice, because its two rules would not
@@ -58,3 +58,9 @@ export function waitMsOf(rule: Rule, state: CounterState, now: Date): number {
   if (rule.kind === 'failures') return Math.max((state.until ?? 0) - nowMs, 0)
   return Math.max((state.full ?? 0) - nowMs - (rule.burst - 1) * rule.intervalMs, 0)
 }
+
+/** Foresees by the states that counters had after a charge, by their keys. */
+export const foresee =
+  (states: Record<string, CounterState>): NextMs =>
+  (charges, now) =>
+    Math.max(0, ...charges.map(({ key, rule }) => waitMsOf(rule, states[key] ?? {}, now)))

@@ -21,7 +21,10 @@ export function withPumpingGuard(store: LimitStore, { closedUntil }: Options): L
   return {
     ...store,
     charge: (charges, now) => store.charge(guarded(charges), now),
-    waitMs: (charges, now) => store.waitMs(guarded(charges), now),
+    chargeAndForesee: async (charges, now) => {
+      const { waitMs, nextMs } = await store.chargeAndForesee(guarded(charges), now)
+      return { waitMs, nextMs: (next, later) => nextMs(guarded(next), later) }
+    },
     findRefusing: (charges, now) => store.findRefusing(guarded(charges), now),
   }
 }

@@ -10,53 +10,14 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Caller } from './callers.ts'
-import { type Counters, createCounters } from './counters.ts'
+import { createCounters } from './counters.ts'
 import { createDryPools } from './dry-pools.ts'
-import type { Charge, LimitStore, SendingPool } from './store.ts'
+import type { Charge, LimitStore, NextMs, SendingPool } from './store.ts'
 
-export interface LimitService {
-  readonly counters: Counters
-  /** Counts all of them or, throwing `too_many_requests`, none. */
-  charge(charges: Charge[]): Promise<void>
-  /**
-   * Counts a login or a try of a code on the client's address, together with `others`. If the address is refused and
-   * the caller's device is known, it counts on the device instead.
-   */
-  chargeVisit(kind: 'login' | 'verification', caller: Caller, others?: Charge[]): Promise<void>
-  /** Like `charge`: false where it would throw. */
-  admits(charges: Charge[]): Promise<boolean>
-  /** Returns the whole seconds until `charge` would admit them, unless others are counted meanwhile; counts nothing. */
-  waitSeconds(charges: Charge[]): Promise<number>
-  /** `admits` for a code; false also where its country is not allowed. */
-  admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean): Promise<boolean>
-  clear(charges: Charge[]): Promise<void>
-  /**
-   * Lifts what refuses an identifier, no matter who filled it, and what refuses the account that has it on its own
-   * devices. The counts of a client's address stay.
-   */
-  lift(
-    identifier: Identifier,
-    lifted: {
-      account: { uuid: string; sessionIds: string[]; fingerprints: string[] } | null
-      purposes: readonly string[]
-    },
-  ): Promise<void>
-  /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
-  admitsNotice(destination: Identifier, purpose: string): Promise<boolean>
-  /** The same for a notice with an undo link. */
-  admitsUndoNotice(destination: Identifier): Promise<boolean>
-  /**
-   * Counts a message that a stranger caused and that is about to be sent; gives the milliseconds that it must wait, and 0
-   * when it may go.
-   */
-  strangersWaitMs(message: { channel: 'email' | 'sms'; codePurpose: string | null }): Promise<number>
-  /** The SMS of the running day that may still be sent, for any caller. */
-  smsLeft(): Promise<number>
-  /**
-   * Counts a wrong code of any caller: if there are too many over the whole service, the log reports it. Never
-   * throws.
-   */
-  noteWrongCode(): Promise<void>
+interface LiftedAccount {
+  uuid: string
+  sessionIds: string[]
+  fingerprints: string[]
 }
 
 interface Options {
@@ -74,7 +35,9 @@ interface Options {
   onDry?: ((pool: SendingPool) => void) | undefined
 }
 
-export function createLimitService(options: Options): LimitService {
+export type LimitService = ReturnType<typeof createLimitService>
+
+export function createLimitService(options: Options) {
   const { store, secret, clock, logger, config, reaches, metrics } = options
   const { limits } = config
   const counters = createCounters({
@@ -96,13 +59,13 @@ export function createLimitService(options: Options): LimitService {
     return ownMs === 0 ? 0 : Math.min(ownMs, await ask(charges, now))
   }
 
-  async function waitMs(charges: Charge[]): Promise<number> {
-    const ms = await leastMs(charges, store.charge)
+  async function waitMs(charges: Charge[], ask = store.charge): Promise<number> {
+    const ms = await leastMs(charges, ask)
     if (ms > 0) dryPools.note(charges)
     return ms
   }
 
-  const admits = async (charges: Charge[]) => (await waitMs(charges)) === 0
+  const admits = async (charges: Charge[]): Promise<boolean> => (await waitMs(charges)) === 0
 
   async function refuse(ms: number, charges: Charge[]): Promise<void> {
     if (ms === 0) return
@@ -120,8 +83,24 @@ export function createLimitService(options: Options): LimitService {
 
   return {
     counters,
-    charge: async (charges) => refuse(await waitMs(charges), charges),
-    async chargeVisit(kind, caller, others = []) {
+    /** Counts all of them or, throwing `too_many_requests`, none. */
+    charge: async (charges: Charge[]): Promise<void> => refuse(await waitMs(charges), charges),
+    /** The same; returns the whole seconds until it would admit them again, unless others are counted meanwhile. */
+    async chargeAndForesee(charges: Charge[]): Promise<number> {
+      let nextMs: NextMs = () => 0
+      const ask: LimitStore['charge'] = async (asked, now) => {
+        const answer = await store.chargeAndForesee(asked, now)
+        nextMs = answer.nextMs
+        return answer.waitMs
+      }
+      await refuse(await waitMs(charges, ask), charges)
+      return Math.ceil((await leastMs(charges, async (...asked) => nextMs(...asked))) / 1000)
+    },
+    /**
+     * Counts a login or a try of a code on the client's address, together with `others`. If the address is refused and
+     * the caller's device is known, it counts on the device instead.
+     */
+    async chargeVisit(kind: 'login' | 'verification', caller: Caller, others: Charge[] = []): Promise<void> {
       const byAddress = [...counters.visits(kind, { address: caller.addressBucket }), ...others]
       const ms = await waitMs(byAddress)
       if (ms === 0 || caller.group !== 'owner') return refuse(ms, byAddress)
@@ -130,16 +109,29 @@ export function createLimitService(options: Options): LimitService {
       const byDevice = [...counters.visits(kind, { knownDevice: name }), ...others]
       return refuse(await waitMs(byDevice), byDevice)
     },
+    /** Like `charge`: false where it would throw. */
     admits,
-    waitSeconds: async (charges) => Math.ceil((await leastMs(charges, store.waitMs)) / 1000),
-    async admitsCode(caller, destination, purpose, isOwn) {
+    /** `admits` for a code; false also where its country is not allowed. */
+    async admitsCode(
+      caller: Caller,
+      destination: Identifier,
+      purpose: string,
+      isOwn: boolean,
+    ): Promise<boolean> {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.codes(caller, destination, purpose, isOwn, { hidden: true }))
     },
-    async clear(charges) {
+    async clear(charges: Charge[]): Promise<void> {
       if (limits.enabled && charges.length > 0) await store.clear(charges.map(({ key }) => key))
     },
-    async lift(identifier, { account, purposes }) {
+    /**
+     * Lifts what refuses an identifier, no matter who filled it, and what refuses the account that has it on its own
+     * devices. The counts of a client's address stay.
+     */
+    async lift(
+      identifier: Identifier,
+      { account, purposes }: { account: LiftedAccount | null; purposes: readonly string[] },
+    ): Promise<void> {
       const { keys, beginnings } = counters.namesOf(identifier, purposes)
       const devices = account && [
         ...account.sessionIds.map((id) => `session ${id}`),
@@ -149,19 +141,31 @@ export function createLimitService(options: Options): LimitService {
       await store.clear([...keys, ...ofAccount])
       for (const beginning of beginnings) await store.clearBeginning(beginning)
     },
-    async admitsNotice(destination, purpose) {
+    /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
+    async admitsNotice(destination: Identifier, purpose: string): Promise<boolean> {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.notices(destination, purpose))
     },
-    strangersWaitMs: ({ channel, codePurpose }) => waitMs(counters.strangersWaitMs(channel, codePurpose)),
-    async smsLeft() {
+    /** The same for a notice with an undo link. */
+    async admitsUndoNotice(destination: Identifier): Promise<boolean> {
+      return counters.mayReceive(destination) && admits(counters.undoNotices(destination))
+    },
+    /**
+     * Counts a message that a stranger caused and that is about to be sent; gives the milliseconds that it must wait, and 0
+     * when it may go.
+     */
+    strangersWaitMs: (message: { channel: 'email' | 'sms'; codePurpose: string | null }): Promise<number> =>
+      waitMs(counters.strangersWaitMs(message.channel, message.codePurpose)),
+    /** The SMS of the running day that may still be sent, for any caller. */
+    async smsLeft(): Promise<number> {
       const { key, rule } = counters.smsOfDay
       return Math.max(0, rule.count - (await store.countOf(key, clock.now())))
     },
-    async admitsUndoNotice(destination) {
-      return counters.mayReceive(destination) && admits(counters.undoNotices(destination))
-    },
-    async noteWrongCode() {
+    /**
+     * Counts a wrong code of any caller: if there are too many over the whole service, the log reports it. Never
+     * throws.
+     */
+    async noteWrongCode(): Promise<void> {
       const nowMs = clock.now().getTime()
       const isMany = await admits([counters.wrongCodesOfMinute]).then(
         (isFew) => !isFew,

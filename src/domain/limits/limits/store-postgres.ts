@@ -9,7 +9,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { limits } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
-import { type CounterState, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
+import { type CounterState, foresee, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 const charge = defineStatement({
@@ -18,6 +18,14 @@ const charge = defineStatement({
   row: { waitMs: 'bigint' },
   sql: (p) => sql`
   select limits_charge(${p.charges}::jsonb, ${p.nowMs}) as wait_ms`,
+})
+
+const chargeAndRead = defineStatement({
+  name: 'limits.charge_and_read',
+  params: { charges: 'text', nowMs: 'bigint' },
+  row: { waitMs: 'bigint', states: json<Record<string, CounterState>>() },
+  sql: (p) => sql`
+  select wait_ms, states from limits_charge_and_read(${p.charges}::jsonb, ${p.nowMs})`,
 })
 
 const read = defineStatement({
@@ -64,11 +72,12 @@ export function createPostgresLimitStore(database: Database): LimitStore {
       if (row === null) throw new Error('limits_charge gave no answer')
       return row.waitMs
     },
-    countOf: async (key, now) => windowCount((await statesOf([key])).get(key) ?? {}, now),
-    waitMs: async (charges, now) => {
-      const states = await statesOf(charges.map(({ key }) => key))
-      return Math.max(0, ...charges.map(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now)))
+    chargeAndForesee: async (charges, now) => {
+      const text = JSON.stringify(normalizeCharges(charges))
+      const row = await database.first(chargeAndRead, { charges: text, nowMs: now.getTime() })
+      return { waitMs: row!.waitMs, nextMs: foresee(row!.states) }
     },
+    countOf: async (key, now) => windowCount((await statesOf([key])).get(key) ?? {}, now),
     findRefusing: async (charges, now) => {
       const states = await statesOf(charges.map(({ key }) => key))
       return charges.find(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now) > 0) ?? null

@@ -5,7 +5,7 @@
  */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
-import { type CounterState, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
+import { type CounterState, foresee, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
 import type { LimitStore } from './store.ts'
 
 /**
@@ -93,7 +93,7 @@ for i, key in ipairs(KEYS) do
     put(key, mended[i])
   end
 end
-return worst
+return { worst, cjson.encode(counted) }
 `)
 
 const read = defineScript(`return redis.call('MGET', unpack(KEYS))`)
@@ -109,19 +109,21 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
     return texts.map((text) => (text === null ? {} : JSON.parse(text)))
   }
 
+  const chargeAndForesee: LimitStore['chargeAndForesee'] = async (charges, now) => {
+    const sorted = normalizeCharges(charges)
+    const keys = sorted.map(({ key }) => nameOf(key))
+    const rules = JSON.stringify(sorted.map(({ rule }) => rule))
+    const answer = await runScript(redis, charge, keys, [now.getTime(), rules])
+    const [waitMs, counted] = answer as [number, string]
+    const states: CounterState[] = JSON.parse(counted)
+    return { waitMs, nextMs: foresee(Object.fromEntries(sorted.map(({ key }, i) => [key, states[i]!]))) }
+  }
+
   return {
-    charge: async (charges, now) => {
-      if (charges.length === 0) return 0
-      const sorted = normalizeCharges(charges)
-      const keys = sorted.map(({ key }) => nameOf(key))
-      const rules = JSON.stringify(sorted.map(({ rule }) => rule))
-      return Number(await runScript(redis, charge, keys, [now.getTime(), rules]))
-    },
+    charge: async (charges, now) =>
+      charges.length === 0 ? 0 : (await chargeAndForesee(charges, now)).waitMs,
+    chargeAndForesee,
     countOf: async (key, now) => windowCount((await statesOf([key]))[0] ?? {}, now),
-    waitMs: async (charges, now) => {
-      const states = await statesOf(charges.map(({ key }) => key))
-      return Math.max(0, ...charges.map(({ rule }, i) => waitMsOf(rule, states[i] ?? {}, now)))
-    },
     findRefusing: async (charges, now) => {
       const states = await statesOf(charges.map(({ key }) => key))
       return charges.find(({ rule }, i) => waitMsOf(rule, states[i] ?? {}, now) > 0) ?? null

@@ -48,16 +48,19 @@ export interface Charge {
   pool?: SendingPool
 }
 
+/** Returns what `charge` would return. A key may occur more than once. */
+export type NextMs = (charges: Charge[], now: Date) => number
+
 export interface LimitStore {
   /**
    * Milliseconds until the whole charge would be admitted; 0 if it just was, and for no charges. Each key may occur once
    * (otherwise RangeError). Numbers other than `count` are at least 1; fractions of a millisecond are rounded up.
    */
   charge(charges: Charge[], now: Date): Promise<number>
+  /** The same, for at least one. `nextMs` returns the wait of a charge after this one, if this one was admitted. */
+  chargeAndForesee(charges: Charge[], now: Date): Promise<{ waitMs: number; nextMs: NextMs }>
   /** Returns the count of a `window`; 0 where there is none, or where its time is over. */
   countOf(key: string, now: Date): Promise<number>
-  /** Returns what `charge` would return now, and counts nothing. A key may occur more than once. */
-  waitMs(charges: Charge[], now: Date): Promise<number>
   /** The first of these charges whose counter refuses it now, in their order; null where none does any more. */
   findRefusing(charges: Charge[], now: Date): Promise<Charge | null>
   /** Deletes the counters, after a success. */

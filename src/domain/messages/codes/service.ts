@@ -49,46 +49,6 @@ type Compare = (
 
 const withTheSent: Compare = (_, compareSent) => compareSent(true)
 
-export interface CodeService {
-  readonly lifetimeSeconds: number
-  /** A new seed; its code is not valid before `put`. */
-  createSeed(): Uint8Array
-  /**
-   * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. A code of
-   * a later message that is stored already stays. `messageId` is null for a code without a message, or with one that
-   * nothing competes with.
-   */
-  put(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
-  /**
-   * Called before the first sending: the lifetime begins now. Returns false if the code was replaced or used in the
-   * meantime and must not be sent.
-   */
-  start(binding: CodeBinding, seed: Uint8Array): Promise<boolean>
-  /** The six digits, for the message. */
-  reveal(binding: CodeBinding, seed: Uint8Array): string
-  /**
-   * Counts one attempt on the caller and lets `compare` decide it, by default with the code that was sent, of this or
-   * another group. A right code is used up. The counting is taken back if it was right or spent, so that parallel calls
-   * with one right code use up nothing. A refusal does not say why, except after too many attempts.
-   */
-  attempt(code: Omit<CodeBinding, 'group'>, typed: string, attempt: Attempt, compare?: Compare): Promise<void>
-  /** Ends every code of the subject, also those whose message is still on its way. */
-  kill(subject: string): Promise<void>
-  /**
-   * The decoy subject for an identifier without an account: the same keys and the same work, and no code is ever
-   * right.
-   */
-  decoySubject(identifierKey: string): string
-  /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
-  failInSession(sessionId: string): Promise<boolean>
-  /** The right one. */
-  clearInSession(sessionId: string): Promise<void>
-  /** Forgets every attempt at an account, and at the name by which strangers try it. */
-  forgetAttempts(name: string, accountUuid: string | null): Promise<void>
-  /** Called after a reset: it forgets what was tried today without a known device. */
-  clearDay(accountUuid: string, purposes: string[]): Promise<void>
-}
-
 interface Needs {
   stores: { codes: CodeStore; attempts: AttemptStore }
   secret: ServerSecret
@@ -101,7 +61,9 @@ interface Needs {
   metrics?: Pick<Metrics, 'count'>
 }
 
-export function createCodeService(needs: Needs): CodeService {
+export type CodeService = ReturnType<typeof createCodeService>
+
+export function createCodeService(needs: Needs) {
   const { secret, clock, onRight, onWrong, metrics = noMetrics } = needs
   const { codes: store, attempts } = needs.stores
   const config = needs.config.codes
@@ -111,7 +73,7 @@ export function createCodeService(needs: Needs): CodeService {
   const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
 
   /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
-  const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array) =>
+  const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array): string =>
     (
       secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() %
       10n ** BigInt(CODE_DIGITS)
@@ -202,19 +164,36 @@ export function createCodeService(needs: Needs): CodeService {
 
   return {
     lifetimeSeconds: config.lifetimeSeconds,
-    createSeed: () => randomBytes(16),
-    async put(binding, seed, messageId) {
+    /** A new seed; its code is not valid before `put`. */
+    createSeed: (): Uint8Array => randomBytes(16),
+    /**
+     * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. A code of
+     * a later message that is stored already stays. `messageId` is null for a code without a message, or with one that
+     * nothing competes with.
+     */
+    async put(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void> {
       const now = clock.now()
       const code = { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now), messageId }
       await store.put(binding, code, now)
     },
-    async start(binding, seed) {
+    /**
+     * Called before the first sending: the lifetime begins now. Returns false if the code was replaced or used in the
+     * meantime and must not be sent.
+     */
+    async start(binding: CodeBinding, seed: Uint8Array): Promise<boolean> {
       const now = clock.now()
       return store.start(binding, { hash: hash(binding, reveal(binding, seed)), expiresAt: expiry(now) }, now)
     },
+    /** The six digits, for the message. */
     reveal,
+    /**
+     * Counts one attempt on the caller and lets `compare` decide it, by default with the code that was sent, of this or
+     * another group. A right code is used up. The counting is taken back if it was right or spent, so that parallel calls
+     * with one right code use up nothing. A refusal does not say why, except after too many attempts.
+     */
     attempt,
-    async kill(subject) {
+    /** Ends every code of the subject, also those whose message is still on its way. */
+    async kill(subject: string): Promise<void> {
       const now = clock.now()
       // The code is not removed: a sending that finds no code would put its own there.
       await Promise.all(
@@ -225,13 +204,22 @@ export function createCodeService(needs: Needs): CodeService {
         ),
       )
     },
-    decoySubject: decoy,
-    failInSession: async (sessionId) =>
+    /**
+     * The decoy subject for an identifier without an account: the same keys and the same work, and no code is ever
+     * right.
+     */
+    decoySubject: (identifierKey: string): string => decoy(identifierKey),
+    /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
+    failInSession: async (sessionId: string): Promise<boolean> =>
       (await attempts.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
-    clearInSession: (sessionId) => attempts.clearInARow(passwordIn(sessionId)),
-    forgetAttempts: (name, accountUuid) =>
+    /** The right one. */
+    clearInSession: (sessionId: string): Promise<void> => attempts.clearInARow(passwordIn(sessionId)),
+    /** Forgets every attempt at an account, and at the name by which strangers try it. */
+    forgetAttempts: (name: string, accountUuid: string | null): Promise<void> =>
       attempts.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])]),
-    clearDay: (accountUuid, purposes) => attempts.clearDay(accountUuid, purposes, clock.now()),
+    /** Called after a reset: it forgets what was tried today without a known device. */
+    clearDay: (accountUuid: string, purposes: string[]): Promise<void> =>
+      attempts.clearDay(accountUuid, purposes, clock.now()),
   }
 }
 

@@ -12,23 +12,6 @@ import type { CodePurpose } from '../codes/store.ts'
 import type { Channel, NewMessage } from './message.ts'
 import type { MessageStore } from './store.ts'
 
-export interface Outbox {
-  /**
-   * A new code replaces the older one of its subject, purpose and group. With `to` null nothing is sent and the code is
-   * never right, but the work until the answer is the same. Messages that strangers caused are sent after all others.
-   */
-  sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void>
-  /** Stores the code of a message that is committed already, and then wakes the worker. */
-  putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void>
-  /** Messages without code that go with no change of the account. */
-  sendNotices(notices: NewMessage[]): Promise<void>
-  /**
-   * A statement that may queue a code calls this if it queued a notice instead; every other notice wakes the worker
-   * itself.
-   */
-  wake(): void
-}
-
 interface Options {
   database: Executor
   messages: MessageStore
@@ -40,13 +23,19 @@ interface Options {
   metrics: Pick<Metrics, 'count'>
 }
 
-export function createOutbox(options: Options): Outbox {
+export type Outbox = ReturnType<typeof createOutbox>
+
+export function createOutbox(options: Options) {
   const { database, messages, codes, worker, clock, language, metrics } = options
   const countAsked = (purpose: CodePurpose, channel: Channel) =>
     metrics.count('codes_total', { purpose, channel, stage: 'asked' })
 
   return {
-    async sendCode(binding, to) {
+    /**
+     * A new code replaces the older one of its subject, purpose and group. With `to` null nothing is sent and the code is
+     * never right, but the work until the answer is the same. Messages that strangers caused are sent after all others.
+     */
+    async sendCode(binding: CodeBinding, to: { channel: Channel; language: Language } | null): Promise<void> {
       const seed = codes.createSeed()
       const { subject, purpose, group } = binding
       const recipient = to ?? recipientLike(binding, language)
@@ -57,15 +46,21 @@ export function createOutbox(options: Options): Outbox {
       await codes.put({ ...binding, destination }, seed, messageId)
       worker.wake(recipient.channel)
     },
-    async putCode(binding, seed, messageId) {
+    /** Stores the code of a message that is committed already, and then wakes the worker. */
+    async putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void> {
       const channel = channelOfDestination(binding.destination)
       countAsked(binding.purpose, channel)
       await codes.put(binding, seed, messageId)
       worker.wake(channel)
     },
-    async sendNotices(notices) {
+    /** Messages without code that go with no change of the account. */
+    async sendNotices(notices: NewMessage[]): Promise<void> {
       for (const notice of notices) await messages.add(database, notice, clock.now())
     },
+    /**
+     * A statement that may queue a code calls this if it queued a notice instead; every other notice wakes the worker
+     * itself.
+     */
     wake: worker.wake,
   }
 }

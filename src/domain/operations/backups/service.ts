@@ -9,22 +9,6 @@ import type { DatabaseFiles } from '../../../platform/postgres/database.ts'
 import { isUnavailable } from '../../../platform/postgres/failure.ts'
 import type { BackupStore, FinishedBackup } from './store.ts'
 
-export interface BackupService {
-  getState: BackupStore['getState']
-  /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
-  snapshot(): Promise<{ directory: string | null; refused: string | null }>
-  /** See DatabaseFiles. Does nothing where the database is not the embedded one. */
-  release(): Promise<void>
-  /** A backup that was made and verified. */
-  noteSuccess(backup: FinishedBackup): Promise<void>
-  /** Takes the scheduled backup if its time has come since the last call. Never throws. */
-  takeDue(): Promise<void>
-  /** Begins to look at the clock. */
-  start(): void
-  /** Interrupts the one under way. */
-  close(): Promise<void>
-}
-
 interface BackupServiceOptions {
   store: BackupStore
   files: DatabaseFiles | undefined
@@ -49,7 +33,9 @@ export function lastDue(at: string, now: Date): Date {
   return due(0) > now ? due(1) : due(0)
 }
 
-export function createBackupService(options: BackupServiceOptions): BackupService {
+export type BackupService = ReturnType<typeof createBackupService>
+
+export function createBackupService(options: BackupServiceOptions) {
   const { store, files, clock, logger, at, make } = options
   const ending = new AbortController()
   const startedAt = clock.now()
@@ -98,7 +84,8 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
 
   return {
     getState: store.getState,
-    async snapshot() {
+    /** See DatabaseFiles. Throws AppError where the database is not the embedded one. */
+    async snapshot(): Promise<{ directory: string | null; refused: string | null }> {
       if (!files) throw new AppError('route_not_found')
       try {
         return { directory: await files.snapshot(), refused: null }
@@ -110,20 +97,25 @@ export function createBackupService(options: BackupServiceOptions): BackupServic
         }
       }
     },
-    async release() {
+    /** See DatabaseFiles. Does nothing where the database is not the embedded one. */
+    async release(): Promise<void> {
       // A service with the new database answers where the old one did when an interrupted move is finished.
       if (!files) return
       logger.info('the data is being moved: until that is done, or was given up, every request is refused')
       await files.release()
     },
-    noteSuccess: (backup) => store.noteSuccess(backup, clock.now()),
+    /** A backup that was made and verified. */
+    noteSuccess: (backup: FinishedBackup): Promise<void> => store.noteSuccess(backup, clock.now()),
+    /** Takes the scheduled backup if its time has come since the last call. Never throws. */
     takeDue,
-    start() {
+    /** Begins to look at the clock. */
+    start(): void {
       if (at === null) return
       timer = setInterval(takeDue, INTERVAL_MS)
       timer.unref()
     },
-    async close() {
+    /** Interrupts the one under way. */
+    async close(): Promise<void> {
       ending.abort()
       clearInterval(timer)
       await running

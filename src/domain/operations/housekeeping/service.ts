@@ -9,15 +9,6 @@ import type { Logger } from '../../../platform/http/logging.ts'
 import type { Sweep } from '../../../platform/postgres/sweep.ts'
 import type { HousekeepingStore } from './store.ts'
 
-export interface Housekeeping {
-  /** Runs one round if it is this process's turn. Never throws. */
-  run(): Promise<void>
-  /** Starts the timer: a round runs every minute from now on. */
-  start(): void
-  /** Waits for the batch under way. */
-  close(): Promise<void>
-}
-
 interface HousekeepingOptions {
   store: HousekeepingStore
   /** The keys are their names in the log. Each store decides which of its rows have expired. */
@@ -36,7 +27,9 @@ const INTERVAL_MS = 60_000
 const CLAIM_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
-export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
+export type Housekeeping = ReturnType<typeof createHousekeeping>
+
+export function createHousekeeping(options: HousekeepingOptions) {
   const { store, sweeps, clock, logger, onSuccess } = options
   let ending = false
   let endsAtMs = 0
@@ -89,12 +82,15 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   }
 
   return {
+    /** Runs one round if it is this process's turn. Never throws. */
     run,
-    start() {
+    /** Starts the timer: a round runs every minute from now on. */
+    start(): void {
       timer = setInterval(run, options.intervalMs ?? INTERVAL_MS)
       timer.unref()
     },
-    async close() {
+    /** Waits for the batch under way. */
+    async close(): Promise<void> {
       ending = true
       clearInterval(timer)
       await running

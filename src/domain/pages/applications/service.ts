@@ -38,14 +38,6 @@ interface TokenClient {
   addressBucket: string
 }
 
-export interface ApplicationService {
-  readonly list: readonly ApplicationConfig[]
-  /** An address of the application with a code that works once, for a minute. */
-  handOver(session: BrowserSession, request: AuthorizationRequest): Promise<string>
-  /** Throws errors that carry OAuth's name. */
-  token(form: TokenForm, client: TokenClient): Promise<TokenAnswer>
-}
-
 interface Needs {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
@@ -62,7 +54,9 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
 const sha256 = (text: string) => createHash('sha256').update(text)
 
-export function createApplicationService(needs: Needs): ApplicationService {
+export type ApplicationService = ReturnType<typeof createApplicationService>
+
+export function createApplicationService(needs: Needs) {
   const { accessTokens, accountClaims, refreshTokens, sessions, limits, clock, config } = needs
   const store = needs.stores.applications
   const { applications } = config.pages
@@ -147,8 +141,11 @@ export function createApplicationService(needs: Needs): ApplicationService {
 
   return {
     list: applications,
-
-    async handOver(session, { application, redirectUri, challenge, state }) {
+    /** An address of the application with a code that works once, for a minute. */
+    async handOver(
+      session: BrowserSession,
+      { application, redirectUri, challenge, state }: AuthorizationRequest,
+    ): Promise<string> {
       await limits.charge(limits.counters.authorizations(session.sessionId))
       accountClaims.require(session.account)
       const code = randomBytes(32).toString('base64url')
@@ -166,8 +163,8 @@ export function createApplicationService(needs: Needs): ApplicationService {
         iss: config.server.baseUrl,
       })
     },
-
-    async token(form, client) {
+    /** Throws errors that carry OAuth's name. */
+    async token(form: TokenForm, client: TokenClient): Promise<TokenAnswer> {
       try {
         await limits.charge(limits.counters.tokenCalls(client.addressBucket))
         if (findUnstorableText(form).length > 0) throw new AppError('invalid_request')

@@ -66,44 +66,6 @@ export interface Screen {
   aside?: Html
 }
 
-export interface Visits {
-  /** Answers a GET. `back`: the page whose form shows what went wrong; otherwise a page says so. */
-  show(
-    request: Request,
-    client: Client,
-    draw: (visit: Visit) => Promise<Screen | Response> | Screen | Response,
-    back?: string,
-  ): Promise<Response>
-  /**
-   * Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. `finishes`: the form is
-   * the purpose of the page `back`.
-   */
-  take(
-    request: Request,
-    client: Client,
-    body: unknown,
-    options: { back: string; keeps?: readonly string[]; finishes?: boolean },
-    work: (visit: Visit, typed: Typed) => Promise<Response | Screen>,
-  ): Promise<Response>
-  /** 303 to a page of ours. */
-  go(visit: Visit, path: string, flow?: Flow): Response
-  /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
-  keep(what: Record<string, string>, seconds: number, name?: string): Promise<string>
-  /** Names a ticket that is kept later. */
-  newTicketName(): string
-  /** Signs the browser in: its cookies go with the next answer. */
-  signIn(visit: Visit, session: OpenedSession): Promise<void>
-  signOut(visit: Visit): Promise<void>
-  setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void
-  /** The address of a page with a flow. */
-  address(visit: Visit, path: string, flow?: Flow): string
-  now(): number
-  /** People go there when nothing else sent them. */
-  home: string
-  /** 303, by way of a page of ours where the address is not ours. */
-  leave(visit: Visit, to: string): Response
-}
-
 interface Needs {
   frame: Frame
   seal: FlowSeal
@@ -130,7 +92,9 @@ interface OpenVisit extends Visit {
 
 const TICKET_LABEL = 'page ticket'
 
-export function createVisits(needs: Needs): Visits {
+export type Visits = ReturnType<typeof createVisits>
+
+export function createVisits(needs: Needs) {
   const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, metrics, secret, dev } =
     needs
   const { tickets } = needs.stores
@@ -205,7 +169,7 @@ export function createVisits(needs: Needs): Visits {
   /** Every visit comes from `open`. */
   const state = (visit: Visit) => visit as OpenVisit
 
-  const address = (visit: Visit, path: string, flow: Flow = visit.flow) =>
+  const address = (visit: Visit, path: string, flow: Flow = visit.flow): string =>
     `${path}?flow=${seal.seal(flow, state(visit).browser)}`
 
   function withCookies(visit: Visit, answer: Response): Response {
@@ -287,13 +251,13 @@ export function createVisits(needs: Needs): Visits {
   }
 
   return {
-    address,
-    go,
-    leave,
-    now: () => clock.now().getTime(),
-    home: destinations.home,
-
-    async show(request, client, drawScreen, back) {
+    /** Answers a GET. `back`: the page whose form shows what went wrong; otherwise a page says so. */
+    async show(
+      request: Request,
+      client: Client,
+      drawScreen: (visit: Visit) => Promise<Screen | Response> | Screen | Response,
+      back?: string,
+    ): Promise<Response> {
       const other = otherHost(request, client)
       if (other) return other
       const visit = await open(request, client, new URL(request.url).pathname)
@@ -309,8 +273,17 @@ export function createVisits(needs: Needs): Visits {
         return go(visit, back!, { ...visit.flow, problem })
       }
     },
-
-    async take(request, client, body, { back, keeps = [], finishes = false }, work) {
+    /**
+     * Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. `finishes`: the form is
+     * the purpose of the page `back`.
+     */
+    async take(
+      request: Request,
+      client: Client,
+      body: unknown,
+      { back, keeps = [], finishes = false }: { back: string; keeps?: readonly string[]; finishes?: boolean },
+      work: (visit: Visit, typed: Typed) => Promise<Response | Screen>,
+    ): Promise<Response> {
       const other = otherHost(request, client)
       if (other) return other
       const visit = await open(request, client, back)
@@ -342,17 +315,23 @@ export function createVisits(needs: Needs): Visits {
         return go(visit, back, { ...visit.flow, problem })
       }
     },
-
-    newTicketName,
-
-    async keep(what, seconds, name = newTicketName()) {
+    /** 303 to a page of ours. */
+    go,
+    /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
+    async keep(
+      what: Record<string, string>,
+      seconds: number,
+      name: string = newTicketName(),
+    ): Promise<string> {
       const sealed = secret.seal(TICKET_LABEL, JSON.stringify(what)).toString('base64url')
       const now = clock.now()
       await tickets.put(`page:${name}`, { sealed }, new Date(now.getTime() + seconds * 1000), now)
       return name
     },
-
-    async signIn(visit, { refreshToken: cookie, deviceToken: trusted }) {
+    /** Names a ticket that is kept later. */
+    newTicketName,
+    /** Signs the browser in: its cookies go with the next answer. */
+    async signIn(visit: Visit, { refreshToken: cookie, deviceToken: trusted }: OpenedSession): Promise<void> {
       const { jar, setCookies, browser, flow } = state(visit)
       await browserSessions.replace(jar.read('session'), cookie)
       const stays = flow.typed?.stay === 'yes'
@@ -363,17 +342,22 @@ export function createVisits(needs: Needs): Visits {
       )
       if (trusted) setCookies.push(jar.write('trusted', trusted, config.twoFactor.trustDevice))
     },
-
-    setCookie(visit, cookie) {
-      state(visit).setCookies.push(cookieHeader({ ...cookie, secure }))
-    },
-
-    async signOut(visit) {
+    async signOut(visit: Visit): Promise<void> {
       const { jar, setCookies } = state(visit)
       const cookie = jar.read('session')
       if (cookie !== undefined) await browserSessions.end(cookie)
       setCookies.push(jar.write('session', '', 0))
     },
+    setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void {
+      state(visit).setCookies.push(cookieHeader({ ...cookie, secure }))
+    },
+    /** The address of a page with a flow. */
+    address,
+    now: (): number => clock.now().getTime(),
+    /** People go there when nothing else sent them. */
+    home: destinations.home,
+    /** 303, by way of a page of ours where the address is not ours. */
+    leave,
   }
 }
 

@@ -44,22 +44,6 @@ interface Client {
   addressBucket: string
 }
 
-export interface ContactsService {
-  /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
-  change(
-    signedIn: Authenticated,
-    kind: Kind,
-    body: { contact: string } & OwnerProof,
-    client: { addressBucket: string },
-  ): Promise<SentCode>
-  confirm(signedIn: Authenticated, kind: Kind, body: { otp: string }, client: Client): Promise<AccountRecord>
-  /**
-   * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
-   * verified contact and the last of all ways in stay.
-   */
-  remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client): Promise<AccountRecord>
-}
-
 interface Needs {
   secondFactor: SecondFactor
   admission: Admission
@@ -83,7 +67,9 @@ const purposes = {
 
 const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: null, undoKey: null }
 
-export function createContactsService(needs: Needs): ContactsService {
+export type ContactsService = ReturnType<typeof createContactsService>
+
+export function createContactsService(needs: Needs) {
   const {
     admission,
     testIdentities,
@@ -153,7 +139,13 @@ export function createContactsService(needs: Needs): ContactsService {
   }
 
   return {
-    async change(signedIn, kind, { contact, ...proof }, client) {
+    /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
+    async change(
+      signedIn: Authenticated,
+      kind: Kind,
+      { contact, ...proof }: { contact: string } & OwnerProof,
+      client: { addressBucket: string },
+    ): Promise<SentCode> {
       const identifier = read(kind, contact)
       admission.requireDomain(identifier)
       await testIdentities.refuse(identifier)
@@ -162,9 +154,10 @@ export function createContactsService(needs: Needs): ContactsService {
       const { code: purpose } = purposes[kind]
       // Checked before the password, so that a country that is not allowed is reported at once.
       const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
+      let resendAfterSeconds = 0
       await reauthentication.require(signedIn, proof, client, {
         async admit() {
-          await limits.charge(charges)
+          resendAfterSeconds = await limits.chargeAndForesee(charges)
           // Before the second factor, because what is refused must not use up a recovery code.
           if (config.accounts.revealExisting) await refuseTaken(account, identifier)
         },
@@ -175,7 +168,7 @@ export function createContactsService(needs: Needs): ContactsService {
         channel: channelOf(kind),
         destination: null,
         expiresInSeconds: config.codes.lifetimeSeconds,
-        resendAfterSeconds: await limits.waitSeconds(charges),
+        resendAfterSeconds,
       }
       const outcome = await store.request(signedIn, identifier, code, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
@@ -191,8 +184,12 @@ export function createContactsService(needs: Needs): ContactsService {
       )
       return sent
     },
-
-    async confirm(signedIn, kind, { otp }, client) {
+    async confirm(
+      signedIn: Authenticated,
+      kind: Kind,
+      { otp }: { otp: string },
+      client: Client,
+    ): Promise<AccountRecord> {
       const { account } = signedIn
       const caller = inSession(signedIn, client)
       await limits.chargeVisit('verification', caller)
@@ -215,8 +212,16 @@ export function createContactsService(needs: Needs): ContactsService {
       if (changed === null) throw new AppError('invalid_code')
       return accountRecord(changed, config.accounts.passwordDigest)
     },
-
-    async remove(signedIn, kind, proof, client) {
+    /**
+     * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
+     * verified contact and the last of all ways in stay.
+     */
+    async remove(
+      signedIn: Authenticated,
+      kind: Kind,
+      proof: OwnerProof,
+      client: Client,
+    ): Promise<AccountRecord> {
       const { account } = signedIn
       const usable = { providers: providers.names, rpId: config.passkeys.rpId }
       const admit = async () => {

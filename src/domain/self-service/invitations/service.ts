@@ -8,19 +8,21 @@ import type { Admission } from '../../accounts/admission/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { MembershipStore } from './store.ts'
 
-export interface Memberships {
-  accept(signedIn: Authenticated, typed: string, client: { addressBucket: string }): Promise<Account>
-}
-
 interface Needs {
   admission: Admission
   clock: Clock
   stores: { memberships: MembershipStore }
 }
 
-export function createMemberships({ admission, clock, stores }: Needs): Memberships {
+export type Memberships = ReturnType<typeof createMemberships>
+
+export function createMemberships({ admission, clock, stores }: Needs) {
   return {
-    async accept(signedIn, typed, client) {
+    async accept(
+      signedIn: Authenticated,
+      typed: string,
+      client: { addressBucket: string },
+    ): Promise<Account> {
       const invitation = await admission.findInvitation(typed, client)
       const plan = (current: Account) => {
         if (!admission.isFor(invitation, current)) throw new AppError('invalid_invitation')

@@ -36,18 +36,6 @@ interface OwnPatch {
   terms?: string | undefined
 }
 
-export interface MeService {
-  /** The current record, in the form in which login returns it, and what the account carries beside it. */
-  describe(signedIn: Authenticated): OwnAccount
-  /** The language of messages to the owner, and the profile. */
-  change(signedIn: Authenticated, patch: OwnPatch): Promise<OwnAccount>
-  describeSecurity(signedIn: Authenticated): Promise<Security>
-  /** Lists the events of the account, newest first. */
-  listEvents(signedIn: Authenticated, query: PageQuery): Promise<Page<EventRecord>>
-  /** It cannot be undone. It throws the errors of Reauthentication. */
-  erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }): Promise<void>
-}
-
 interface Needs {
   roles: Roles
   reauthentication: Reauthentication
@@ -59,7 +47,9 @@ interface Needs {
   stores: { accounts: AccountStore; erasure: ErasureStore; events: EventStore }
 }
 
-export function createMeService(needs: Needs): MeService {
+export type MeService = ReturnType<typeof createMeService>
+
+export function createMeService(needs: Needs) {
   const { stores, reauthentication, secondFactor, notices, refusedAddresses, clock, config } = needs
   const store = stores.erasure
   const { roles } = needs
@@ -68,8 +58,13 @@ export function createMeService(needs: Needs): MeService {
     ...carriedRecord(account, roles),
   })
   return {
-    describe: ({ account }) => describe(account),
-    async change(signedIn, { language: wanted, profile, terms }) {
+    /** The current record, in the form in which login returns it, and what the account carries beside it. */
+    describe: ({ account }: Authenticated): OwnAccount => describe(account),
+    /** The language of messages to the owner, and the profile. */
+    async change(
+      signedIn: Authenticated,
+      { language: wanted, profile, terms }: OwnPatch,
+    ): Promise<OwnAccount> {
       const { account } = signedIn
       if (profile !== undefined || terms !== undefined) requireOrdinary(account)
       const language = wanted === account.language ? undefined : wanted
@@ -82,7 +77,7 @@ export function createMeService(needs: Needs): MeService {
       if (changed === null) throw new AppError('invalid_token', { cause: 'session_over' })
       return describe(changed)
     },
-    async describeSecurity({ account }) {
+    async describeSecurity({ account }: Authenticated): Promise<Security> {
       const [held, counts, refusedAt] = await Promise.all([
         secondFactor.find(account),
         store.count(account.id, clock.now()),
@@ -97,12 +92,18 @@ export function createMeService(needs: Needs): MeService {
         emailRefusedAt: refusedAt,
       }
     },
-    async listEvents({ account }, query) {
+    /** Lists the events of the account, newest first. */
+    async listEvents({ account }: Authenticated, query: PageQuery): Promise<Page<EventRecord>> {
       const { limit, after } = readPage(query)
       const found = await stores.events.list({ account: account.uuid }, after, limit + 1)
       return toPage(found, limit, eventRecord)
     },
-    async erase(signedIn, proof, client) {
+    /** It cannot be undone. It throws the errors of Reauthentication. */
+    async erase(
+      signedIn: Authenticated,
+      proof: OwnerProof,
+      client: { addressBucket: string },
+    ): Promise<void> {
       await reauthentication.require(signedIn, proof, client)
       const messages = await notices.about(signedIn.account, 'account_erased')
       if (!(await store.erase(signedIn, messages, clock.now()))) {

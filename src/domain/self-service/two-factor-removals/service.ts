@@ -19,26 +19,6 @@ import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { createRemovalLinks } from './links.ts'
 import type { DueRemoval, TwoFactorRemovalStore } from './store.ts'
 
-export interface TwoFactorRemovals {
-  /**
-   * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. A delayed
-   * one is refused if a contact that could stop it cannot be told today, or if none can be told at all.
-   */
-  remove(account: Account, options: { delaySeconds: number }): Promise<{ dueAt: Date | null }>
-  /** Its name, for the page. */
-  readonly service: string
-  /**
-   * Tells whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look.
-   */
-  waits(token: string): Promise<boolean>
-  /** Stops it by the token of a link. It returns false where there is nothing to stop (any more). */
-  stop(token: string): Promise<boolean>
-  /** The removal that waits for the account, by an administrator. It returns false where none waits (any more). */
-  cancel(account: Account): Promise<boolean>
-  /** Does what is due; gives how many. Housekeeping calls it. */
-  removeDue(now: Date, limit: number): Promise<number>
-}
-
 type Needs = { tellOperator: TellOperator } & {
   notices: OwnerNotices
   limits: LimitService
@@ -49,7 +29,9 @@ type Needs = { tellOperator: TellOperator } & {
   stores: { twoFactorRemovals: TwoFactorRemovalStore }
 }
 
-export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
+export type TwoFactorRemovals = ReturnType<typeof createTwoFactorRemovals>
+
+export function createTwoFactorRemovals(needs: Needs) {
   const { notices, limits, secret, clock, config, stores, tellOperator } = needs
   const store = stores.twoFactorRemovals
   const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
@@ -78,8 +60,14 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
     runAsRequest({ requestId: randomUUID(), actor }, () => removeNow(account, id))
 
   return {
-    service: serviceName(config),
-    async remove(account, { delaySeconds }) {
+    /**
+     * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. A delayed
+     * one is refused if a contact that could stop it cannot be told today, or if none can be told at all.
+     */
+    async remove(
+      account: Account,
+      { delaySeconds }: { delaySeconds: number },
+    ): Promise<{ dueAt: Date | null }> {
       if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       if (delaySeconds === 0) {
         if (await removeNow(account, null)) return { dueAt: null }
@@ -105,21 +93,29 @@ export function createTwoFactorRemovals(needs: Needs): TwoFactorRemovals {
       if (requested === null) throw new AppError('two_factor_not_enabled')
       return { dueAt: requested.dueAt }
     },
-    async waits(token) {
+    /** Its name, for the page. */
+    service: serviceName(config),
+    /**
+     * Tells whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look.
+     */
+    async waits(token: string): Promise<boolean> {
       const id = links.idOf(token)
       return id !== null && store.waits(id)
     },
-    async stop(token) {
+    /** Stops it by the token of a link. It returns false where there is nothing to stop (any more). */
+    async stop(token: string): Promise<boolean> {
       const id = links.idOf(token)
       const stopped = id !== null && (await store.stop(id, clock.now()))
       if (stopped) tellOperator('operator_removal_stopped')
       return stopped
     },
-    async cancel(account) {
+    /** The removal that waits for the account, by an administrator. It returns false where none waits (any more). */
+    async cancel(account: Account): Promise<boolean> {
       const waiting = await store.find(account.id)
       return waiting !== null && store.stop(waiting.id, clock.now())
     },
-    async removeDue(now, limit) {
+    /** Does what is due; gives how many. Housekeeping calls it. */
+    async removeDue(now: Date, limit: number): Promise<number> {
       const due = await store.listDue(now, limit)
       for (const one of due) await removeOne(one)
       return due.length

@@ -14,14 +14,6 @@ export interface BrowserSession extends Authenticated {
   authenticatedAt: Date
 }
 
-export interface BrowserSessions {
-  /** It returns null for a cookie that names no living session. */
-  find(cookie: string | undefined, address: string): Promise<BrowserSession | null>
-  /** Called after a sign-in: the session that this browser had before ends. */
-  replace(formerCookie: string | undefined, cookie: string): Promise<void>
-  end(cookie: string): Promise<void>
-}
-
 interface Needs {
   refreshTokens: RefreshTokens
   clock: Clock
@@ -29,7 +21,9 @@ interface Needs {
   stores: { browserSessions: BrowserSessionStore }
 }
 
-export function createBrowserSessions({ refreshTokens, clock, config, stores }: Needs): BrowserSessions {
+export type BrowserSessions = ReturnType<typeof createBrowserSessions>
+
+export function createBrowserSessions({ refreshTokens, clock, config, stores }: Needs) {
   const store = stores.browserSessions
   const idle = {
     usual: browserIdleSeconds(false, config.tokens),
@@ -69,12 +63,14 @@ export function createBrowserSessions({ refreshTokens, clock, config, stores }: 
   }
 
   return {
+    /** It returns null for a cookie that names no living session. */
     find,
-    async replace(formerCookie, cookie) {
+    /** Called after a sign-in: the session that this browser had before ends. */
+    async replace(formerCookie: string | undefined, cookie: string): Promise<void> {
       const [former, opened] = [hashOf(formerCookie), hashOf(cookie)]
       if (former !== null && opened !== null) await store.replace(former, opened, clock.now())
     },
-    async end(cookie) {
+    async end(cookie: string): Promise<void> {
       const cookieHash = hashOf(cookie)
       if (cookieHash !== null) await store.end(cookieHash, clock.now())
     },

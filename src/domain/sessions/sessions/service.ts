@@ -27,26 +27,6 @@ interface RefreshingClient {
   fingerprint: string | null
 }
 
-export interface SessionService {
-  /**
-   * One round trip to the database if the token is the newest of its session. A session past its idle or absolute
-   * expiry is told from every other token that is refused. An incomplete account is refused before anything is written.
-   */
-  refresh(
-    refreshToken: string,
-    client: RefreshingClient,
-  ): Promise<{ accessToken: string; refreshToken: string }>
-  /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
-  logOut(tokens: { refreshToken: string | null; authorization: string | undefined }): Promise<void>
-  /** Ends every session of the account, including the caller's. */
-  logOutAll(signedIn: Authenticated): Promise<void>
-  list(signedIn: Authenticated): Promise<SessionRecord[]>
-  /** A session of another account is not found. */
-  end(signedIn: Authenticated, sessionId: string): Promise<void>
-  /** Ends the trust in the device of a session, which goes on. A device that is not trusted is not found. */
-  forgetDevice(signedIn: Authenticated, sessionId: string): Promise<void>
-}
-
 export type SessionRecord = ReturnType<typeof ownSessionRecord> & { trusted_device?: boolean }
 
 interface Needs {
@@ -78,7 +58,9 @@ const LATE_LOGOUT_SECONDS = 3600
 /** Nobody would read through more sessions. */
 const MAXIMUM_LISTED = 100
 
-export function createSessionService(needs: Needs): SessionService {
+export type SessionService = ReturnType<typeof createSessionService>
+
+export function createSessionService(needs: Needs) {
   const { trustedDevices, accessTokens, accountClaims, refreshTokens, notices, clock, config, metrics } =
     needs
   const { sessions: store, families } = needs.stores
@@ -134,7 +116,14 @@ export function createSessionService(needs: Needs): SessionService {
   }
 
   return {
-    async refresh(typed, client) {
+    /**
+     * One round trip to the database if the token is the newest of its session. A session past its idle or absolute
+     * expiry is told from every other token that is refused. An incomplete account is refused before anything is written.
+     */
+    async refresh(
+      typed: string,
+      client: RefreshingClient,
+    ): Promise<{ accessToken: string; refreshToken: string }> {
       const presented = refreshTokens.read(typed)
       if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
       const now = clock.now()
@@ -150,7 +139,14 @@ export function createSessionService(needs: Needs): SessionService {
         refreshToken: refreshTokens.write({ family, generation: generation + 1 }),
       }
     },
-    async logOut({ refreshToken, authorization }) {
+    /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
+    async logOut({
+      refreshToken,
+      authorization,
+    }: {
+      refreshToken: string | null
+      authorization: string | undefined
+    }): Promise<void> {
       if (refreshToken === null && authorization === undefined) {
         throw new AppError('validation_failed', { fields: [{ field: 'refresh_token', code: 'required' }] })
       }
@@ -160,8 +156,9 @@ export function createSessionService(needs: Needs): SessionService {
       const claims = await readClaims(authorization)
       if (claims !== null) await store.end(claims.sessionId, claims.accountUuid, now, { bySelf: true })
     },
-    logOutAll: ({ account }) => store.endAll(account.id, clock.now()),
-    async list({ account, sessionId }) {
+    /** Ends every session of the account, including the caller's. */
+    logOutAll: ({ account }: Authenticated): Promise<void> => store.endAll(account.id, clock.now()),
+    async list({ account, sessionId }: Authenticated): Promise<SessionRecord[]> {
       const sessions = await store.list(account.id, MAXIMUM_LISTED, clock.now())
       const trusted = await trustedDevices.sessionsOf(account)
       return sessions.map((session) => ({
@@ -169,12 +166,14 @@ export function createSessionService(needs: Needs): SessionService {
         ...(trusted && { trusted_device: trusted.has(session.id) }),
       }))
     },
-    async end({ account, sessionId: own }, sessionId) {
+    /** A session of another account is not found. */
+    async end({ account, sessionId: own }: Authenticated, sessionId: string): Promise<void> {
       const bySelf = sessionId === own
       const ended = isUuid(sessionId) && (await store.end(sessionId, account.uuid, clock.now(), { bySelf }))
       if (!ended) throw new AppError('session_not_found')
     },
-    async forgetDevice({ account }, sessionId) {
+    /** Ends the trust in the device of a session, which goes on. A device that is not trusted is not found. */
+    async forgetDevice({ account }: Authenticated, sessionId: string): Promise<void> {
       const forgotten = isUuid(sessionId) && (await trustedDevices.forget(account, sessionId))
       if (!forgotten) throw new AppError('session_not_found')
     },

@@ -17,21 +17,6 @@ interface Client {
   addressBucket: string
 }
 
-export interface IdentityService {
-  list(signedIn: Authenticated): Promise<LinkedIdentity[]>
-  /**
-   * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
-   */
-  link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client): Promise<LinkedIdentity[]>
-  /** Unlinks the provider's identities after reauthentication and returns the new list. */
-  unlink(
-    signedIn: Authenticated,
-    provider: string,
-    proof: OwnerProof,
-    client: Client,
-  ): Promise<LinkedIdentity[]>
-}
-
 interface Needs {
   identityResolver: IdentityResolver
   identityProofs: IdentityProofs
@@ -40,7 +25,9 @@ interface Needs {
   stores: { identities: IdentityStore }
 }
 
-export function createIdentityService(needs: Needs): IdentityService {
+export type IdentityService = ReturnType<typeof createIdentityService>
+
+export function createIdentityService(needs: Needs) {
   const { identityResolver, identityProofs, providers, reauthentication } = needs
   const store = needs.stores.identities
 
@@ -52,14 +39,22 @@ export function createIdentityService(needs: Needs): IdentityService {
     return identity
   }
 
-  const list = ({ account }: Authenticated) => store.list(account.id)
+  const list = ({ account }: Authenticated): Promise<LinkedIdentity[]> => store.list(account.id)
 
   const isFull = async ({ account }: Authenticated) =>
     (await store.list(account.id)).length >= MAXIMUM_IDENTITIES
 
   return {
     list,
-    async link(signedIn, provider, body, client) {
+    /**
+     * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
+     */
+    async link(
+      signedIn: Authenticated,
+      provider: string,
+      body: LinkBody,
+      client: Client,
+    ): Promise<LinkedIdentity[]> {
       providers.get(provider)
       requireOneProof(body)
       // This comes before a second factor is used up. The proof that is sent here is used up by the call itself.
@@ -78,7 +73,13 @@ export function createIdentityService(needs: Needs): IdentityService {
       }
       return list(signedIn)
     },
-    async unlink(signedIn, provider, proof, client) {
+    /** Unlinks the provider's identities after reauthentication and returns the new list. */
+    async unlink(
+      signedIn: Authenticated,
+      provider: string,
+      proof: OwnerProof,
+      client: Client,
+    ): Promise<LinkedIdentity[]> {
       const admit = async () => {
         const held = await store.list(signedIn.account.id)
         if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')

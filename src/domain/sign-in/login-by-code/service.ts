@@ -58,22 +58,6 @@ interface RequestBody extends EntryBody {
   channel?: Channel | null | undefined
 }
 
-export interface LoginByCodeService {
-  /** Reveals nothing of the account, and returns null, without its `login_token`. */
-  requestCode(body: RequestBody, client: ProvingClient & { language?: Language }): Promise<SentCode | null>
-  /** Sends a code, inside a session, that confirms a change of the account. */
-  requestStepUpCode(
-    signedIn: Authenticated,
-    client: { addressBucket: string },
-    channel?: Channel | null,
-  ): Promise<SentCode | null>
-  verify(
-    body: VerifyBody,
-    device: Device,
-    client: { address: string; addressBucket: string },
-  ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }>
-}
-
 interface Needs {
   admission: Admission
   registration: Pick<RegistrationService, 'begin' | 'open' | 'sendAgain'>
@@ -92,7 +76,9 @@ interface Needs {
   stores: { accounts: AccountStore }
 }
 
-export function createLoginByCodeService(needs: Needs): LoginByCodeService {
+export type LoginByCodeService = ReturnType<typeof createLoginByCodeService>
+
+export function createLoginByCodeService(needs: Needs) {
   const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorRecords, secondFactor } =
     needs
   const { admission, registration, signIn, testIdentities, limits, devices, events, config } = needs
@@ -211,7 +197,11 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
   }
 
   return {
-    async requestCode(body, client) {
+    /** Reveals nothing of the account, and returns null, without its `login_token`. */
+    async requestCode(
+      body: RequestBody,
+      client: ProvingClient & { language?: Language },
+    ): Promise<SentCode | null> {
       const { identifier: typed, loginToken } = body
       if (typeof typed !== 'string') {
         throw new AppError('validation_failed', { fields: [{ field: 'identifier', code: 'required' }] })
@@ -237,7 +227,7 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
       const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
       const charges = limits.counters.codes(caller, recipient, 'login_code', true)
-      await limits.charge(charges)
+      const resendAfterSeconds = await limits.chargeAndForesee(charges)
       const contact =
         record !== null && account?.lockedAt === null
           ? secondFactor.recipientOf(account, identifier, spent)
@@ -245,19 +235,26 @@ export function createLoginByCodeService(needs: Needs): LoginByCodeService {
       const sent = contact && {
         ...contact,
         expiresInSeconds: config.codes.lifetimeSeconds,
-        resendAfterSeconds: await limits.waitSeconds([...limits.counters.codeRequests(caller), ...charges]),
+        resendAfterSeconds,
       }
       await sendCode(account, identifier, caller, { named, spent, token: loginToken })
       return sent
     },
-
-    async requestStepUpCode(signedIn, client, channel = null) {
+    /** Sends a code, inside a session, that confirms a change of the account. */
+    async requestStepUpCode(
+      signedIn: Authenticated,
+      client: { addressBucket: string },
+      channel: Channel | null = null,
+    ): Promise<SentCode | null> {
       requireOrdinary(signedIn.account)
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       return secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
     },
-
-    async verify(body, device, client) {
+    async verify(
+      body: VerifyBody,
+      device: Device,
+      client: { address: string; addressBucket: string },
+    ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }> {
       if (!maybeWithout || body.create !== true || typeof body.loginToken === 'string')
         return signInByCode(body, device, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)

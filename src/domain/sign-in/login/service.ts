@@ -10,15 +10,6 @@ import type { Device } from '../../sessions/sessions/session.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 
-export interface LoginService {
-  /** The state of the account is told only to somebody with the right password. */
-  logIn(
-    body: { identifier: string; password: string },
-    device: Device,
-    client: { address: string; addressBucket: string },
-  ): Promise<SignInOutcome>
-}
-
 interface Needs {
   passwordCheck: PasswordCheck
   devices: KnownDevices
@@ -28,11 +19,18 @@ interface Needs {
   stores: { accounts: AccountStore }
 }
 
-export function createLoginService(needs: Needs): LoginService {
+export type LoginService = ReturnType<typeof createLoginService>
+
+export function createLoginService(needs: Needs) {
   const { passwordCheck, devices, signIn, events, config } = needs
   const { accounts } = needs.stores
   return {
-    async logIn({ identifier: typed, password }, device, client) {
+    /** The state of the account is told only to somebody with the right password. */
+    async logIn(
+      { identifier: typed, password }: { identifier: string; password: string },
+      device: Device,
+      client: { address: string; addressBucket: string },
+    ): Promise<SignInOutcome> {
       passwordCheck.requireFreePlace()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier, 'login')

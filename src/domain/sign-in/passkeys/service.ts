@@ -25,7 +25,6 @@ import {
   encode,
   MAXIMUM_PASSKEYS,
   noticesOf,
-  type PasskeyRegistration,
   type WebAuthnOptions,
 } from './registration.ts'
 import type { PasskeyStore } from './store.ts'
@@ -44,22 +43,6 @@ interface PasskeySignal {
   rpId: string
   userId: string | null
   credentialIds: string[]
-}
-
-export interface PasskeyService {
-  loginOptions(client: PasskeyClient): Promise<WebAuthnOptions>
-  /** Never a second step: the device checked the person as well as the key. */
-  logIn(credential: AssertionBody, device: Device, client: PasskeyClient): Promise<OpenedSession>
-  registrationOptions(
-    signedIn: Authenticated,
-    proof: OwnerProof,
-    client: PasskeyClient,
-  ): Promise<WebAuthnOptions>
-  register: PasskeyRegistration['register']
-  stepUpOptions(signedIn: Authenticated, client: PasskeyClient): Promise<WebAuthnOptions>
-  list(signedIn: Authenticated): Promise<{ passkeys: Passkey[]; signal: PasskeySignal }>
-  rename(signedIn: Authenticated, id: string, name: string): Promise<Passkey>
-  remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: PasskeyClient): Promise<void>
 }
 
 interface Needs {
@@ -81,10 +64,12 @@ export interface PasskeyFoundation {
   relyingParty: RelyingParty
 }
 
+export type PasskeyService = ReturnType<typeof createPasskeyService>
+
 export function createPasskeyService(
   needs: Needs,
   { challenges, assertions, relyingParty }: PasskeyFoundation,
-): PasskeyService {
+) {
   const { secondFactor } = needs
   const { sessionOpener, reauthentication, limits, notices, clock, config, providers } = needs
   const store = needs.stores.passkeys
@@ -113,12 +98,16 @@ export function createPasskeyService(
   const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id
 
   return {
-    async loginOptions({ addressBucket }) {
+    async loginOptions({ addressBucket }: PasskeyClient): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
       return requestOptions(challenges.create({ kind: 'login' }))
     },
-
-    async logIn(credential, device, { address, addressBucket }) {
+    /** Never a second step: the device checked the person as well as the key. */
+    async logIn(
+      credential: AssertionBody,
+      device: Device,
+      { address, addressBucket }: PasskeyClient,
+    ): Promise<OpenedSession> {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const checked = await assertions.check(credential, { kind: 'login' })
       const { account, passkey } = checked
@@ -131,31 +120,33 @@ export function createPasskeyService(
         write: (session) => assertions.signIn(checked, session),
       })
     },
-
-    async registrationOptions(signedIn, proof, client) {
+    async registrationOptions(
+      signedIn: Authenticated,
+      proof: OwnerProof,
+      client: PasskeyClient,
+    ): Promise<WebAuthnOptions> {
       const existing = await store.list(signedIn.account.id)
       const proved = await requireOwner(signedIn, proof, client, async () => {
         if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
       })
       return registration.options(signedIn, existing, proved)
     },
-
     register: registration.register,
-
-    async stepUpOptions({ account, claims }, { addressBucket }) {
+    async stepUpOptions(
+      { account, claims }: Authenticated,
+      { addressBucket }: PasskeyClient,
+    ): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
       const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
       return requestOptions(challenges.create(purpose))
     },
-
-    async list({ account }) {
+    async list({ account }: Authenticated): Promise<{ passkeys: Passkey[]; signal: PasskeySignal }> {
       const passkeys = await store.list(account.id)
       const userId = passkeys[0] === undefined ? null : encode(passkeys[0].userHandle)
       const credentialIds = passkeys.filter(isUsable).map(({ credentialId }) => credentialId)
       return { passkeys, signal: { rpId: relyingParty.id, userId, credentialIds } }
     },
-
-    async rename({ account }, id, name) {
+    async rename({ account }: Authenticated, id: string, name: string): Promise<Passkey> {
       const wrong = name === '' ? 'required' : name.length > NAME_CHARACTERS ? 'too_long' : null
       if (wrong !== null)
         throw new AppError('validation_failed', { fields: [{ field: 'name', code: wrong }] })
@@ -163,8 +154,12 @@ export function createPasskeyService(
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
     },
-
-    async remove(signedIn, id, proof, client) {
+    async remove(
+      signedIn: Authenticated,
+      id: string,
+      proof: OwnerProof,
+      client: PasskeyClient,
+    ): Promise<void> {
       const { account, claims } = signedIn
       const passkeys = await store.list(account.id)
       const passkey = passkeys.find((one) => one.id === id)

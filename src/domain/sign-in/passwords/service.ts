@@ -50,22 +50,6 @@ interface ResettingClient {
   addressBucket: string
 }
 
-export interface PasswordsService {
-  /** Does not reveal whether the identifier has an account. */
-  forgot(body: { identifier: string }, client: ResettingClient): Promise<SentCode>
-  /**
-   * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
-   * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
-   */
-  reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient): Promise<void>
-  /** Reauthentication checks the present password. Of two parallel calls the second one has the wrong password. */
-  change(
-    signedIn: Authenticated,
-    body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
-    client: { addressBucket: string },
-  ): Promise<void>
-}
-
 interface Needs {
   admission: Admission
   testIdentities: Pick<TestIdentities, 'refuse'>
@@ -83,7 +67,9 @@ interface Needs {
   stores: { accounts: AccountStore; passwords: PasswordStore }
 }
 
-export function createPasswordsService(needs: Needs): PasswordsService {
+export type PasswordsService = ReturnType<typeof createPasswordsService>
+
+export function createPasswordsService(needs: Needs) {
   const { admission, testIdentities, codes, accountCodes, limits, devices, hashing } = needs
   const { reauthentication, notices, outbox, events, clock, config } = needs
   const { accounts, passwords: store } = needs.stores
@@ -191,19 +177,16 @@ export function createPasswordsService(needs: Needs): PasswordsService {
   }
 
   return {
-    async forgot({ identifier: typed }, client) {
+    /** Does not reveal whether the identifier has an account. */
+    async forgot({ identifier: typed }: { identifier: string }, client: ResettingClient): Promise<SentCode> {
       const identifier = readIdentifier(typed, defaultCountry)
       await testIdentities.refuse(identifier)
       const account = await accounts.findByIdentifier(identifier, 'reset')
       const caller = await devices.recognize(account, client)
-      await limits.charge(limits.counters.codeRequests(caller))
+      const nextRequestSeconds = await limits.chargeAndForesee(limits.counters.codeRequests(caller))
       const isOwn = account !== null && hasVerified(account, identifier)
       const charges = limits.counters.codes(caller, identifier, 'password_reset', isOwn)
-      await limits.charge(charges)
-      const resendAfterSeconds = await limits.waitSeconds([
-        ...limits.counters.codeRequests(caller),
-        ...charges,
-      ])
+      const resendAfterSeconds = Math.max(nextRequestSeconds, await limits.chargeAndForesee(charges))
       events.add('password.reset_requested', account)
       await outbox.sendCode(
         bindingOf(account, identifier, caller.group),
@@ -216,8 +199,14 @@ export function createPasswordsService(needs: Needs): PasswordsService {
         resendAfterSeconds,
       }
     },
-
-    async reset(body, client) {
+    /**
+     * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
+     * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
+     */
+    async reset(
+      body: NewPasswordBody & { identifier: string; otp: string },
+      client: ResettingClient,
+    ): Promise<void> {
       if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
@@ -231,8 +220,12 @@ export function createPasswordsService(needs: Needs): PasswordsService {
       requireOrdinary(account)
       await replace(account, identifier, body.password, caller, client)
     },
-
-    async change(signedIn, body, client) {
+    /** Reauthentication checks the present password. Of two parallel calls the second one has the wrong password. */
+    async change(
+      signedIn: Authenticated,
+      body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
+      client: { addressBucket: string },
+    ): Promise<void> {
       const { account } = signedIn
       check(body, ownIdentifiers(account))
       const { current_password: password, otp, credential, refresh_token } = body

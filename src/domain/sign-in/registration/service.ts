@@ -71,46 +71,6 @@ export interface WaitingPassword {
   phoneTag: Uint8Array | null
 }
 
-export interface RegistrationService {
-  register(
-    body: RegistrationBody,
-    client: Client,
-  ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }>
-  /**
-   * A password that is sent with the code becomes the password of the account. A rejected one (`validation_failed`) or
-   * a full queue (`server_busy`) leaves the code unused. `waiting`: the caller is the browser that registered, and
-   * names the password of then.
-   */
-  confirm(
-    body: ConfirmBody,
-    device: Device,
-    client: Pick<Client, 'address' | 'addressBucket'>,
-    waiting?: WaitingPassword,
-  ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }>
-  /**
-   * Registers the identifier without a password, or does the same work where an account has it. The caller has counted
-   * the request.
-   */
-  begin(identifier: Identifier, entry: Entry, language: Language): Promise<void>
-  /**
-   * Opens the registration that waits for the identifier, by the code alone, and signs in. The caller has counted the visit.
-   */
-  open(
-    identifier: Identifier,
-    otp: string,
-    entry: Entry,
-    device: Device,
-    client: Pick<Client, 'address' | 'addressBucket'>,
-  ): Promise<OpenedSession>
-  /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
-  sendAgain(identifier: Identifier | null): Promise<boolean>
-  /** Does not reveal whether the identifier has an account. */
-  resend(
-    body: { identifier: string },
-    client: { addressBucket: string; fingerprint: string | null },
-  ): Promise<void>
-}
-
 interface Needs {
   admission: Admission
   codes: CodeService
@@ -141,7 +101,9 @@ interface Confirmation {
   tag: Uint8Array | null
 }
 
-export function createRegistrationService(needs: Needs): RegistrationService {
+export type RegistrationService = ReturnType<typeof createRegistrationService>
+
+export function createRegistrationService(needs: Needs) {
   const { codes, events, limits, devices, hashing, sessionOpener, outbox, secret, clock, config, metrics } =
     needs
   const { admission, accountClaims } = needs
@@ -329,7 +291,10 @@ export function createRegistrationService(needs: Needs): RegistrationService {
   }
 
   return {
-    async register(body, { addressBucket, language }) {
+    async register(
+      body: RegistrationBody,
+      { addressBucket, language }: Client,
+    ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }> {
       const named = parseIdentifier(body.email || body.phone || '', defaultCountry)
       const entry = await admission.readRegistration(body, named, { addressBucket })
       const { email, phone, primary, identifiers } = read(body)
@@ -352,36 +317,17 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       metrics.count('registrations_total', { channel })
       return { channel, waiting }
     },
-
-    async begin(identifier, entry, language) {
-      const [email, phone] = identifier.kind === 'email' ? [identifier, null] : ([null, identifier] as const)
-      const waiting = {
-        digest: null,
-        emailTag: tagOfRegistration(email, undefined),
-        phoneTag: tagOfRegistration(phone, undefined),
-      }
-      const nobodys = { ...entry, profile: null }
-      await add({ email, phone, primary: identifier }, waiting, nobodys, language, { tellsOwner: false })
-      metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
-    },
-
-    async open(identifier, otp, entry, device, client) {
-      const found = await accounts.findByIdentifier(identifier, 'confirmation')
-      // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
-      const account = found?.waitingFor === identifier.key ? found : null
-      const caller = stranger(client)
-      return (
-        await openBy(
-          { identifier, otp, entry, profile: null, account, caller, tag: null },
-          null,
-          true,
-          device,
-          client,
-        )
-      ).signedIn!
-    },
-
-    async confirm(body, device, { address, addressBucket }, waiting) {
+    /**
+     * A password that is sent with the code becomes the password of the account. A rejected one (`validation_failed`) or
+     * a full queue (`server_busy`) leaves the code unused. `waiting`: the caller is the browser that registered, and
+     * names the password of then.
+     */
+    async confirm(
+      body: ConfirmBody,
+      device: Device,
+      { address, addressBucket }: Pick<Client, 'address' | 'addressBucket'>,
+      waiting?: WaitingPassword,
+    ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }> {
       const identifier = readIdentifier(body.identifier, defaultCountry)
       const password = waiting ? null : readNamedPassword(body, identifier)
       const entry = await admission.read(body, identifier, { addressBucket })
@@ -398,16 +344,58 @@ export function createRegistrationService(needs: Needs): RegistrationService {
       const confirmation = { identifier, otp: body.otp, entry, profile, account, caller, tag }
       return openBy(confirmation, named, body.signsIn === true, device, { address })
     },
-
-    async sendAgain(identifier) {
+    /**
+     * Registers the identifier without a password, or does the same work where an account has it. The caller has counted
+     * the request.
+     */
+    async begin(identifier: Identifier, entry: Entry, language: Language): Promise<void> {
+      const [email, phone] = identifier.kind === 'email' ? [identifier, null] : ([null, identifier] as const)
+      const waiting = {
+        digest: null,
+        emailTag: tagOfRegistration(email, undefined),
+        phoneTag: tagOfRegistration(phone, undefined),
+      }
+      const nobodys = { ...entry, profile: null }
+      await add({ email, phone, primary: identifier }, waiting, nobodys, language, { tellsOwner: false })
+      metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
+    },
+    /**
+     * Opens the registration that waits for the identifier, by the code alone, and signs in. The caller has counted the visit.
+     */
+    async open(
+      identifier: Identifier,
+      otp: string,
+      entry: Entry,
+      device: Device,
+      client: Pick<Client, 'address' | 'addressBucket'>,
+    ): Promise<OpenedSession> {
+      const found = await accounts.findByIdentifier(identifier, 'confirmation')
+      // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
+      const account = found?.waitingFor === identifier.key ? found : null
+      const caller = stranger(client)
+      return (
+        await openBy(
+          { identifier, otp, entry, profile: null, account, caller, tag: null },
+          null,
+          true,
+          device,
+          client,
+        )
+      ).signedIn!
+    },
+    /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
+    async sendAgain(identifier: Identifier | null): Promise<boolean> {
       const account = identifier && (await accounts.findByIdentifier(identifier, 'confirmation'))
       if (account === null || account.origin === null || account.waitingFor !== identifier?.key) return false
       const to = { channel: channelOf(identifier.kind), language: account.language }
       await outbox.sendCode(confirmationOf(account, identifier), to)
       return true
     },
-
-    async resend({ identifier: typed }, client) {
+    /** Does not reveal whether the identifier has an account. */
+    async resend(
+      { identifier: typed }: { identifier: string },
+      client: { addressBucket: string; fingerprint: string | null },
+    ): Promise<void> {
       const identifier = readIdentifier(typed, defaultCountry)
       const charges = limits.counters.codes(stranger(client), identifier, 'confirmation', false)
       await limits.charge(limits.counters.codeRequests(await callerOf(identifier, client)))

@@ -409,8 +409,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
       if (!contact || !identifier || !account.twoFactorEnabled) return null
       const charges = limits.counters.codes(caller, identifier, 'step_up', true)
-      await limits.charge(charges)
-      const resendAfterSeconds = await limits.waitSeconds(charges)
+      const resendAfterSeconds = await limits.chargeAndForesee(charges)
       const { channel, destination } = contact
       await outbox.sendCode(stepUpBinding(account, contact), { channel, language: account.language })
       return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }

@@ -47,10 +47,6 @@ interface ProvedFirstFactor {
   spent?: SpentContact | null
 }
 
-export interface SignInService {
-  continue(proved: ProvedFirstFactor): Promise<SignInOutcome>
-}
-
 interface Needs {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
@@ -62,7 +58,9 @@ interface Needs {
   config: Config
 }
 
-export function createSignInService(needs: Needs): SignInService {
+export type SignInService = ReturnType<typeof createSignInService>
+
+export function createSignInService(needs: Needs) {
   const {
     sessionOpener,
     accountClaims,
@@ -100,7 +98,7 @@ export function createSignInService(needs: Needs): SignInService {
       caller: known,
       newDigest = null,
       spent = null,
-    }) {
+    }: ProvedFirstFactor): Promise<SignInOutcome> {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       accountClaims.require(account)

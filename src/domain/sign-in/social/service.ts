@@ -55,38 +55,6 @@ interface BrowserRedirect {
 /** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
 type SocialOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue & { identifier: string } }
 
-export interface SocialService {
-  list(): { name: string; authorize_url: string }[]
-  /** `toOwnPage`: the address is one of this service, whatever the configuration lists. */
-  authorize(
-    provider: string,
-    query: AuthorizeQuery,
-    client: SocialClient,
-    options?: { toOwnPage: boolean },
-  ): Promise<BrowserRedirect>
-  /** Goes back to the client with a code or an error. */
-  finish(
-    provider: string,
-    answer: ProviderAnswer,
-    cookies: ReadonlyMap<string, string>,
-    client: SocialClient,
-  ): Promise<BrowserRedirect>
-  /** The browser takes an answer that came as a form to this address: a cookie comes along only with a GET. */
-  callbackUrl(provider: string, answer: ProviderAnswer): string
-  exchange(
-    body: { code: string; code_verifier: string } & EntryBody,
-    device: Device,
-    client: SocialClient,
-  ): Promise<SocialOutcome>
-  /** A wrong identity token and a provider that does not answer are refused as well. */
-  signIn(
-    provider: string,
-    body: { id_token: string; nonce: string } & EntryBody,
-    device: Device,
-    client: SocialClient,
-  ): Promise<SocialOutcome>
-}
-
 interface Needs {
   admission: Admission
   providers: ProviderService
@@ -102,7 +70,9 @@ interface Needs {
   stores: { tickets: TicketStore }
 }
 
-export function createSocialService(needs: Needs): SocialService {
+export type SocialService = ReturnType<typeof createSocialService>
+
+export function createSocialService(needs: Needs) {
   const flows = createFlows(needs)
   const { admission, providers, identityProofs, identityResolver, signIn, accountClaims } = needs
   const { limits, logger, config } = needs
@@ -142,9 +112,15 @@ export function createSocialService(needs: Needs): SocialService {
   }
 
   return {
-    list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
-
-    async authorize(name, query, { addressBucket }, { toOwnPage } = { toOwnPage: false }) {
+    list: (): { name: string; authorize_url: string }[] =>
+      providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
+    /** `toOwnPage`: the address is one of this service, whatever the configuration lists. */
+    async authorize(
+      name: string,
+      query: AuthorizeQuery,
+      { addressBucket }: SocialClient,
+      { toOwnPage }: { toOwnPage: boolean } = { toOwnPage: false },
+    ): Promise<BrowserRedirect> {
       const { redirectUri, codeChallenge, state } = query
       const provider = providers.get(name)
       if (!toOwnPage && !redirectUris.includes(redirectUri)) throw new AppError('invalid_redirect_uri')
@@ -161,8 +137,13 @@ export function createSocialService(needs: Needs): SocialService {
         throw new AppError('provider_unavailable', { cause: noteFailure(name, error).detail })
       }
     },
-
-    async finish(name, answer, cookies, { addressBucket }) {
+    /** Goes back to the client with a code or an error. */
+    async finish(
+      name: string,
+      answer: ProviderAnswer,
+      cookies: ReadonlyMap<string, string>,
+      { addressBucket }: SocialClient,
+    ): Promise<BrowserRedirect> {
       const provider = providers.get(name)
       await limits.chargeVisit('login', stranger({ addressBucket }))
       const flow = await flows.take(answer.state ?? '', cookies)
@@ -183,19 +164,27 @@ export function createSocialService(needs: Needs): SocialService {
         return back({ error: noteFailure(name, error).reason })
       }
     },
-
-    callbackUrl(name, answer) {
+    /** The browser takes an answer that came as a form to this address: a cookie comes along only with a GET. */
+    callbackUrl(name: string, answer: ProviderAnswer): string {
       const provider = providers.get(name)
       return `${urlOf(provider.name, 'callback')}?${parametersOf(answer)}`
     },
-
-    async exchange({ code, code_verifier, ...body }, device, client) {
+    async exchange(
+      { code, code_verifier, ...body }: { code: string; code_verifier: string } & EntryBody,
+      device: Device,
+      client: SocialClient,
+    ): Promise<SocialOutcome> {
       await limits.chargeVisit('login', stranger(client))
       const entry = await readEntry('', { code, code_verifier }, body, client)
       return enter(await identityProofs.takeCode(code, code_verifier), entry, device, client)
     },
-
-    async signIn(provider, { id_token, nonce, ...body }, device, client) {
+    /** A wrong identity token and a provider that does not answer are refused as well. */
+    async signIn(
+      provider: string,
+      { id_token, nonce, ...body }: { id_token: string; nonce: string } & EntryBody,
+      device: Device,
+      client: SocialClient,
+    ): Promise<SocialOutcome> {
       await limits.chargeVisit('login', stranger(client))
       const entry = await readEntry(provider, { id_token, nonce }, body, client)
       return enter(await identityProofs.takeIdToken(provider, id_token, nonce), entry, device, client)

@@ -32,25 +32,6 @@ interface NewApp {
   picture: string
 }
 
-/** The calls with a password check it as Reauthentication does, and those with a code use it up. */
-export interface TwoFactorService {
-  /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
-  requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<SentCode>
-  /**
-   * Turns two-factor sign-in on for an account with a passkey, which counts as the second factor. Returns the recovery
-   * codes.
-   */
-  enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
-  /** Returns the recovery codes. */
-  confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
-  /** An app that was confirmed earlier stays in use until `confirmApp`. */
-  requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp>
-  /** Returns the recovery codes; older ones stop working. */
-  confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]>
-  disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void>
-  replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]>
-}
-
 interface Needs {
   secondFactor: SecondFactor
   reauthentication: Reauthentication
@@ -65,7 +46,10 @@ interface Needs {
 /** ISO/IEC 18004 asks for four modules of quiet around the code. */
 const QUIET_MODULES = 4
 
-export function createTwoFactorService(needs: Needs): TwoFactorService {
+/** The calls with a password check it as Reauthentication does, and those with a code use it up. */
+export type TwoFactorService = ReturnType<typeof createTwoFactorService>
+
+export function createTwoFactorService(needs: Needs) {
   const { secondFactor, reauthentication, authenticators, codes, limits, outbox, config, stores } = needs
   const { defaultCountry } = config.accounts
 
@@ -92,7 +76,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
   }
 
   return {
-    async requestEnabling(signedIn, proof, client) {
+    /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
+    async requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<SentCode> {
       const { account } = signedIn
       await reauthentication.require(signedIn, proof, client, {
         async admit() {
@@ -108,13 +93,15 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       if (identifier === null) throw new AppError('no_verified_contact')
       const caller = inSession(signedIn, client)
       const charges = limits.counters.codes(caller, identifier, 'two_factor_enrolment', true)
-      await limits.charge(charges)
-      const resendAfterSeconds = await limits.waitSeconds(charges)
+      const resendAfterSeconds = await limits.chargeAndForesee(charges)
       await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
       return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
     },
-
-    async enableWithPasskey(signedIn, proof, client) {
+    /**
+     * Turns two-factor sign-in on for an account with a passkey, which counts as the second factor. Returns the recovery
+     * codes.
+     */
+    async enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]> {
       const admit = async () => {
         requireOneFactor(signedIn)
         const passkeys = await stores.passkeys.list(signedIn.account.id)
@@ -124,8 +111,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       await reauthentication.require(signedIn, proof, client, { admit })
       return authenticators.enable(signedIn, 'passkey')
     },
-
-    async confirmEnabling(signedIn, otp, client) {
+    /** Returns the recovery codes. */
+    async confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]> {
       const caller = await countVerification(signedIn, client)
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
@@ -133,8 +120,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       await codes.attempt(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
       return authenticators.enable(signedIn, 'code')
     },
-
-    async requestApp(signedIn, proof, client) {
+    /** An app that was confirmed earlier stays in use until `confirmApp`. */
+    async requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp> {
       await reauthentication.require(signedIn, proof, client)
       const { account } = signedIn
       const { secret, uri } = await authenticators.beginEnrolment(
@@ -143,8 +130,8 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       )
       return { secret, uri, picture: renderSVG(uri, { border: QUIET_MODULES }) }
     },
-
-    async confirmApp(signedIn, otp, client) {
+    /** Returns the recovery codes; older ones stop working. */
+    async confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]> {
       const caller = await countVerification(signedIn, client)
       const { uuid } = signedIn.account
       let recoveryCodes: string[] | null = null
@@ -156,13 +143,15 @@ export function createTwoFactorService(needs: Needs): TwoFactorService {
       if (recoveryCodes === null) throw new AppError('invalid_code')
       return recoveryCodes
     },
-
-    async disable(signedIn, proof, client) {
+    async disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void> {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       await authenticators.disable(signedIn)
     },
-
-    async replaceRecoveryCodes(signedIn, proof, client) {
+    async replaceRecoveryCodes(
+      signedIn: Authenticated,
+      proof: OwnerProof,
+      client: Client,
+    ): Promise<string[]> {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       return authenticators.replaceRecoveryCodes(signedIn)
     },

@@ -48,31 +48,6 @@ export interface FormerContact {
   canUndo: boolean
 }
 
-export interface UndoService {
-  /** Its name, for the page. */
-  readonly service: string
-  readonly support: string | null
-  /**
-   * Prepares the records that a change or removal of that contact has to keep, and the notice that carries the link;
-   * null: no link.
-   */
-  prepare(
-    signedIn: Authenticated,
-    kind: Identifier['kind'],
-    client: { address: string },
-  ): Promise<{ kept: KeepParams; notice: UndoNotice | null }>
-  /** Changes nothing, since whatever checks mail follows links. */
-  show(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
-  use(token: string, client: { addressBucket: string }): Promise<UndoOutcome>
-  /** Newest first. */
-  changesOf(account: Account): Promise<FormerContact[]>
-  /**
-   * Does for an administrator what the open link of the change does. The contact that comes back is told, too: its
-   * holder did not press the button.
-   */
-  undoChange(account: Account, id: number): Promise<UndoState>
-}
-
 interface Needs {
   undoLinks: UndoLinks
   devices: KnownDevices
@@ -86,7 +61,9 @@ interface Needs {
 
 const UNDO_MS = UNDO_DAYS * 86_400_000
 
-export function createUndoService(needs: Needs): UndoService {
+export type UndoService = ReturnType<typeof createUndoService>
+
+export function createUndoService(needs: Needs) {
   const { undoLinks, devices, codes, limits, notices, clock, config } = needs
   const store = needs.stores.undo
   const { defaultCountry } = config.accounts
@@ -124,9 +101,18 @@ export function createUndoService(needs: Needs): UndoService {
   }
 
   return {
+    /** Its name, for the page. */
     service: serviceName(config),
     support: config.texts.support,
-    async prepare(signedIn, kind, { address }) {
+    /**
+     * Prepares the records that a change or removal of that contact has to keep, and the notice that carries the link;
+     * null: no link.
+     */
+    async prepare(
+      signedIn: Authenticated,
+      kind: Identifier['kind'],
+      { address }: { address: string },
+    ): Promise<{ kept: KeepParams; notice: UndoNotice | null }> {
       const { account } = signedIn
       const destination = contactOf(account, kind)
       const identifier = destination === null ? null : parseIdentifier(destination, defaultCountry)
@@ -139,20 +125,19 @@ export function createUndoService(needs: Needs): UndoService {
         notice: { destination, seed },
       }
     },
-
-    async show(token, { addressBucket }) {
+    /** Changes nothing, since whatever checks mail follows links. */
+    async show(token: string, { addressBucket }: { addressBucket: string }): Promise<UndoOutcome> {
       await limits.charge(limits.counters.undoVisits(addressBucket))
       const undoable = await store.find(hashOfToken(token), clock.now())
       if (undoable === null || undoable.isUsed) return outcomeOf('invalid', undoable)
       return outcomeOf(undoable.isTaken ? 'taken' : 'open', undoable)
     },
-
-    async use(token, { addressBucket }) {
+    async use(token: string, { addressBucket }: { addressBucket: string }): Promise<UndoOutcome> {
       await limits.charge(limits.counters.undoVisits(addressBucket))
       return restore(hashOfToken(token), { isByAdministrator: false })
     },
-
-    async changesOf({ id: accountId }) {
+    /** Newest first. */
+    async changesOf({ id: accountId }: Account): Promise<FormerContact[]> {
       const changes = await store.changesOf(accountId, clock.now())
       return changes.map(({ id, kind, destination, replacedAt, hash, isTaken }) => ({
         id,
@@ -162,8 +147,11 @@ export function createUndoService(needs: Needs): UndoService {
         canUndo: hash !== null && !isTaken,
       }))
     },
-
-    async undoChange({ id: accountId }, id) {
+    /**
+     * Does for an administrator what the open link of the change does. The contact that comes back is told, too: its
+     * holder did not press the button.
+     */
+    async undoChange({ id: accountId }: Account, id: number): Promise<UndoState> {
       const changes = await store.changesOf(accountId, clock.now())
       const hash = changes.find((change) => change.id === id)?.hash ?? null
       return hash === null ? 'invalid' : (await restore(hash, { isByAdministrator: true })).state
