@@ -82,11 +82,13 @@ export async function createSession(instance: PGlite): Promise<Session> {
     if (files.ended) throw files.ended
     files.settle()
     const reply = examine(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
-    if (reply.errorAt !== null) {
-      const error = read(reply.bytes.subarray(reply.errorAt)).find(({ name }) => name === 'error')
-      throw endedBy(error) ? files.end('PostgreSQL panicked', error) : error
-    }
+    const error =
+      reply.errorAt === null
+        ? undefined
+        : read(reply.bytes.subarray(reply.errorAt)).find(({ name }) => name === 'error')
+    if (endedBy(error)) throw files.end('PostgreSQL panicked', error)
     if (!reply.isReady) throw files.end('an answer of PostgreSQL was cut off', null)
+    if (error) throw error
     return reply
   }
 
