@@ -28,7 +28,7 @@ export const admitted = (source: SQL) => sql`
              invitation_id = permit.invitation_id, test_identity = ${source}.test_identity or permit.test_identity,
              terms_version = permit.terms_version, terms_accepted_at = permit.terms_accepted_at`
 
-export const registrationParamTypes = {
+const newAccountParamTypes = {
   uuid: 'uuid',
   email: 'text?',
   emailKey: 'text?',
@@ -38,10 +38,14 @@ export const registrationParamTypes = {
   roleId: 'int',
   now: 'timestamptz',
   language: 'text',
+  profile: 'text?',
+} as const
+
+export const registrationParamTypes = {
+  ...newAccountParamTypes,
   key: 'text',
   invitationId: 'bigint?',
   terms: 'text?',
-  profile: 'text?',
 } as const
 
 /** A replaced registration keeps its uuid, and with it the budget of the day. */
@@ -159,22 +163,13 @@ export const addByProvider = (
     returning *`
 
 export const madeAccountParamTypes = {
-  uuid: 'uuid',
-  email: 'text?',
-  emailKey: 'text?',
-  phone: 'text?',
-  passwordDigest: 'text?',
-  accountableType: 'text',
+  ...newAccountParamTypes,
   accountableId: 'bigint?',
-  roleId: 'int',
   metadata: 'text?',
-  language: 'text',
   waitingFor: 'text?',
   verified: 'boolean',
-  now: 'timestamptz',
   username: 'text?',
   groups: 'text?',
-  profile: 'text?',
 } as const
 
 export const addByAdministrator = (p: Placeholders<keyof typeof madeAccountParamTypes>): SQL => sql`
