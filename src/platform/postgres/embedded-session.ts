@@ -28,7 +28,7 @@ const MOST_BYTES = 16 * 1024 * 1024
 const MOST_NESTED = 1000
 const JSON_TYPES = new Set([114 /* json */, 3802 /* jsonb */])
 /** Texts that carry no parameter in their place; there are some 300. */
-const MOST_PREPARED = 2000
+export const MOST_PREPARED = 2000
 
 const WORTH_PREPARING = /^\s*(\/\*|select|with|insert|update|delete|begin|commit|rollback)/i
 const CHANGES_SCHEMA = /^\s*(create|alter|drop|truncate)\b/i

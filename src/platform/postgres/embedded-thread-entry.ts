@@ -3,7 +3,7 @@ import { type OwnThreadDriver, openDriver } from './embedded.ts'
 import type { Grouping, RunEmbedded } from './embedded-driver.ts'
 import {
   type CallName,
-  GROUP,
+  groupMessages,
   type Request,
   receiveError,
   sendError,
@@ -27,21 +27,7 @@ interface Group {
 let database: OwnThreadDriver
 let prepared: PromiseWithResolvers<void>
 const groups = new Map<number, Group>()
-let replies: ThreadReply[] = []
-
-/** Replies that are ready at the same moment go together, in groups. */
-function reply(one: ThreadReply): void {
-  replies.push(one)
-  if (replies.length === 1) setImmediate(sendReplies)
-  else if (replies.length === GROUP) sendReplies()
-}
-
-function sendReplies(): void {
-  if (replies.length === 0) return
-  const all = replies
-  replies = []
-  self.postMessage(all)
-}
+const { send: reply } = groupMessages<ThreadReply>((replies) => self.postMessage(replies))
 
 async function answer(id: number, work: Promise<unknown>): Promise<void> {
   try {

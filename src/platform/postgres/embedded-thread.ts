@@ -7,19 +7,17 @@ import { type EmbeddedOptions, endProcess } from './embedded.ts'
 import { asDatabase, type Grouping, type RunEmbedded } from './embedded-driver.ts'
 import {
   type CallName,
-  GROUP,
+  groupMessages,
   type Request,
   receiveError,
   sendError,
   type ThreadReply,
 } from './embedded-messages.ts'
 import type { Columns, SentRows } from './embedded-rows.ts'
+import { MOST_PREPARED } from './embedded-session.ts'
 import type { DatabaseCondition, UpkeepWork } from './embedded-upkeep.ts'
 
 type Options = Pick<EmbeddedOptions, 'beforeOpening' | 'onEnded' | 'onUpkeepFailure' | 'silenceMs'>
-
-/** Texts that carry no parameter in their place; there are some 300. */
-const MOST_TEXTS = 2000
 
 /** The executable holds the thread's own program beside the main one, under the name that it has in src. */
 const compiled = '/$bunfs/root/platform/postgres/embedded-thread-entry.js'
@@ -31,29 +29,10 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   const worker = new Worker(entry(), { smol: true })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let lastId = 0
-  let requests: Request[] = []
+  const { send, sendAtOnce } = groupMessages<Request>((requests) => worker.postMessage(requests))
 
   /** The columns of each text's rows, as they were the last time. */
   const columnsOf = new Map<string, Columns>()
-
-  function send(request: Request): void {
-    requests.push(request)
-    if (requests.length === 1) setImmediate(sendRequests)
-    else if (requests.length === GROUP) sendRequests()
-  }
-
-  /** Sends it with all that waits already. */
-  function sendAtOnce(request: Request): void {
-    requests.push(request)
-    sendRequests()
-  }
-
-  function sendRequests(): void {
-    if (requests.length === 0) return
-    const all = requests
-    requests = []
-    worker.postMessage(all)
-  }
 
   function ask<Answer>(
     make: (id: number) => Request,
@@ -115,7 +94,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
       )
       const columns = reply.columns ?? known!
       if (columns !== known) {
-        if (columnsOf.size === MOST_TEXTS) columnsOf.clear()
+        if (columnsOf.size === MOST_PREPARED) columnsOf.clear()
         columnsOf.set(text, columns)
       }
       return { rows: reply.rows, columns }
