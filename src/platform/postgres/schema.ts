@@ -138,6 +138,12 @@ export const accounts = pgTable(
   ],
 )
 
+/** The account that a row belongs to, and with which it is erased. */
+const ownerId = () =>
+  bigint('account_id', { mode: 'number' })
+    .notNull()
+    .references(() => accounts.id, { onDelete: 'cascade' })
+
 /** An invitation is for people who are not known by name: anybody with the code may open an account. */
 export const invitations = pgTable(
   'invitations',
@@ -170,9 +176,7 @@ export const trustedDevices = pgTable(
   {
     /** SHA-256 of the token. */
     hash: bytea('hash').primaryKey(),
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     /** It is made as in `known_devices`. */
     deviceTag: bytea('device_tag').notNull(),
     /** A hash of the contacts and factors that the account had then. */
@@ -273,9 +277,7 @@ export const limits = pgTable(
 export const accountCodes = pgTable(
   'account_codes',
   {
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     kind: text('kind').$type<'recovery' | 'invitation'>().notNull(),
     id: uuid('id').notNull(),
     /** Salt and salted hash. */
@@ -462,9 +464,7 @@ export const sessions = pgTable(
   'sessions',
   {
     id: uuid('id').primaryKey(),
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     deviceType: text('device_type'),
     deviceName: text('device_name'),
     deviceOs: text('device_os'),
@@ -533,9 +533,7 @@ export const authorizationCodes = pgTable(
 export const knownDevices = pgTable(
   'known_devices',
   {
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     tag: bytea('tag').notNull(),
     kind: text('kind').$type<'device' | 'address'>().notNull(),
     /** `sign_in_count` of the account at its last sign-in. */
@@ -584,9 +582,7 @@ export const serverSecrets = pgTable('server_secrets', {
 
 /** The authenticator app in use. `lastStep`: the newest time step accepted, the one that confirmed it at first. */
 export const totpFactors = pgTable('totp_factors', {
-  accountId: bigint('account_id', { mode: 'number' })
-    .primaryKey()
-    .references(() => accounts.id, { onDelete: 'cascade' }),
+  accountId: ownerId().primaryKey(),
   sealedSecret: bytea('sealed_secret').notNull(),
   confirmedAt: time('confirmed_at').notNull(),
   /** The session that enrolled it. */
@@ -599,9 +595,7 @@ export const totpFactors = pgTable('totp_factors', {
 
 /** An authenticator app that waits for its first code; the one in use, if any, stays so until then. */
 export const totpEnrolments = pgTable('totp_enrolments', {
-  accountId: bigint('account_id', { mode: 'number' })
-    .primaryKey()
-    .references(() => accounts.id, { onDelete: 'cascade' }),
+  accountId: ownerId().primaryKey(),
   sealedSecret: bytea('sealed_secret').notNull(),
   createdAt: time('created_at').notNull(),
 })
@@ -611,9 +605,7 @@ export const totpEnrolments = pgTable('totp_enrolments', {
  * are in one row, so that using one and replacing all never cross.
  */
 export const recoveryCodes = pgTable('recovery_codes', {
-  accountId: bigint('account_id', { mode: 'number' })
-    .primaryKey()
-    .references(() => accounts.id, { onDelete: 'cascade' }),
+  accountId: ownerId().primaryKey(),
   hashes: bytea('hashes').array().notNull(),
 })
 
@@ -624,9 +616,7 @@ export const recoveryCodes = pgTable('recovery_codes', {
 export const twoFactorRemovals = pgTable(
   'two_factor_removals',
   {
-    accountId: bigint('account_id', { mode: 'number' })
-      .primaryKey()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId().primaryKey(),
     /** The id that the link of the notices names. */
     id: uuid('id').notNull(),
     dueAt: time('due_at').notNull(),
@@ -646,9 +636,7 @@ export const twoFactorRemovals = pgTable(
 export const contactChanges = pgTable(
   'contact_changes',
   {
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     kind: text('kind').$type<'email' | 'phone'>().notNull(),
     /** The destination as it was given, and its comparable form. */
     destination: text('destination').notNull(),
@@ -665,9 +653,7 @@ export const replacedContacts = pgTable(
   'replaced_contacts',
   {
     id: id().primaryKey().generatedAlwaysAsIdentity(),
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     kind: text('kind').$type<'email' | 'phone'>().notNull(),
     /** The destination as it was sent to, and its comparable form. */
     destination: text('destination').notNull(),
@@ -710,9 +696,7 @@ export const identities = pgTable(
   'identities',
   {
     id: id().primaryKey().generatedAlwaysAsIdentity(),
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     provider: text('provider').notNull(),
     issuer: text('issuer').notNull(),
     subject: text('subject').notNull(),
@@ -732,9 +716,7 @@ export const passkeys = pgTable(
   'passkeys',
   {
     id: uuid('id').primaryKey(),
-    accountId: bigint('account_id', { mode: 'number' })
-      .notNull()
-      .references(() => accounts.id, { onDelete: 'cascade' }),
+    accountId: ownerId(),
     /** Base64url, at most 1,364 characters. */
     credentialId: text('credential_id').notNull(),
     /** COSE key. */
@@ -869,9 +851,7 @@ export const erasedAccounts = pgTable('erased_accounts', {
 
 /** The accounts that may sign in on the page of administration. */
 export const administrators = pgTable('administrators', {
-  accountId: bigint('account_id', { mode: 'number' })
-    .primaryKey()
-    .references(() => accounts.id, { onDelete: 'cascade' }),
+  accountId: ownerId().primaryKey(),
   role: text('role').$type<'viewer' | 'support' | 'owner'>().notNull(),
   createdAt: time('created_at').notNull(),
   lastSignedInAt: time('last_signed_in_at'),
