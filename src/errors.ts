@@ -131,7 +131,7 @@ export interface PageContent {
   language: string
 }
 
-interface ErrorDetails {
+export interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
   retryAfterSeconds?: number
@@ -156,27 +156,11 @@ interface ErrorDetails {
 /** `errorCode`, not `code`: Elysia adopts `code` and `status` of what is thrown. */
 export class AppError extends Error {
   readonly errorCode: ErrorCode
-  readonly fields: FieldError[] | undefined
-  readonly retryAfterSeconds: number | undefined
-  readonly twoFactor: { methods: TwoFactorMethod[] } | undefined
-  readonly terms: string | undefined
-  readonly passkey: UnknownPasskey | undefined
-  readonly wantedType: string | undefined
-  readonly oauthError: string | undefined
-  readonly reason: string | undefined
-  readonly page: PageContent | undefined
+  readonly details: Omit<ErrorDetails, 'cause'>
 
-  constructor(errorCode: ErrorCode, details: ErrorDetails = {}) {
-    super(errorCode, { cause: details.cause })
+  constructor(errorCode: ErrorCode, { cause, ...details }: ErrorDetails = {}) {
+    super(errorCode, { cause })
     this.errorCode = errorCode
-    this.fields = details.fields
-    this.retryAfterSeconds = details.retryAfterSeconds
-    this.twoFactor = details.twoFactor
-    this.terms = details.terms
-    this.passkey = details.passkey
-    this.wantedType = details.wantedType
-    this.oauthError = details.oauthError
-    this.reason = details.reason
-    this.page = details.page
+    this.details = details
   }
 }

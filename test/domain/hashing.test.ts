@@ -249,7 +249,7 @@ describe('under load', () => {
         Array.from({ length: 10 }, () =>
           small.verify('a password', null).catch((error: AppError) => {
             refusedAfterMs.push(performance.now() - start)
-            return [error.errorCode, error.retryAfterSeconds]
+            return [error.errorCode, error.details.retryAfterSeconds]
           }),
         ),
       )

@@ -1,29 +1,13 @@
 /** The meaning of a thrown value: an error code for the client, and words for the log. Its message is never used. */
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
-import {
-  AppError,
-  type ErrorCode,
-  type FieldError,
-  type PageContent,
-  type TwoFactorMethod,
-  type UnknownPasskey,
-} from '../../errors.ts'
+import { AppError, type ErrorCode, type ErrorDetails } from '../../errors.ts'
 import { databaseCode, isUnavailable, refersToErased, secondsUntilMoved } from '../postgres/failure.ts'
 import { failedStatement } from '../postgres/statement-name.ts'
 import { RedisUnavailable } from '../redis/failure.ts'
 import { toFieldErrors } from './schema-errors.ts'
 
-export interface Failure {
+export interface Failure extends Omit<ErrorDetails, 'cause'> {
   errorCode: ErrorCode
-  fields?: FieldError[] | undefined
-  retryAfterSeconds?: number | undefined
-  twoFactor?: { methods: TwoFactorMethod[] } | undefined
-  terms?: string | undefined
-  wantedType?: string | undefined
-  passkey?: UnknownPasskey | undefined
-  oauthError?: string | undefined
-  reason?: string | undefined
-  page?: PageContent | undefined
   /** The name of the thrown error for the log, and the reason in one word. */
   errorName?: string | undefined
   cause?: string | undefined
@@ -35,28 +19,18 @@ export interface Failure {
 export function describeFailure(thrown: unknown): Failure {
   const error = thrown instanceof ParseError ? thrown.cause : thrown
   if (error instanceof AppError) {
-    const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey } = error
-    const { wantedType, oauthError, reason, page } = error
-    const cause = causeWord(error.cause)
-    const details = {
-      fields,
-      retryAfterSeconds,
-      twoFactor,
-      terms,
-      passkey,
-      wantedType,
-      oauthError,
-      reason,
-      page,
-    }
-    return { errorCode, ...details, cause }
+    return { errorCode: error.errorCode, ...error.details, cause: causeWord(error.cause) }
   }
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)
   const unavailable = findUnavailable(error)
   if (unavailable) {
-    const retryAfterSeconds = secondsUntilMoved(unavailable) ?? undefined
-    return { errorCode: 'unavailable', retryAfterSeconds, ...namesOf(unavailable) }
+    const seconds = secondsUntilMoved(unavailable)
+    return {
+      errorCode: 'unavailable',
+      ...(seconds !== null && { retryAfterSeconds: seconds }),
+      ...namesOf(unavailable),
+    }
   }
   // The client sent the token of an account that existed when the request began.
   if (refersToErased(error)) return { errorCode: 'invalid_token', cause: 'account_erased' }

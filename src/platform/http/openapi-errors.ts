@@ -71,11 +71,11 @@ function answerOf(codes: ErrorCode[]): Json {
 function errorExample(code: ErrorCode) {
   const failure = {
     errorCode: code,
-    fields: code === 'validation_failed' ? [{ field: 'email', code: 'invalid_email' as const }] : undefined,
-    retryAfterSeconds: tellsWhen(code) ? EXAMPLE_RETRY_AFTER_SECONDS : undefined,
-    twoFactor: namesMethods(code) ? { methods: ['totp' as const] } : undefined,
-    terms: code === 'terms_required' ? '2026-11' : undefined,
-    passkey: code === 'unknown_passkey' ? { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } : undefined,
+    ...(code === 'validation_failed' && { fields: [{ field: 'email', code: 'invalid_email' as const }] }),
+    ...(tellsWhen(code) && { retryAfterSeconds: EXAMPLE_RETRY_AFTER_SECONDS }),
+    ...(namesMethods(code) && { twoFactor: { methods: ['totp' as const] } }),
+    ...(code === 'terms_required' && { terms: '2026-11' }),
+    ...(code === 'unknown_passkey' && { passkey: { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } }),
   }
   return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
 }

@@ -305,7 +305,7 @@ function refusedFields(read: () => unknown): FieldError[] {
     read()
     return []
   } catch (error) {
-    if (error instanceof AppError && error.fields !== undefined) return error.fields
+    if (error instanceof AppError && error.details.fields !== undefined) return error.details.fields
     throw error
   }
 }

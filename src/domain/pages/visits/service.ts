@@ -375,8 +375,9 @@ function typedOf(body: unknown): Typed {
 
 /** Returns what the form can show. It is null if the form cannot, as for a store that is away. */
 function problemOf(error: unknown, clock: Clock): Problem | null {
-  if (!(error instanceof AppError) || error.page) return null
-  const { errorCode: code, fields, retryAfterSeconds } = error
+  if (!(error instanceof AppError) || error.details.page) return null
+  const { errorCode: code, details } = error
+  const { fields, retryAfterSeconds } = details
   if (errorStatus[code] >= 500 && code !== 'server_busy' && code !== 'provider_unavailable') return null
   const until = Math.ceil(clock.now().getTime() / 1000) + (retryAfterSeconds ?? 0)
   return { code, ...(fields && { fields }), ...(retryAfterSeconds !== undefined && { until }) }

@@ -42,11 +42,12 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     try {
       return pageOf(await work, token, visitor)
     } catch (error) {
-      if (!(error instanceof AppError) || error.page) throw error
+      if (!(error instanceof AppError) || error.details.page) throw error
       const { undo: words, errors } = catalog.of(visitor.language)
       const { service, support } = undo
       const options = { language: visitor.language, words, service, support, contact: '' }
-      const { errorCode, retryAfterSeconds } = error
+      const { errorCode, details } = error
+      const { retryAfterSeconds } = details
       const page = undoRefused(options, words.refused_title, errors[errorCode])
       throw new AppError(errorCode, { page, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
     }
