@@ -35,18 +35,8 @@ type StatusOf<Code extends ErrorCode> = (typeof errorStatus)[Code]
 /** The key under which a response's schema carries its codes to openapi-document.ts. */
 export const ERROR_CODES_KEY = 'x-error-codes'
 
-const properties = {
-  status: t.Number(),
-  code: t.String(),
-  message: t.String(),
-  errors: t.Optional(t.Array(t.Object({ field: t.String(), code: t.String(), message: t.String() }))),
-  retry_after: t.Optional(t.Number()),
-  two_factor: t.Optional(t.Object({ methods: t.Array(t.String()) })),
-  terms: t.Optional(t.String()),
-  passkey: t.Optional(t.Object({ rp_id: t.String(), credential_id: t.String() })),
-  reason: t.Optional(t.String()),
-  request_id: t.String(),
-}
+/** The fields of every error; openapi-errors.ts describes all of them. */
+const properties = { status: t.Number(), code: t.String(), message: t.String(), request_id: t.String() }
 
 function errorSchema(codes: ErrorCode[]) {
   return t.Object(properties, { [ERROR_CODES_KEY]: codes })
