@@ -12,17 +12,17 @@ import {
 } from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
-import { printJson, printResult, printTable } from './print.ts'
+import { printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
   confirm,
   findAccount,
+  type ListOptions,
   limitOption,
-  listAll,
   NAME,
   type Options,
-  readLimit,
+  printList,
   uuidOf,
 } from './service-call.ts'
 
@@ -69,16 +69,15 @@ export function accountsCommand(): Command {
   return command
 }
 
-interface ListOptions extends Options {
+interface SearchOptions extends ListOptions {
   locked?: boolean
   unconfirmed?: boolean
   role?: string
-  limit?: string
 }
 
 const QUERY = `${NAME}, an id, or any three characters of an address, a number or a name`
 
-async function list(query: string | undefined, options: ListOptions): Promise<void> {
+async function list(query: string | undefined, options: SearchOptions): Promise<void> {
   const typed = query?.trim() ?? ''
   if (typed !== '' && typed.length < 3 && !/^\d+$/.test(typed))
     throw new CommandFailure(2, `a search is ${QUERY}, not ${typed}`)
@@ -88,24 +87,20 @@ async function list(query: string | undefined, options: ListOptions): Promise<vo
     confirmed: options.unconfirmed ? 'false' : undefined,
     role_id: options.role,
   }
-  const limit = readLimit(options.limit)
-  const accounts = await callService(options, (call) =>
-    listAll<ShownAccount>(call, 'accounts', wanted, limit),
-  )
   const isFiltered = Object.values(wanted).some((value) => value !== undefined)
-  if (options.json) return printJson(accounts)
-  printTable(
-    ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'STATE', 'CREATED'],
-    accounts.map((account) => [
+  const table = {
+    header: ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'STATE', 'CREATED'],
+    cells: (account: ShownAccount) => [
       account.uuid,
       account.email,
       account.phone,
       account.role,
       stateOf(account),
       account.created_at.slice(0, 10),
-    ]),
-    { empty: isFiltered ? 'No account fits.' : 'There is no account yet.' },
-  )
+    ],
+    empty: isFiltered ? 'No account fits.' : 'There is no account yet.',
+  }
+  return printList(options, 'accounts', table, wanted)
 }
 
 const stateOf = ({ locked_at, account_confirmed }: ShownAccount) =>

@@ -1,17 +1,17 @@
 /** `poterne admins …`: who may sign in on the page of administration. */
 import { Command } from 'commander'
 import { CommandFailure } from './failure.ts'
-import { printJson, printTable } from './print.ts'
+import { printJson } from './print.ts'
 import {
   addServiceCommand,
   callService,
   confirm,
   findAccount,
+  type ListOptions,
   limitOption,
-  listAll,
   NAME,
   type Options,
-  readLimit,
+  printList,
   uuidOf,
 } from './service-call.ts'
 
@@ -60,25 +60,19 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
   printRevoked(answer)
 }
 
-async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
-  const wanted = readLimit(limit)
-  const administrators = await callService(options, (call) =>
-    listAll<Administrator>(call, 'administrators', {}, wanted),
-  )
-  if (options.json) return printJson(administrators)
-  printTable(
-    ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'SINCE', 'LAST SIGN-IN'],
-    administrators.map(({ uuid, email, phone, role, created_at, last_signed_in_at }) => [
+const list = (options: ListOptions) =>
+  printList<Administrator>(options, 'administrators', {
+    header: ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'SINCE', 'LAST SIGN-IN'],
+    cells: ({ uuid, email, phone, role, created_at, last_signed_in_at }) => [
       uuid,
       email,
       phone,
       role,
       created_at.slice(0, 10),
       last_signed_in_at,
-    ]),
-    { empty: 'There is no administrator yet: `poterne admins add ACCOUNT --role owner` makes one.' },
-  )
-}
+    ],
+    empty: 'There is no administrator yet: `poterne admins add ACCOUNT --role owner` makes one.',
+  })
 
 async function remove(name: string, options: Options): Promise<void> {
   await callService(options, async (call) => {

@@ -3,15 +3,15 @@ import { Command } from 'commander'
 import { parseDuration } from '../platform/duration.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult, printTable } from './print.ts'
+import { printJson, printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
   confirm,
+  type ListOptions,
   limitOption,
-  listAll,
   type Options,
-  readLimit,
+  printList,
 } from './service-call.ts'
 
 interface Invitation {
@@ -92,15 +92,10 @@ function numberOf(option: string, value: number | null, typed: string): number {
   )
 }
 
-async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
-  const wanted = readLimit(limit)
-  const invitations = await callService(options, (call) =>
-    listAll<Invitation>(call, 'invitations', {}, wanted),
-  )
-  if (options.json) return printJson(invitations)
-  printTable(
-    ['ID', 'USED', 'ROLE', 'GROUPS', 'DOMAIN', 'EXPIRES', 'NOTE'],
-    invitations.map(({ id, used, uses, role, groups, domain, expires_at, revoked_at, note }) => [
+const list = (options: ListOptions) =>
+  printList<Invitation>(options, 'invitations', {
+    header: ['ID', 'USED', 'ROLE', 'GROUPS', 'DOMAIN', 'EXPIRES', 'NOTE'],
+    cells: ({ id, used, uses, role, groups, domain, expires_at, revoked_at, note }) => [
       id,
       `${used}/${uses}`,
       role,
@@ -108,10 +103,9 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
       domain,
       revoked_at === null ? expires_at.slice(0, 10) : 'revoked',
       note,
-    ]),
-    { empty: 'There is no invitation yet: `poterne invitations create` makes one.' },
-  )
-}
+    ],
+    empty: 'There is no invitation yet: `poterne invitations create` makes one.',
+  })
 
 async function revoke(id: string, options: Options): Promise<void> {
   await confirm(`Revoke the invitation ${id}?`, options.yes)

@@ -1,17 +1,15 @@
 /** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult, printTable } from './print.ts'
+import { printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
+  type ListOptions,
   limitOption,
-  listAll,
   type Options,
-  readLimit,
+  printList,
 } from './service-call.ts'
-
-const NO_KEY = 'No key yet: the service makes the first one when it starts.\n'
 
 export function keysCommand(): Command {
   const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
@@ -41,17 +39,12 @@ interface Key {
   published_until: string | null
 }
 
-async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
-  const most = readLimit(limit)
-  const keys = await callService(options, (call) => listAll<Key>(call, 'keys', {}, most))
-  if (options.json) return printJson(keys)
-  if (keys.length === 0) process.stdout.write(NO_KEY)
-  else
-    printTable(
-      ['KEY', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
-      keys.map(({ kid, state, signs_from, published_until }) => [kid, state, signs_from, published_until]),
-    )
-}
+const list = (options: ListOptions) =>
+  printList<Key>(options, 'keys', {
+    header: ['KEY', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
+    cells: ({ kid, state, signs_from, published_until }) => [kid, state, signs_from, published_until],
+    empty: 'No key yet: the service makes the first one when it starts.',
+  })
 
 async function rotate({ now = false, ...options }: Options & { now?: boolean }): Promise<void> {
   const { key } = await callService(options, (call) => call<{ key: Key }>('POST', 'keys/rotate', { now }))

@@ -2,31 +2,31 @@
 import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/routes.ts'
 import { messageStates } from '../domain/administration/message-log/store.ts'
-import { printJson, printRecord, printResult, printTable } from './print.ts'
+import { printJson, printRecord, printResult } from './print.ts'
 import {
   addServiceCommand,
+  type Call,
   callService,
+  type ListOptions,
   limitOption,
-  listAll,
   listed,
   NAME,
   type Options,
   oneOf,
-  readLimit,
+  printList,
   sinceOption,
   uuidOf,
 } from './service-call.ts'
 
 const channels = ['email', 'sms']
 
-interface ListOptions extends Options {
+interface SearchOptions extends ListOptions {
   account?: string
   to?: string
   state?: string
   channel?: string
   gateway?: string
   since?: string
-  limit?: string
 }
 
 export function messagesCommand(): Command {
@@ -65,16 +65,12 @@ export function limitsCommand(): Command {
   return command
 }
 
-async function list({ account, limit, to, state, channel, gateway, since, ...options }: ListOptions) {
-  const most = readLimit(limit)
-  const messages = await callService(options, async (call) => {
-    const path = account === undefined ? 'messages' : `accounts/${await uuidOf(call, account)}/messages`
-    return listAll<MessageRecord>(call, path, { to, state, channel, gateway, since }, most)
-  })
-  if (options.json) return printJson(messages)
-  printTable(
-    ['ID', 'TIME', 'CHANNEL', 'PURPOSE', 'STATE', 'TO', 'BY'],
-    messages.map((message) => [
+function list({ account, to, state, channel, gateway, since, ...options }: SearchOptions) {
+  const pathOf = async (call: Call) =>
+    account === undefined ? 'messages' : `accounts/${await uuidOf(call, account)}/messages`
+  const table = {
+    header: ['ID', 'TIME', 'CHANNEL', 'PURPOSE', 'STATE', 'TO', 'BY'],
+    cells: (message: MessageRecord) => [
       message.id,
       message.created_at,
       message.channel,
@@ -82,9 +78,10 @@ async function list({ account, limit, to, state, channel, gateway, since, ...opt
       message.state,
       message.destination,
       message.gateway ?? message.detail,
-    ]),
-    { empty: 'There is no such message; messages are kept for a while only.' },
-  )
+    ],
+    empty: 'There is no such message; messages are kept for a while only.',
+  }
+  return printList(options, pathOf, table, { to, state, channel, gateway, since })
 }
 
 async function show(id: string, options: Options): Promise<void> {

@@ -13,7 +13,7 @@ export function printResult({ json }: { json?: boolean | undefined }, value: unk
   else process.stdout.write(`${sentence}\n`)
 }
 
-type Cell = string | number | boolean | null
+export type Cell = string | number | boolean | null
 
 export interface TableOptions {
   /** The columns from this one on are numbers, which end alike. */

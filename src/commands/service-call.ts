@@ -19,6 +19,7 @@ import { parseWholeNumber } from '../platform/http/read-values.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { type Cell, printJson, printTable } from './print.ts'
 
 /** The names by which people find an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
@@ -170,6 +171,24 @@ export async function listAll<Item>(
     cursor = answer.next_cursor
   }
   return items
+}
+
+/** The options of commands that print a list. */
+export type ListOptions = Options & { limit?: string }
+
+/** Lists what is at a path, which may have to be found out by a call: a table for people, the items for programs. */
+export async function printList<Item>(
+  { limit, json, ...options }: ListOptions,
+  path: string | ((call: Call) => Promise<string>),
+  { header, cells, empty }: { header: string[]; cells: (item: Item) => Cell[]; empty: string },
+  query: Record<string, string | undefined> = {},
+): Promise<void> {
+  const most = readLimit(limit)
+  const items = await callService(options, async (call) =>
+    listAll<Item>(call, typeof path === 'string' ? path : await path(call), query, most),
+  )
+  if (json) printJson(items)
+  else printTable(header, items.map(cells), { empty })
 }
 
 /** Reads the number of `--limit`. */

@@ -1,16 +1,16 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
-import { printJson, printResult, printTable } from './print.ts'
+import { printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
   confirm,
   findAccount,
+  type ListOptions,
   limitOption,
-  listAll,
   NAME,
   type Options,
-  readLimit,
+  printList,
   uuidOf,
 } from './service-call.ts'
 
@@ -35,24 +35,17 @@ export function sessionsCommand(): Command {
   return command
 }
 
-async function list(name: string, { limit, ...options }: Options & { limit?: string }): Promise<void> {
-  const most = readLimit(limit)
-  const items = await callService(options, async (call) => {
-    const uuid = await uuidOf(call, name)
-    return listAll<Session>(call, `accounts/${uuid}/sessions`, {}, most)
-  })
-  if (options.json) return printJson(items)
-  printTable(
-    ['ID', 'DEVICE', 'ADDRESS', 'LAST USED'],
-    items.map(({ id, device_name, device_os, ip, last_used_at }) => [
+const list = (name: string, options: ListOptions) =>
+  printList<Session>(options, async (call) => `accounts/${await uuidOf(call, name)}/sessions`, {
+    header: ['ID', 'DEVICE', 'ADDRESS', 'LAST USED'],
+    cells: ({ id, device_name, device_os, ip, last_used_at }) => [
       id,
       device_name ?? device_os,
       ip,
       last_used_at,
-    ]),
-    { empty: 'The account has no open session.' },
-  )
-}
+    ],
+    empty: 'The account has no open session.',
+  })
 
 async function end(name: string, options: Options & { id?: string }): Promise<void> {
   await callService(options, async (call) => {

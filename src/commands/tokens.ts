@@ -2,16 +2,16 @@
 import { Command } from 'commander'
 import { scopes } from '../domain/administration/access/access.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult, printTable } from './print.ts'
+import { printJson, printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
   confirm,
+  type ListOptions,
   limitOption,
-  listAll,
   type Options,
   oneOf,
-  readLimit,
+  printList,
 } from './service-call.ts'
 
 interface Token {
@@ -72,13 +72,10 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
   process.stderr.write(`It is shown only here, and ends at ${created.expires_at}.\n`)
 }
 
-async function list({ limit, ...options }: Options & { limit?: string }): Promise<void> {
-  const wanted = readLimit(limit)
-  const tokens = await callService(options, (call) => listAll<Token>(call, 'tokens', {}, wanted))
-  if (options.json) return printJson(tokens)
-  printTable(
-    ['ID', 'NAME', 'SCOPES', 'FROM', 'EXPIRES', 'LAST USE', 'MADE BY'],
-    tokens.map(({ id, name, scopes, addresses, expires_at, last_used_at, created_by }) => [
+const list = (options: ListOptions) =>
+  printList<Token>(options, 'tokens', {
+    header: ['ID', 'NAME', 'SCOPES', 'FROM', 'EXPIRES', 'LAST USE', 'MADE BY'],
+    cells: ({ id, name, scopes, addresses, expires_at, last_used_at, created_by }) => [
       id,
       name,
       scopes.join(','),
@@ -86,10 +83,9 @@ async function list({ limit, ...options }: Options & { limit?: string }): Promis
       expires_at.slice(0, 10),
       last_used_at,
       created_by.name ?? created_by.type,
-    ]),
-    { empty: 'There is no token yet: `poterne tokens create --name NAME --scopes accounts:read` makes one.' },
-  )
-}
+    ],
+    empty: 'There is no token yet: `poterne tokens create --name NAME --scopes accounts:read` makes one.',
+  })
 
 async function revoke(id: string, options: Options): Promise<void> {
   await confirm(`Revoke the token ${id}?`, options.yes)
