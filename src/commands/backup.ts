@@ -58,7 +58,6 @@ export function backupCommand(): Command {
     )
     .option('--with-secret', 'include the server secret; needs a passphrase')
     .option('--allow-empty', 'keep a backup that holds no account')
-    .option('--json', 'print JSON, for programs')
     .action(backUp)
 }
 

@@ -29,14 +29,12 @@ export function configCommand(): Command {
     .option(...configOption)
     .option('--dev', 'check what `serve --dev` needs')
     .option('--connect', 'also try database, Redis, mail servers and gateways; nothing is sent')
-    .option('--json', 'print JSON, for programs')
     .action(check)
   command
     .command('show')
     .description('print the effective values and where each comes from; secrets are masked')
     .option(...configOption)
     .option('--dev', 'show the values for `serve --dev`')
-    .option('--json', 'print JSON, for programs')
     .action(show)
   command
     .command('example')

@@ -58,7 +58,6 @@ export function doctorCommand(): Command {
     .option('--send-sms <number>', 'also send a marked test SMS to this number')
     .option('--resolver <address>', 'the name server to ask about the domain of the sender, such as 9.9.9.9')
     .option('--strict', 'fail for a warning too')
-    .option('--json', 'print JSON, for programs')
     .action(diagnose)
 }
 

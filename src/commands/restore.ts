@@ -34,7 +34,6 @@ export function restoreCommand(): Command {
       'a file with the server secret of the backup, if the present one is another',
     )
     .option('--passphrase-file <file>', 'the file with the passphrase that sealed it')
-    .option('--json', 'print JSON, for programs')
     .action(restoreFile)
 }
 

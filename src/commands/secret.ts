@@ -36,7 +36,6 @@ export function secretCommand(): Command {
     .description('print which data still needs an earlier secret, and when that may be removed')
     .option(...configOption)
     .option(...socketOption)
-    .option('--json', 'print JSON, for programs')
     .action(status)
   command
     .command('revoke')
