@@ -1,7 +1,7 @@
 /** The parts of `poterne upgrade` that both directions need: other executables, the unit, and what migrations exclude. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { preparedDatabasePath } from '../platform/bundled/paths.ts'
-import { compareVersions, UpgradeRefused } from '../platform/upgrade/release-index.ts'
+import { UpgradeRefused } from '../platform/upgrade/release-index.ts'
 import type { CommonOptions } from './common-options.ts'
 import type { CommandOptions } from './configuration.ts'
 
@@ -84,6 +84,6 @@ export function migrationsThatExclude(running: string, before: string, after: st
   const known = new Set((JSON.parse(before) as ListedMigration[]).map(({ name }) => name))
   return (JSON.parse(after) as ListedMigration[])
     .filter(({ name }) => !known.has(name))
-    .filter(({ oldest_version }) => oldest_version === null || compareVersions(running, oldest_version) < 0)
+    .filter(({ oldest_version }) => oldest_version === null || Bun.semver.order(running, oldest_version) < 0)
     .map(({ name }) => name)
 }

@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs'
 import { Command } from 'commander'
 import { type PublicKey, readPublicKey } from '../platform/upgrade/minisign.ts'
 import {
-  compareVersions,
   type Download,
   type ReleaseIndex,
   readIndex,
@@ -73,7 +72,7 @@ async function upgrade(options: UpgradeCommandOptions): Promise<void> {
   if (options.back) return goBack(options, env)
   const location = readLocation(options, env)
   const index = await readIndex(location, releaseKeys.map(readPublicKey).filter(isKey))
-  const newer = compareVersions(index.version, version.version) > 0
+  const newer = Bun.semver.order(index.version, version.version) > 0
   const expired = index.expires.getTime() < Date.now()
   if (options.check) return report(index, { newer, expired, json: options.json ?? false })
   if (expired) {

@@ -110,10 +110,3 @@ async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   })
   yield content
 }
-
-/** Positive if `a` is newer. Both are `1.2.3`. */
-export function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((version) => version.split('.').map(Number))
-  const place = [0, 1, 2].find((index) => left?.[index] !== right?.[index])
-  return place === undefined ? 0 : (left?.[place] ?? 0) - (right?.[place] ?? 0)
-}
