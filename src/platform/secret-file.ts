@@ -5,19 +5,9 @@
  * and are accepted until the operator removes that file.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { flush } from './flush.ts'
 
 class SecretFileRefused extends Error {
   override name = 'SecretFileRefused'
@@ -115,18 +105,8 @@ function writeDurably(file: string, text: string): void {
   const partial = `${file}.partial`
   rmSync(partial, { force: true })
   // A link that somebody planted under this name is not followed.
-  const descriptor = openSync(partial, 'wx', PRIVATE)
-  try {
-    writeSync(descriptor, text)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  writeFileSync(partial, text, { flag: 'wx', mode: PRIVATE })
+  flush(partial)
   renameSync(partial, file)
-  const directory = openSync(join(file, '..'), 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  flush(dirname(file))
 }

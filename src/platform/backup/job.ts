@@ -2,11 +2,12 @@
  * Makes one backup, from a source that stays as it is until the end, to a file that is whole or not there. The file
  * lies in a workspace until it was read back. A small one is also restored into a database that is thrown away.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { readFileSync, renameSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { takeOnOwnerOf } from '../data-directory.ts'
 import { lockDirectory } from '../directory-lock.ts'
+import { flush } from '../flush.ts'
 import { runInWorker, WorkerEnded } from '../own-process.ts'
 import { type CopySession, createEmbeddedCopy, openServerCopy } from '../postgres/copy.ts'
 import { freeBytes } from '../postgres/disk-space.ts'
@@ -256,10 +257,5 @@ function renameDurably(from: string, to: string): void {
   } catch (error) {
     throw cannotWrite(error)
   }
-  const directory = openSync(dirname(to), 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  flush(dirname(to))
 }

@@ -7,16 +7,17 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { flush } from '../flush.ts'
 import { type Download, openLocation, UpgradeRefused } from './release-index.ts'
 
 /** The names beside the executable: of the new one before it takes its place, and of the one before. */
@@ -41,7 +42,9 @@ export async function download(
   try {
     await fetchVerified(url, packed, { sha256, size }, onProgress)
     const bytes = readFileSync(packed)
-    writeFlushed(incoming, bytes.subarray(0, 4).equals(ZSTD) ? await Bun.zstdDecompress(bytes) : bytes)
+    const unpacked = bytes.subarray(0, 4).equals(ZSTD) ? await Bun.zstdDecompress(bytes) : bytes
+    writeFileSync(incoming, unpacked, { mode: 0o700 })
+    flush(incoming)
     chmodSync(incoming, statSync(file).mode & 0o777)
     return incoming
   } catch (error) {
@@ -77,16 +80,6 @@ async function fetchVerified(
   }
 }
 
-function writeFlushed(path: string, bytes: Uint8Array): void {
-  const descriptor = openSync(path, 'w', 0o700)
-  try {
-    for (let at = 0; at < bytes.byteLength; ) at += writeSync(descriptor, bytes, at)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 /** Keeps what is there as `.previous`, and puts `incoming` in its place. */
 export function replace(file: string, incoming: string): void {
   try {
@@ -94,7 +87,7 @@ export function replace(file: string, incoming: string): void {
     linkSync(file, linkOf(file))
     renameSync(linkOf(file), previousOf(file))
     renameSync(incoming, file)
-    flushDirectory(dirname(file))
+    flush(dirname(file))
   } catch (error) {
     throw explainWriting(error, dirname(file))
   }
@@ -110,16 +103,10 @@ export function exchange(file: string): void {
     linkSync(file, linkOf(file))
     renameSync(previousOf(file), file)
     renameSync(linkOf(file), previousOf(file))
-    flushDirectory(dirname(file))
+    flush(dirname(file))
   } catch (error) {
     throw explainWriting(error, dirname(file))
   }
-}
-
-function flushDirectory(path: string): void {
-  const descriptor = openSync(path, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
 }
 
 function explainWriting(error: unknown, directory: string): unknown {
