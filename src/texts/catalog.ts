@@ -8,6 +8,7 @@ import {
   languages,
   primaryTag,
 } from './languages.ts'
+import { isTable } from './table.ts'
 import type { Texts } from './texts.ts'
 
 /** The texts of a file: any of the keys. */
@@ -72,9 +73,6 @@ function mergeTexts(
   ])
   return sources.reduceRight<unknown>((base, source) => overlay(base, source), undefined) as Texts
 }
-
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Plural forms belong together, so that a language never takes one of them from another. */
 function overlay(base: unknown, source: unknown): unknown {

@@ -2,6 +2,7 @@
 import { closest } from 'fastest-levenshtein'
 import type { OwnTexts } from './catalog.ts'
 import { languages } from './languages.ts'
+import { isTable } from './table.ts'
 import { parseTemplate } from './template.ts'
 
 interface TextProblem {
@@ -11,9 +12,6 @@ interface TextProblem {
   value: string | null
   message: string
 }
-
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** French has every key, and every placeholder that a message has. */
 const reference: Record<string, unknown> = languages.fr

@@ -1,10 +1,8 @@
 /** Writes the texts of a language as the file that an operator edits. */
 import { languageName } from './languages.ts'
 import { placeholdersAt } from './read-file.ts'
+import { isTable } from './table.ts'
 import type { Texts } from './texts.ts'
-
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Returns the file that `poterne texts init` writes: every text, in the words of `source`, ready to be translated. */
 export function textsFile(tag: string, source: string, texts: Texts): string {

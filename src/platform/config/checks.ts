@@ -2,8 +2,8 @@
 import { credentialsIn } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { namesInTemplate } from './placeholders.ts'
-import { type Report, showValue } from './report.ts'
-import type { Settings } from './settings.ts'
+import type { Report } from './report.ts'
+import { problemAt, type Settings } from './settings.ts'
 import type { SchemaValues } from './values.ts'
 
 type Provider = SchemaValues['social']['providers'][number]
@@ -16,9 +16,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   const check: Check = (keys, holds, message) => {
     const sections = keys.map((key) => key.slice(0, key.lastIndexOf('.')))
     if ([...keys, ...sections].some(report.isWrong) || holds()) return
-    const setting = settings.find(({ section, key }) => `${section}.${key}` === keys[0])
-    const isSet = setting && setting.raw !== null && setting.origin !== 'default'
-    report.add({ key: keys[0], value: isSet ? showValue(setting.rule, setting.raw) : null, message })
+    report.add(problemAt(settings, keys[0], message))
   }
   check(
     ['server.base_url'],
@@ -44,7 +42,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
     'expected "*" alone or a list of countries',
   )
   checkNames('sms.gateways', gateways, check)
-  checkTestIdentities(values.test_identities, check)
+  checkTestIdentities(values.testIdentities, check)
   checkNames('social.providers', values.social.providers, check)
   for (const [index, gateway] of gateways.entries()) checkGateway(`sms.gateways[${index}]`, gateway, check)
   for (const [index, provider] of values.social.providers.entries()) {
@@ -178,7 +176,7 @@ function checkNames(list: string, rows: { name: string }[], check: Check): void 
   }
 }
 
-function checkTestIdentities(rows: SchemaValues['test_identities'], check: Check): void {
+function checkTestIdentities(rows: SchemaValues['testIdentities'], check: Check): void {
   const identifiers = rows.map(({ identifier }) => identifier?.toLowerCase())
   for (const [index, identifier] of identifiers.entries())
     check(

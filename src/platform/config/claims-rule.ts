@@ -1,6 +1,8 @@
 /** The rule of `[tokens.claims]`: what access tokens say of an account beside the claims of poterne's own. */
+
 import { closest } from 'fastest-levenshtein'
-import { isTable, type KeyRule, type Reading } from './rules.ts'
+import { isTable } from '../../texts/table.ts'
+import { createRule, type KeyRule, type Reading } from './rules.ts'
 
 const claimSources = [
   'role',
@@ -71,17 +73,16 @@ const isSource = (text: string): text is ClaimSource =>
   (claimSources as readonly string[]).includes(text) || /^metadata\..{1,100}$/s.test(text)
 
 export function claims(doc: string): KeyRule<ClaimConfig[]> {
-  return {
-    ...{ kind: 'table of tables', doc, initial: {}, alternative: false, secret: false, suffix: '' },
-    example: {
-      role: { from: 'role' },
-      plan: { from: 'metadata.plan', default: 'free' },
-      tenant: { value: 'acme' },
-    },
-    expected: 'a table of claims, each { from = "…" } or { value = "…" }',
-    fromText: (text) => text,
-    read: readClaims,
+  const expected = 'a table of claims, each { from = "…" } or { value = "…" }'
+  const example = {
+    role: { from: 'role' },
+    plan: { from: 'metadata.plan', default: 'free' },
+    tenant: { value: 'acme' },
   }
+  return createRule(
+    { kind: 'table of tables', doc, initial: {}, expected, suffix: '', read: readClaims },
+    { example },
+  )
 }
 
 function readClaims(raw: unknown): Reading<ClaimConfig[]> {

@@ -1,6 +1,7 @@
 /** The kinds of values that only a gateway has: texts with placeholders, and small tables with keys of their own. */
+import { isTable } from '../../texts/table.ts'
 import { placeholderNames, type Template, unknownPlaceholders } from './placeholders.ts'
-import { isTable, type KeyRule, type Reading } from './rules.ts'
+import { createRule, type KeyRule, type Reading } from './rules.ts'
 
 const knownPlaceholders = placeholderNames.map((name) => `{${name}}`).join(', ')
 
@@ -34,13 +35,13 @@ export function withPlaceholders<Value extends Template>(rule: KeyRule<Value>): 
 
 /** A table of texts, numbers, truth values, and of tables and arrays of them. */
 export function template(doc: string, example: Record<string, Template>): KeyRule<Record<string, Template>> {
-  return {
-    ...{ kind: 'table', doc, initial: {}, example, alternative: false, secret: 'all', suffix: '' },
-    expected: 'a table of texts, numbers, tables and arrays in which texts may hold placeholders',
-    read: (raw) =>
-      isTable(raw) && isTemplate(raw) ? refuseUnknown(raw, unknownPlaceholders(raw)[0]) : { wrong: raw },
-    fromText: (text) => text,
-  }
+  const expected = 'a table of texts, numbers, tables and arrays in which texts may hold placeholders'
+  const read = (raw: unknown): Reading<Record<string, Template>> =>
+    isTable(raw) && isTemplate(raw) ? refuseUnknown(raw, unknownPlaceholders(raw)[0]) : { wrong: raw }
+  return createRule(
+    { kind: 'table', doc, initial: {}, expected, suffix: '', read },
+    { example, secret: 'all' },
+  )
 }
 
 function isTemplate(raw: unknown): raw is Record<string, Template> {
@@ -112,7 +113,7 @@ interface SmallTableOptions<Of extends Fields> {
 export function smallTable<Of extends Fields>(
   options: SmallTableOptions<Of>,
 ): KeyRule<FieldValues<Of> | null> {
-  const { doc, example, secret = false, check = () => null } = options
+  const { doc, check = () => null } = options
   const names = Object.keys(options.fields)
   const read = (raw: unknown): Reading<FieldValues<Of>> => {
     if (!isTable(raw)) return { wrong: raw }
@@ -127,10 +128,9 @@ export function smallTable<Of extends Fields>(
     const problem = check(values as FieldValues<Of>)
     return problem === null ? { value: values as FieldValues<Of> } : wrongFor(problem)
   }
-  return {
-    ...{ kind: 'table', doc, initial: null, example, alternative: true, secret, suffix: '' },
-    expected: `a table of ${names.join(', ')}`,
-    read,
-    fromText: (text) => text,
-  }
+  const expected = `a table of ${names.join(', ')}`
+  return createRule(
+    { kind: 'table', doc, initial: null, expected, suffix: '', read },
+    { ...options, alternative: true },
+  )
 }

@@ -95,33 +95,18 @@ function adaptToDevelopment({ values, settings }: Settings): void {
 }
 
 function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile | null): Config {
-  const {
-    server,
-    tokens,
-    database,
-    redis,
-    passkeys,
-    admin,
-    metrics,
-    pages,
-    accounts,
-    two_factor: twoFactor,
-    test_identities: testIdentities,
-    ...others
-  } = values
+  const { server, tokens, database, redis, passkeys, admin, metrics, pages, accounts, texts } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
   const { user, password, ...restOfDatabase } = database
   return {
-    ...others,
+    ...values,
     accounts: {
       ...accounts,
       // The pages take invitations.
       invitationUrl: accounts.invitationUrl ?? (pages.enabled ? `${baseUrl}/sign-up` : null),
     },
-    twoFactor,
-    testIdentities,
-    texts: { ...others.texts, ...textFiles },
+    texts: { ...texts, ...textFiles },
     server: { ...server, baseUrl },
     database: {
       ...restOfDatabase,

@@ -2,8 +2,10 @@
  * The problems of a configuration, collected so that all of them are reported at once, and how values are shown. Neither
  * this nor `config show` ever shows a secret.
  */
+
 import { closest } from 'fastest-levenshtein'
-import { isTable, type KeyRule } from './rules.ts'
+import { isTable } from '../../texts/table.ts'
+import type { KeyRule } from './rules.ts'
 
 export interface ConfigProblem {
   /** `server.port`, `sms.gateways[0].url`, or the name of an environment variable or a file. */

@@ -2,6 +2,7 @@
  * The kinds of values that a key can have: how a value is read from TOML and from the environment, what is expected, and
  * how it is shown. A rule knows neither its key nor other values, and it never throws.
  */
+import { isTable } from '../../texts/table.ts'
 import { formatDuration, parseDuration } from '../duration.ts'
 
 /** `wrong` is the unexpected part: for a list, the item. `reason`: a message of its own, shown without the value. */
@@ -41,7 +42,7 @@ interface TextOptions extends Options {
   emptyAllowed?: boolean
 }
 
-function createRule<Value, Suffix extends string = ''>(
+export function createRule<Value, Suffix extends string = ''>(
   parts: Pick<KeyRule<Value, Suffix>, 'kind' | 'doc' | 'initial' | 'expected' | 'suffix' | 'read'> &
     Partial<Pick<KeyRule<Value, Suffix>, 'fromText'>>,
   options: Options,
@@ -235,8 +236,4 @@ export function table(
     { kind: 'table of texts', doc, initial, expected: options.expected, suffix: '', read },
     options,
   )
-}
-
-export function isTable(raw: unknown): raw is Record<string, unknown> {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Date)
 }

@@ -30,14 +30,24 @@ const word = {
   expected: 'lower-case letters, digits, - and _, at most 32',
 }
 
+export const aHost = { check: formats.isHost, expected: 'a host name or an address without port' }
+
+export const nameOnOneLine = {
+  check: (name: string) => name.length <= 60 && !/\p{Cc}/u.test(name),
+  expected: 'a text of at most 60 characters on one line',
+}
+
+export const mailAuthorities = {
+  check: formats.isCertificateFile,
+  expected: 'a readable file with certificates in PEM',
+  alternative: true,
+  example: '/etc/poterne/mail-ca.pem',
+}
+
 export const fallback = {
   doc: 'A mail server to try when [smtp] does not take a message. Several are tried in their order.',
   keys: {
-    host: text(required, 'The mail server.', {
-      check: formats.isHost,
-      expected: 'a host name or an address without port',
-      example: 'smtp2.example.com',
-    }),
+    host: text(required, 'The mail server.', { ...aHost, example: 'smtp2.example.com' }),
     port: wholeNumber(587, [1, 65535], 'Usually 587 for starttls and 465 for tls.'),
     security: choice('starttls', ['starttls', 'tls', 'none'], 'As in [smtp].'),
     username: text(null, 'Together with `password`.', { example: 'poterne' }),
@@ -45,12 +55,7 @@ export const fallback = {
       secret: 'all',
       example: variable('SMTP_PASSWORD'),
     }),
-    ca_file: text(null, 'As in [smtp].', {
-      check: formats.isCertificateFile,
-      expected: 'a readable file with certificates in PEM',
-      alternative: true,
-      example: '/etc/poterne/mail-ca.pem',
-    }),
+    ca_file: text(null, 'As in [smtp].', mailAuthorities),
   },
 }
 
@@ -239,11 +244,7 @@ export const applications = {
       expected: '2 to 64 of A-Z, a-z, 0-9, ".", "_" and "-", and not the form of a uuid',
       example: 'web',
     }),
-    name: text(required, 'What people read.', {
-      check: (name) => name.length <= 60 && !/\p{Cc}/u.test(name),
-      expected: 'a text of at most 60 characters on one line',
-      example: 'Example',
-    }),
+    name: text(required, 'What people read.', { ...nameOnOneLine, example: 'Example' }),
     redirect_uris: list(
       'Where the code may be sent. Exact matches only; the port is free for http://127.0.0.1 and http://[::1].',
       {

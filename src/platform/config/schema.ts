@@ -20,7 +20,16 @@ import {
   variable,
   wholeNumber,
 } from './rules.ts'
-import { androidApps, applications, fallback, gateways, providers } from './schema-lists.ts'
+import {
+  aHost,
+  androidApps,
+  applications,
+  fallback,
+  gateways,
+  mailAuthorities,
+  nameOnOneLine,
+  providers,
+} from './schema-lists.ts'
 import { reservedUsernames, roleNames, testIdentity } from './schema-people.ts'
 
 export type Keys = Record<string, KeyRule<unknown, string>>
@@ -64,15 +73,21 @@ const optionalUrl = {
   expected: 'an https address, or http on loopback',
 }
 
+const listenAddress = (example: string) => ({
+  check: (value: string) => value === '' || formats.isListenAddress(value),
+  expected: `an address and a port such as "${example}", or ""`,
+  emptyAllowed: true,
+  example,
+})
+
+const secureUrl = { check: formats.isSecureUrl, expected: 'an https URL' }
+
 /** The upper bound of most numbers; a larger one is a typing error. */
 const many = 1_000_000_000
 
 export const schema = {
   server: section('Where the service listens and how it is known from outside.', {
-    host: text('127.0.0.1', 'The address to listen on. With `--dev` it is always a loopback address.', {
-      check: formats.isHost,
-      expected: 'a host name or an address without port',
-    }),
+    host: text('127.0.0.1', 'The address to listen on. With `--dev` it is always a loopback address.', aHost),
     port: wholeNumber(8080, [0, 65535], 'The port to listen on. 0 picks a free port.'),
     base_url: text(
       null,
@@ -264,11 +279,7 @@ export const schema = {
   ),
   smtp: {
     ...section('How e-mail is sent. Without this section none is sent.', {
-      host: text(required, 'The mail server.', {
-        check: formats.isHost,
-        expected: 'a host name or an address without port',
-        example: 'smtp.example.com',
-      }),
+      host: text(required, 'The mail server.', { ...aHost, example: 'smtp.example.com' }),
       port: wholeNumber(587, [1, 65535], 'Usually 587 for starttls and 465 for tls.'),
       security: choice(
         'starttls',
@@ -295,12 +306,7 @@ export const schema = {
       ca_file: text(
         null,
         'A PEM file with the certificates of a private authority, which is trusted besides the public ones.',
-        {
-          check: formats.isCertificateFile,
-          expected: 'a readable file with certificates in PEM',
-          alternative: true,
-          example: '/etc/poterne/mail-ca.pem',
-        },
+        mailAuthorities,
       ),
       dkim_selector: text(
         null,
@@ -360,11 +366,7 @@ export const schema = {
     service_name: text(
       null,
       'What messages call the service. Default: the display name in `smtp.from`, else the host of `server.base_url`.',
-      {
-        check: (name) => name.length <= 60 && !/\p{Cc}/u.test(name),
-        expected: 'a text of at most 60 characters on one line',
-        example: 'Acme',
-      },
+      { ...nameOnOneLine, example: 'Acme' },
     ),
     logo_url: text(
       null,
@@ -566,12 +568,7 @@ export const schema = {
     listen: text(
       '',
       'Where the interface of administration listens for scripts and for the page /admin/. "": nowhere. On loopback only, unless `base_url` is set.',
-      {
-        check: (value) => value === '' || formats.isListenAddress(value),
-        expected: 'an address and a port such as "127.0.0.1:8081", or ""',
-        emptyAllowed: true,
-        example: '127.0.0.1:8081',
-      },
+      listenAddress('127.0.0.1:8081'),
     ),
     base_url: text(
       null,
@@ -597,12 +594,7 @@ export const schema = {
     listen: text(
       '',
       'The address on which `GET /metrics` answers, apart from the public listener. Everybody who reaches it can read it. "": none.',
-      {
-        check: (value) => value === '' || formats.isListenAddress(value),
-        expected: 'an address and a port such as "127.0.0.1:9464", or ""',
-        emptyAllowed: true,
-        example: '127.0.0.1:9464',
-      },
+      listenAddress('127.0.0.1:9464'),
     ),
   }),
   events: section('The audit trail of sign-ins and changes, for owners and for the operator.', {
@@ -688,23 +680,17 @@ export const schema = {
         example: ['ABCDE12345.com.example.app'],
       }),
       enroll_url: text(null, 'Where people add a passkey: for /.well-known/passkey-endpoints.', {
-        check: formats.isSecureUrl,
-        expected: 'an https URL',
+        ...secureUrl,
         example: 'https://example.com/account/passkeys/new',
       }),
       manage_url: text(null, 'Where people manage their passkeys: for the same file.', {
-        check: formats.isSecureUrl,
-        expected: 'an https URL',
+        ...secureUrl,
         example: 'https://example.com/account/passkeys',
       }),
       change_password_url: text(
         null,
         'Where /.well-known/change-password sends people. Default with `pages.enabled`: `/account/password`.',
-        {
-          check: formats.isSecureUrl,
-          expected: 'an https URL',
-          example: 'https://example.com/account/password',
-        },
+        { ...secureUrl, example: 'https://example.com/account/password' },
       ),
       allow_rp_id_change: boolean(
         false,
@@ -735,9 +721,8 @@ export const schema = {
           },
         ),
         name: text('', 'What the pages call the service. Empty: as messages do.', {
+          ...nameOnOneLine,
           emptyAllowed: true,
-          check: (name) => name.length <= 60 && !/\p{Cc}/u.test(name),
-          expected: 'a text of at most 60 characters on one line',
           example: 'Acme',
         }),
         logo: text('', 'A file, SVG or PNG of at most 100 kB, shown above every form.', {

@@ -2,9 +2,11 @@
  * Reads every key of the table from the environment, the file or its default. Reports unexpected values and unknown
  * sections, keys and variables. Rules about several keys are in checks.ts.
  */
+
 import { closest, distance } from 'fastest-levenshtein'
-import { type Report, showValue, suggestion, toTomlKey } from './report.ts'
-import { isTable, type KeyRule } from './rules.ts'
+import { isTable } from '../../texts/table.ts'
+import { type ConfigProblem, type Report, showValue, suggestion, toTomlKey } from './report.ts'
+import type { KeyRule } from './rules.ts'
 import { type Keys, type Section, sections, type TableList } from './schema.ts'
 import { type ConfigFile, type Environment, expandVariables, readEnvironment } from './sources.ts'
 import type { SchemaValues } from './values.ts'
@@ -29,6 +31,13 @@ export interface Settings {
   settings: Setting[]
 }
 
+/** A problem of the setting with this key, with its value if somebody set it. */
+export function problemAt(settings: Setting[], at: string, message: string): ConfigProblem {
+  const setting = settings.find(({ section, key }) => `${section}.${key}` === at)
+  const isSet = setting && setting.raw !== null && setting.origin !== 'default'
+  return { key: at, value: isSet ? showValue(setting.rule, setting.raw) : null, message }
+}
+
 const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
 
 /** `access_lifetime` and `Seconds` become `accessLifetimeSeconds`. */
@@ -43,7 +52,7 @@ export function readSettings(file: ConfigFile | null, env: Environment, report: 
   const values: Record<string, unknown> = {}
   for (const [name, section] of Object.entries(sections)) {
     const raw = Object.hasOwn(table, name) ? table[name] : undefined
-    values[name] = section.entries
+    values[propertyOf(name)] = section.entries
       ? readEntries(name, section.entries, raw, reading)
       : section.rows
         ? readTables(name, { keys: section.rows }, raw ?? [], reading)

@@ -2,11 +2,13 @@
  * The sources of values: the file, which is found and parsed here, and the environment. This module knows no keys. It
  * reports problems instead of throwing, and never includes a value in them.
  */
+
 import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
+import { isTable } from '../../texts/table.ts'
 import type { Report } from './report.ts'
-import { isTable, variable } from './rules.ts'
+import { variable } from './rules.ts'
 
 export type Environment = Record<string, string | undefined>
 

@@ -1,7 +1,4 @@
-/**
- * The effective configuration as the rest of the service reads it: checked, with units in the names. The rest of the
- * service reads it checked, with units in the names.
- */
+/** The effective configuration as the rest of the service reads it: checked, with units in the names. */
 import type { OwnTexts } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { SchemaValues } from './values.ts'
@@ -29,11 +26,9 @@ interface Derived {
   }
   /** The picture above every form, as it was read when the service started. */
   pages: Section<'pages'> & { logoFile: LogoFile | null }
-  twoFactor: Section<'two_factor'>
-  testIdentities: Section<'test_identities'>
 }
 
-export type Config = Replaced<Omit<SchemaValues, 'two_factor' | 'test_identities'>, Derived>
+export type Config = Replaced<SchemaValues, Derived>
 
 export interface LogoFile {
   type: 'image/svg+xml' | 'image/png'

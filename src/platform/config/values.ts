@@ -31,5 +31,7 @@ type FixedSectionValues<Entry extends Section> = Values<Entry['keys']> & {
 
 /** The values of the whole table. An absent optional section is null. */
 export type SchemaValues = {
-  [Name in SectionName]: SectionValues<Schema[Name]> | (Schema[Name]['optional'] extends false ? never : null)
+  [Name in SectionName as Camel<Name>]:
+    | SectionValues<Schema[Name]>
+    | (Schema[Name]['optional'] extends false ? never : null)
 }

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs'
 import { parseDatabaseUrl } from '../postgres/address.ts'
 import { isPublicHost } from './formats.ts'
-import { type ConfigProblem, showValue, toToml } from './report.ts'
-import type { Settings } from './settings.ts'
+import { type ConfigProblem, toToml } from './report.ts'
+import { problemAt, type Setting, type Settings } from './settings.ts'
 import type { SchemaValues } from './values.ts'
 
 /** OWASP's floor for Argon2id: KiB of memory, and passes over them. */
@@ -20,16 +20,14 @@ interface WarningOptions {
   dev: boolean
 }
 
+type Warn = (key: string, message: string) => ConfigProblem
+
 /** Looks at a configuration in which nothing is wrong. */
 export function findWarnings(
   { values, settings }: Settings,
   { delivers, dev }: WarningOptions,
 ): ConfigProblem[] {
-  const warn = (key: string, message: string): ConfigProblem => {
-    const setting = settings.find((each) => `${each.section}.${each.key}` === key)
-    const isSet = setting && setting.raw !== null && setting.origin !== 'default'
-    return { key, value: isSet ? showValue(setting.rule, setting.raw) : null, message }
-  }
+  const warn: Warn = (key, message) => problemAt(settings, key, message)
   const warnings = [...storeWarnings(values, warn)]
   const { passphraseFile } = values.backup
   if (passphraseFile !== null && isOpenToOthers(passphraseFile))
@@ -63,11 +61,7 @@ export function findWarnings(
 const OF_THE_EXAMPLE = /(?<![\w-])example\.(?:com|net|org)(?![\w-]|\.\w)/i
 
 /** A key that is named in `found` is not named again. */
-function exampleWarnings(
-  settings: Settings['settings'],
-  warn: (key: string, message: string) => ConfigProblem,
-  found: ConfigProblem[],
-): ConfigProblem[] {
+function exampleWarnings(settings: Setting[], warn: Warn, found: ConfigProblem[]): ConfigProblem[] {
   return settings
     .filter(({ raw, origin }) => origin !== 'default' && OF_THE_EXAMPLE.test(toToml(raw)))
     .map(({ section, key }) => `${section}.${key}`)
@@ -79,11 +73,7 @@ function exampleWarnings(
  * An application in a browser gets its tokens there, and then asks for `GET me`. Under development it may run on this
  * machine.
  */
-function pageWarnings(
-  { pages, server }: SchemaValues,
-  warn: (key: string, message: string) => ConfigProblem,
-  dev: boolean,
-): ConfigProblem[] {
+function pageWarnings({ pages, server }: SchemaValues, warn: Warn, dev: boolean): ConfigProblem[] {
   if (!pages.enabled)
     return pages.applications.length === 0
       ? []
@@ -103,10 +93,7 @@ function pageWarnings(
 const isOpenToOthers = (file: string) =>
   ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0
 
-function storeWarnings(
-  { database, redis }: SchemaValues,
-  warn: (key: string, message: string) => ConfigProblem,
-): ConfigProblem[] {
+function storeWarnings({ database, redis }: SchemaValues, warn: Warn): ConfigProblem[] {
   const warnings: ConfigProblem[] = []
   if (database.url !== null && isPublicHost(hostOfDatabase(database.url)) && !verifiesTls(database.url)) {
     const message =
