@@ -16,12 +16,12 @@ import {
   makeEmptyTables,
   readState,
   requireAlone,
+  setSequences,
   withoutIndexes,
 } from '../platform/postgres/rebuild.ts'
 import {
   copyLaterRows,
   copyLivingRows,
-  copySequences,
   findRelocation,
   type Mark,
   putMark,
@@ -98,10 +98,10 @@ async function copyAndMark(source: CopySession, heldSince: number, options: Move
     let rows = 0
     await withoutIndexes(target, async () => {
       onProgress('copying what signing in needs', 0.1)
-      rows = (await copyLivingRows(source, target)).rows
+      rows = await copyLivingRows(source, target)
       onProgress('making indexes', 0.7)
     })
-    await copySequences(await readSequences(source), target)
+    await setSequences(target, await readSequences(source))
     await finishTables(target, ownMigrations.length, now)
     await putUnfinished(target, { movedTo, movedAt: now })
     signal.throwIfAborted()

@@ -21,6 +21,7 @@ import type { Progress } from '../platform/backup/write.ts'
 import type { Config } from '../platform/config/types.ts'
 import { type CopySession, databaseOf, openServerCopy } from '../platform/postgres/copy.ts'
 import { openEmbeddedCopy } from '../platform/postgres/embedded.ts'
+import { inTransaction } from '../platform/postgres/in-transaction.ts'
 import { readState, requireAlone } from '../platform/postgres/rebuild.ts'
 import { createServerSecret } from '../platform/secret.ts'
 import { ensureSecretFile } from '../platform/secret-file.ts'
@@ -136,8 +137,7 @@ interface Replacement extends Omit<RestoreOptions, 'file'> {
 async function replaceData(target: CopySession, options: Replacement): Promise<Restored> {
   const { manifest, state, file, keys, now, keepSessions, onProgress, signal } = options
   const database = databaseOf(target)
-  await target.query('begin')
-  try {
+  return inTransaction(target.query, async () => {
     await target.query(`set local lock_timeout = '10s'`)
     const knowledge = state.isOwnVersion
       ? await readLaterKnowledge(
@@ -177,7 +177,6 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
       now,
     )
     signal.throwIfAborted()
-    await target.query('commit')
     return {
       ...cleansed,
       backupMadeAt: manifest.created_at,
@@ -189,10 +188,7 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
       sealedAnew: sealed.reduce((sum, { sealedAnew }) => sum + sealedAnew, 0),
       lost: sealed.filter(({ lost }) => lost > 0).map(({ name, lost }) => ({ name, lost })),
     }
-  } catch (error) {
-    await target.query('rollback').catch(() => {})
-    throw error
-  }
+  })
 }
 
 /**

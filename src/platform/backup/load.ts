@@ -8,7 +8,7 @@ import {
   finishTables,
   gatherStatistics,
   makeEmptyTables,
-  setSequence,
+  setSequences,
   withoutIndexes,
 } from '../postgres/rebuild.ts'
 import type { BackupKey } from './keys.ts'
@@ -79,7 +79,7 @@ export async function loadBackup(
     const found = await countRows(target, name)
     if (found !== rows) throw new BackupRefused(`gave ${found} rows of ${name}, not ${rows}`)
   }
-  for (const sequence of manifest.sequences) await setSequence(target, sequence)
+  await setSequences(target, manifest.sequences)
   await finishTables(target, migrations, now)
   await gatherStatistics(target)
 }

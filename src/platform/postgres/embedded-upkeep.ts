@@ -4,6 +4,7 @@
  * One piece of work at a time, since nothing else can run meanwhile and nothing can be interrupted.
  */
 import type { UpkeepCounters } from './embedded-counters.ts'
+import { inTransaction } from './in-transaction.ts'
 
 export interface UpkeepOptions {
   /** Freeze what holds a number that is older, in transactions. Nothing may become older than two billion. */
@@ -220,17 +221,11 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
   }
 
   /** It runs in a transaction, so that the setting ends with it even if the work fails. */
-  async function analyze(query: UpkeepQuery, relation: string): Promise<void> {
-    await query('begin')
-    try {
+  const analyze = (query: UpkeepQuery, relation: string) =>
+    inTransaction(query, async () => {
       await query(`set local default_statistics_target = ${STATISTICS_TARGET}`)
       await query(`analyze ${relation}`)
-      await query('commit')
-    } catch (error) {
-      await query('rollback').catch(() => {})
-      throw error
-    }
-  }
+    })
 
   async function isCheckpointDue(query: UpkeepQuery): Promise<boolean> {
     if (isPaused('checkpoint null')) return false

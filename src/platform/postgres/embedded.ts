@@ -49,6 +49,7 @@ import {
   databaseCode,
   isUnavailable,
 } from './failure.ts'
+import { inTransaction } from './in-transaction.ts'
 import { removeExpiredSnapshot } from './kept-snapshot.ts'
 
 export interface EmbeddedOptions {
@@ -417,7 +418,7 @@ async function keepOpen(
       const mustWait = inTurn.waiting() > 0 || life?.flushes.isAwaited() || releasedUntilMs !== null
       return life === null || mustWait || !isReader(text) ? null : execute(life, text, values).rows
     },
-    transaction: (work) => answer(() => inTransaction(run, work)),
+    transaction: (work) => answer(() => inTransaction(run, () => work(run))),
     session: (work) => inTurn(() => work(runAndFlush)),
     ping: async () => {
       const state = await answer(() => query(`select current_setting('transaction_read_only') as state`), {
@@ -448,18 +449,6 @@ async function keepOpen(
 export function endProcess(message: string): void {
   process.stderr.write(`poterne failed: ${message}\n`)
   process.exit(1)
-}
-
-async function inTransaction<T>(run: RunEmbedded, work: (run: RunEmbedded) => Promise<T>): Promise<T> {
-  await run('begin', [])
-  try {
-    const result = await work(run)
-    await run('commit', [])
-    return result
-  } catch (error) {
-    await run('rollback', []).catch(() => {})
-    throw error
-  }
 }
 
 /**

@@ -203,7 +203,7 @@ const isConcurrent = (database: Database, { concurrent }: Migration) =>
   concurrent && database.kind === 'postgres'
 
 /** The table of applied migrations, with the column that the first versions did not have. */
-async function makeOwnTable(transaction: Executor): Promise<void> {
+export async function makeOwnTable(transaction: Executor): Promise<void> {
   // Replicas read it whenever somebody asks whether they are ready, so it is not locked without need.
   if ((await transaction.first(hasOldestVersion, {}))!.found) return
   await transaction.all(createTable, {})
@@ -232,13 +232,7 @@ async function applyTogether(
       const ordinary = ordinaryAtFirst(database, pendingAfter(done, migrations))
       const together = isInUse ? ordinary.slice(0, 1) : ordinary
       if (isInUse) await endVacuums(transaction, together)
-      for (const migration of together) {
-        for (const text of migration.statements) {
-          const own = migration.concurrent ? withoutConcurrently(text) : text
-          await transaction.all({ text: own, params: [] }, {})
-        }
-        await transaction.all(noteApplied, { ...migration, now })
-      }
+      await applyWithin(transaction, together, now)
       if (database.kind === 'embedded') await makeLogged(transaction)
       return together.map(({ name }) => name)
     },
@@ -246,7 +240,22 @@ async function applyTogether(
   )
 }
 
-async function makeLogged(transaction: Executor): Promise<void> {
+/** An index that is made concurrently elsewhere is made like any other. */
+export async function applyWithin(
+  transaction: Executor,
+  migrations: readonly Migration[],
+  now: Date,
+): Promise<void> {
+  for (const migration of migrations) {
+    for (const text of migration.statements) {
+      const own = migration.concurrent ? text.replace(/\bindex\s+concurrently\b/gi, 'index') : text
+      await transaction.all({ text: own, params: [] }, {})
+    }
+    await transaction.all(noteApplied, { ...migration, now })
+  }
+}
+
+export async function makeLogged(transaction: Executor): Promise<void> {
   for (const { name } of await transaction.all(findUnlogged, {}))
     await transaction.all({ text: `alter table "${name}" set logged`, params: [] }, {})
 }
@@ -287,7 +296,3 @@ async function applyConcurrently(
 const createdIndex = (text: string): string | null =>
   /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i.exec(text)?.[1] ??
   null
-
-/** The same index, made in a transaction. */
-export const withoutConcurrently = (text: string): string =>
-  text.replace(/\bindex\s+concurrently\b/gi, 'index')

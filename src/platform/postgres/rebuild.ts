@@ -3,8 +3,8 @@
  * commits, whatever was there before stays as it was.
  */
 import { BackupRefused } from '../backup/refused.ts'
-import type { CopySession } from './copy.ts'
-import { type Migration, ownMigrations, withoutConcurrently } from './migrate.ts'
+import { type CopySession, databaseOf } from './copy.ts'
+import { applyWithin, makeLogged, makeOwnTable, ownMigrations } from './migrate.ts'
 
 const MIGRATIONS = 'poterne_migrations'
 
@@ -26,12 +26,9 @@ export async function makeEmptyTables(session: CopySession, count: number, now: 
     await session.query(`drop table if exists "${name}" cascade`)
   for (const name of madeByMigrations('function'))
     await session.query(`drop function if exists "${name}" cascade`)
-  await session.query(
-    `create table "${MIGRATIONS}" (
-       number integer primary key, name text not null, hash text not null, applied_at timestamptz not null,
-       oldest_version text)`,
-  )
-  await applyWithin(session, ownMigrations.slice(0, count), now)
+  const database = databaseOf(session)
+  await makeOwnTable(database)
+  await applyWithin(database, ownMigrations.slice(0, count), now)
   await session.query(`select set_config('poterne.keeps_events', 'off', true)`)
   // Some migrations add the rows that a new database begins with.
   const names = (await listTables(session)).filter((name) => name !== MIGRATIONS)
@@ -40,29 +37,14 @@ export async function makeEmptyTables(session: CopySession, count: number, now: 
 
 /** It skips the first `count`. Without statistics plans are slow: see `gatherStatistics`. */
 export async function finishTables(session: CopySession, count: number, now: Date): Promise<void> {
-  await applyWithin(session, ownMigrations.slice(count), now)
+  const database = databaseOf(session)
+  await applyWithin(database, ownMigrations.slice(count), now)
   await session.query(`select set_config('poterne.keeps_events', 'on', true)`)
-  if (session.kind === 'embedded') {
-    for (const { name } of await session.query<{ name: string }>(
-      `select relname as name from pg_class where relpersistence = 'u' and relkind = 'r'`,
-    ))
-      await session.query(`alter table "${name}" set logged`)
-  }
+  if (session.kind === 'embedded') await makeLogged(database)
 }
 
 export async function gatherStatistics(session: CopySession): Promise<void> {
   for (const name of await listTables(session)) await session.query(`analyze "${name}"`)
-}
-
-async function applyWithin(session: CopySession, migrations: readonly Migration[], now: Date): Promise<void> {
-  for (const { statements, number, name, hash, oldestVersion } of migrations) {
-    for (const text of statements) await session.query(withoutConcurrently(text))
-    await session.query(
-      `insert into ${MIGRATIONS} (number, name, hash, oldest_version, applied_at)
-       values ($1::int, $2::text, $3::text, $4::text, $5::timestamptz)`,
-      [number, name, hash, oldestVersion, now],
-    )
-  }
 }
 
 const listTables = async (session: CopySession): Promise<string[]> =>
@@ -120,21 +102,13 @@ export async function withoutIndexes(session: CopySession, work: () => Promise<v
 }
 
 /** The numbering of rows goes on where it was. */
-export async function setSequence(
+export async function setSequences(
   session: CopySession,
-  {
-    table,
-    column,
-    last_value,
-    is_called,
-  }: { table: string; column: string; last_value: number; is_called: boolean },
+  sequences: { table: string; column: string; last_value: number; is_called: boolean }[],
 ): Promise<void> {
-  await session.query(`select setval(pg_get_serial_sequence($1::text, $2::text), $3::bigint, $4::boolean)`, [
-    table,
-    column,
-    last_value,
-    is_called,
-  ])
+  const set = `select setval(pg_get_serial_sequence($1::text, $2::text), $3::bigint, $4::boolean)`
+  for (const { table, column, last_value, is_called } of sequences)
+    await session.query(set, [table, column, last_value, is_called])
 }
 
 export async function countRows(session: CopySession, table: string, where = 'true'): Promise<number> {

@@ -4,10 +4,10 @@
  */
 import { sql } from 'drizzle-orm'
 import { BackupRefused } from '../backup/refused.ts'
-import { type CopySession, openServerCopy } from './copy.ts'
+import { type CopySession, databaseOf, openServerCopy } from './copy.ts'
 import type { Database } from './database.ts'
 import { databaseCode } from './failure.ts'
-import { countRows, setSequence } from './rebuild.ts'
+import { countRows } from './rebuild.ts'
 import { relocations } from './schema.ts'
 import { defineStatement, pick, rowOf } from './statement.ts'
 import { type CopiedTable, copiedTables, targetOf } from './tables.ts'
@@ -31,30 +31,19 @@ const laterRows: Record<string, string> = {
 
 const findMark = defineStatement({
   name: 'relocations.find',
-  params: {},
+  params: { id: 'int' },
   row: pick(rowOf(relocations), 'movedTo', 'movedAt'),
-  sql: () => sql`select moved_to, moved_at from ${relocations} where id = ${sql.raw(String(MOVED_AWAY))}`,
+  sql: (p) => sql`select moved_to, moved_at from ${relocations} where id = ${p.id}`,
 })
 
-/** It returns null where the data is here. */
-export async function findRelocation(database: Database): Promise<Mark | null> {
+/** It returns null where the data is here. To be called outside a transaction, which a missing table would end. */
+export async function findRelocation(database: Database, id = MOVED_AWAY): Promise<Mark | null> {
   try {
-    return await database.first(findMark, {})
+    return await database.first(findMark, { id })
   } catch (error) {
     if (databaseCode(error) === NO_TABLE) return null
     throw error
   }
-}
-
-async function readRow(session: CopySession, id: number): Promise<Mark | null> {
-  const [found] = await session.query<{ exists: boolean }>(
-    `select to_regclass('relocations') is not null as "exists"`,
-  )
-  if (!found!.exists) return null
-  const [row] = await session.query<Mark>(
-    `select moved_to as "movedTo", moved_at as "movedAt" from relocations where id = ${id}`,
-  )
-  return row ?? null
 }
 
 async function putRow(session: CopySession, id: number, { movedTo, movedAt }: Mark): Promise<void> {
@@ -67,8 +56,8 @@ async function putRow(session: CopySession, id: number, { movedTo, movedAt }: Ma
 const removeRow = (session: CopySession, id: number) =>
   session.query('delete from relocations where id = $1::int', [id])
 
-export const readMark = (session: CopySession) => readRow(session, MOVED_AWAY)
-export const readUnfinished = (session: CopySession) => readRow(session, UNFINISHED)
+export const readMark = (session: CopySession) => findRelocation(databaseOf(session))
+export const readUnfinished = (session: CopySession) => findRelocation(databaseOf(session), UNFINISHED)
 export const putUnfinished = (session: CopySession, mark: Mark) => putRow(session, UNFINISHED, mark)
 export const removeUnfinished = (session: CopySession) => removeRow(session, UNFINISHED)
 export const removeMark = (session: CopySession) => removeRow(session, MOVED_AWAY)
@@ -136,16 +125,10 @@ async function databaseName(session: CopySession): Promise<string> {
   return row!.name
 }
 
-interface CopiedCount {
-  rows: number
-  tables: number
-}
-
-/** Everything that signing in needs, with the numbering of all rows; both sides are counted. Throws BackupRefused. */
-export async function copyLivingRows(source: CopySession, target: CopySession): Promise<CopiedCount> {
+/** Copies everything that signing in needs, and returns the number of rows; both sides are counted. Throws BackupRefused. */
+export async function copyLivingRows(source: CopySession, target: CopySession): Promise<number> {
   let rows = 0
-  const tables = copiedTables()
-  for (const table of tables) {
+  for (const table of copiedTables()) {
     const where = laterRows[table.name] === undefined ? 'true' : `not (${laterRows[table.name]})`
     // Marks are about one database.
     if (table.name === 'relocations' || where === 'not (true)') continue
@@ -154,14 +137,7 @@ export async function copyLivingRows(source: CopySession, target: CopySession): 
     if (there !== here) throw new BackupRefused(`of ${here} rows has ${there}`, `the copy of ${table.name}`)
     rows += there
   }
-  return { rows, tables: tables.length }
-}
-
-export async function copySequences(
-  sequences: Parameters<typeof setSequence>[1][],
-  target: CopySession,
-): Promise<void> {
-  for (const sequence of sequences) await setSequence(target, sequence)
+  return rows
 }
 
 /** The rows that may come later, also where some came already; the new database may be in use. */

@@ -4,7 +4,8 @@ import { StoreUnreachable } from '../store-unreachable.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseReadOnly, databaseCode } from './failure.ts'
-import { type Connection, createPool, whilePlansAreStale } from './pool.ts'
+import { inTransaction } from './in-transaction.ts'
+import { createPool, whilePlansAreStale } from './pool.ts'
 import { MIXED, mixesSessions } from './pooler.ts'
 
 interface ServerOptions {
@@ -91,7 +92,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
     transaction: (work, options) =>
       pool.use(
         (connection) =>
-          whilePlansAreStale(() => inTransaction(connection, () => work(createExecutor(connection.run)))),
+          whilePlansAreStale(() => inTransaction(connection.run, () => work(createExecutor(connection.run)))),
         options,
       ),
     session: (work) =>
@@ -124,18 +125,5 @@ export async function connectServer(options: ServerOptions): Promise<Database> {
   } catch (error) {
     await database.close()
     throw new StoreUnreachable('database.url', error)
-  }
-}
-
-async function inTransaction<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
-  await connection.run('begin', [])
-  try {
-    const result = await work()
-    await connection.run('commit', [])
-    return result
-  } catch (error) {
-    // A connection that is gone refuses this, but its transaction was rolled back when it ended.
-    await connection.run('rollback', []).catch(() => {})
-    throw error
   }
 }
