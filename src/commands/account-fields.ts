@@ -1,20 +1,10 @@
 /** The fields of an account that commands set, and the account as they print it. */
 import type { Command } from 'commander'
+import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printRecord } from './print.ts'
 import type { Options } from './service-call.ts'
-
-export type ShownAccount = Record<string, unknown> & {
-  uuid: string
-  email: string | null
-  phone: string | null
-  account_confirmed: boolean
-  locked_at: string | null
-  role_id: number
-  role: string
-  created_at: string
-}
 
 export interface AccountFieldOptions {
   role?: string
@@ -107,7 +97,7 @@ function readObject(option: string, text: string, example: string): object {
   throw new CommandFailure(2, `${option} must be a JSON object, such as ${example}`)
 }
 
-export function printAccount(account: ShownAccount, { json }: Options): void {
+export function printAccount(account: ListedAccount, { json }: Options): void {
   if (json) printJson(account)
   else printRecord(account)
 }

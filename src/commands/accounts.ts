@@ -1,5 +1,6 @@
 /** `poterne accounts …`: find, show, create, change, lock, unlock and erase accounts, and let people back in. */
 import { Command } from 'commander'
+import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
 import {
   type AccountFieldOptions,
   addCarriedOptions,
@@ -8,7 +9,6 @@ import {
   carriedOf,
   fieldsOf,
   printAccount,
-  type ShownAccount,
 } from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
@@ -90,7 +90,7 @@ async function list(query: string | undefined, options: SearchOptions): Promise<
   const isFiltered = Object.values(wanted).some((value) => value !== undefined)
   const table = {
     header: ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'STATE', 'CREATED'],
-    cells: (account: ShownAccount) => [
+    cells: (account: ListedAccount) => [
       account.uuid,
       account.email,
       account.phone,
@@ -103,13 +103,13 @@ async function list(query: string | undefined, options: SearchOptions): Promise<
   return printList(options, 'accounts', table, wanted)
 }
 
-const stateOf = ({ locked_at, account_confirmed }: ShownAccount) =>
+const stateOf = ({ locked_at, account_confirmed }: ListedAccount) =>
   locked_at !== null ? 'locked' : account_confirmed ? 'confirmed' : 'unconfirmed'
 
 async function show(name: string, options: Options): Promise<void> {
   const account = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
-    return (await call<{ account: ShownAccount }>('GET', `accounts/${uuid}`)).account
+    return (await call<{ account: ListedAccount }>('GET', `accounts/${uuid}`)).account
   })
   printAccount(account, options)
 }
@@ -119,11 +119,11 @@ async function change(
   name: string,
   patch: Record<string, unknown>,
   options: Options,
-  state: (account: ShownAccount) => string,
+  state: (account: ListedAccount) => string,
 ): Promise<void> {
   const account = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
-    return (await call<{ account: ShownAccount }>('PATCH', `accounts/${uuid}`, patch)).account
+    return (await call<{ account: ListedAccount }>('PATCH', `accounts/${uuid}`, patch)).account
   })
   printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${state(account)}`)
 }

@@ -1,5 +1,6 @@
 /** `poterne admins …`: who may sign in on the page of administration. */
 import { Command } from 'commander'
+import type { AdministratorRecord } from '../domain/administration/administrators/routes.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import {
@@ -14,15 +15,6 @@ import {
   printList,
   uuidOf,
 } from './service-call.ts'
-
-interface Administrator {
-  uuid: string
-  email: string | null
-  phone: string | null
-  role: string
-  created_at: string
-  last_signed_in_at: string | null
-}
 
 interface Revoked {
   revoked_tokens?: number
@@ -52,7 +44,7 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
   const answer = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     const body = { account: uuid, role }
-    return call<{ administrator: Administrator } & Revoked>('POST', 'administrators', body)
+    return call<{ administrator: AdministratorRecord } & Revoked>('POST', 'administrators', body)
   })
   const { administrator } = answer
   if (options.json) return printJson(administrator)
@@ -61,7 +53,7 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
 }
 
 const list = (options: ListOptions) =>
-  printList<Administrator>(options, 'administrators', {
+  printList<AdministratorRecord>(options, 'administrators', {
     header: ['UUID', 'E-MAIL', 'PHONE', 'ROLE', 'SINCE', 'LAST SIGN-IN'],
     cells: ({ uuid, email, phone, role, created_at, last_signed_in_at }) => [
       uuid,
@@ -94,5 +86,5 @@ function printRevoked({ revoked_tokens: tokens }: Revoked): void {
   process.stdout.write(`${were}: poterne events list --type token.revoked\n`)
 }
 
-const nameOf = ({ uuid, email, phone }: Pick<Administrator, 'uuid' | 'email' | 'phone'>) =>
+const nameOf = ({ uuid, email, phone }: Pick<AdministratorRecord, 'uuid' | 'email' | 'phone'>) =>
   email ?? phone ?? uuid

@@ -24,6 +24,7 @@ import { checks } from '../domain/operations/doctor/checks.ts'
 import { examine } from '../domain/operations/doctor/examine.ts'
 import { explainFailure } from '../domain/operations/doctor/explain.ts'
 import { NO_REDIS } from '../domain/operations/doctor/redis-checks.ts'
+import type { ArrivalRecord } from '../domain/operations/doctor/routes.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { LoadedConfig } from '../platform/config/load.ts'
 import { describeProblem } from '../platform/config/report.ts'
@@ -160,19 +161,12 @@ function serviceBy(call: Call): RunningService {
   return {
     startProbe: async () => (await call<{ mark: string }>('POST', 'doctor/probes')).mark,
     async readProbe(mark) {
-      const { arrival } = await call<{ arrival: Arrival | null }>('GET', `doctor/probes/${mark}`)
+      const { arrival } = await call<{ arrival: ArrivalRecord | null }>('GET', `doctor/probes/${mark}`)
       if (arrival === null) return null
       const { peer, forwarded_for: forwardedFor, address, is_trusted: isTrusted } = arrival
       return { peer, forwardedFor, address, isTrusted }
     },
   }
-}
-
-interface Arrival {
-  peer: string | null
-  forwarded_for: string | null
-  address: string
-  is_trusted: boolean
 }
 
 /** `9.9.9.9`, `127.0.0.1:5353`, `[::1]:53`. This machine's own servers answer if none is given. */

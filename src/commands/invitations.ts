@@ -1,5 +1,6 @@
 /** `poterne invitations …`: for people who are not known by name. */
 import { Command } from 'commander'
+import type { InvitationRecord } from '../domain/administration/invitations/routes.ts'
 import { parseDuration } from '../platform/duration.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { CommandFailure } from './failure.ts'
@@ -13,18 +14,6 @@ import {
   type Options,
   printList,
 } from './service-call.ts'
-
-interface Invitation {
-  id: string
-  role: string | null
-  groups: string[]
-  domain: string | null
-  uses: number
-  used: number
-  note: string | null
-  expires_at: string
-  revoked_at: string | null
-}
 
 interface CreateOptions extends Options {
   role?: string
@@ -77,7 +66,11 @@ async function create({
     ...(note !== undefined && { note }),
   }
   const { status: _, ...created } = await callService(options, (call) =>
-    call<Invitation & { code: string; link: string | null; status: number }>('POST', 'invitations', body),
+    call<InvitationRecord & { code: string; link: string | null; status: number }>(
+      'POST',
+      'invitations',
+      body,
+    ),
   )
   if (options.json) return printJson(created)
   process.stdout.write(`${[created.code, created.link].filter((line) => line !== null).join('\n')}\n`)
@@ -93,7 +86,7 @@ function numberOf(option: string, value: number | null, typed: string): number {
 }
 
 const list = (options: ListOptions) =>
-  printList<Invitation>(options, 'invitations', {
+  printList<InvitationRecord>(options, 'invitations', {
     header: ['ID', 'USED', 'ROLE', 'GROUPS', 'DOMAIN', 'EXPIRES', 'NOTE'],
     cells: ({ id, used, uses, role, groups, domain, expires_at, revoked_at, note }) => [
       id,

@@ -1,5 +1,6 @@
 /** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
+import type { SigningKeyRecord } from '../domain/administration/signing-keys/routes.ts'
 import { CommandFailure } from './failure.ts'
 import { printResult } from './print.ts'
 import {
@@ -32,28 +33,23 @@ export function keysCommand(): Command {
   return command
 }
 
-interface Key {
-  kid: string
-  state: string
-  signs_from: string
-  published_until: string | null
-}
-
 const list = (options: ListOptions) =>
-  printList<Key>(options, 'keys', {
+  printList<SigningKeyRecord>(options, 'keys', {
     header: ['KEY', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
     cells: ({ kid, state, signs_from, published_until }) => [kid, state, signs_from, published_until],
     empty: 'No key yet: the service makes the first one when it starts.',
   })
 
 async function rotate({ now = false, ...options }: Options & { now?: boolean }): Promise<void> {
-  const { key } = await callService(options, (call) => call<{ key: Key }>('POST', 'keys/rotate', { now }))
+  const { key } = await callService(options, (call) =>
+    call<{ key: SigningKeyRecord }>('POST', 'keys/rotate', { now }),
+  )
   printResult(options, key, `${key.kid} signs from ${key.signs_from}`)
 }
 
 async function revoke(kid: string, options: Options): Promise<void> {
   const { revoked, successor } = await callService(options, (call) =>
-    call<{ revoked: boolean; successor: Key | null }>('POST', 'keys/revoke', { kid }),
+    call<{ revoked: boolean; successor: SigningKeyRecord | null }>('POST', 'keys/revoke', { kid }),
   )
   if (!revoked) {
     throw new CommandFailure(1, `there is no key ${kid}: \`poterne keys list\` prints their names`)

@@ -1,6 +1,9 @@
 /** `poterne accounts create | invite | access-code | remove-two-factor | undo-contact`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
-import type { AccountDetails } from '../domain/administration/directory/administered-account-schema.ts'
+import type {
+  AccountDetails,
+  ListedAccount,
+} from '../domain/administration/directory/administered-account-schema.ts'
 import {
   type AccountFieldOptions,
   addFieldOptions,
@@ -9,7 +12,6 @@ import {
   carriedOf,
   fieldsOf,
   printAccount,
-  type ShownAccount,
 } from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
@@ -72,7 +74,7 @@ async function create({ email, phone, verified, invite: invites, ...options }: C
     ...groups,
   }
   const { account } = await callService(options, (call) =>
-    call<{ account: ShownAccount }>('POST', 'accounts', body),
+    call<{ account: ListedAccount }>('POST', 'accounts', body),
   )
   printAccount(account, options)
 }

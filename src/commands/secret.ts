@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import { withService } from '../compose.ts'
+import type { SecretStatusRecord } from '../domain/credentials/secrets/routes.ts'
 import type { Config } from '../platform/config/types.ts'
 import { prepareDataDirectory } from '../platform/data-directory.ts'
 import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
@@ -67,23 +68,9 @@ async function rotate({ json, ...options }: CommandOptions & CommonOptions): Pro
   )
 }
 
-interface Status {
-  current: string
-  previous: {
-    id: string
-    accepted_everywhere: boolean
-    was_current: boolean
-    current_elsewhere: boolean
-    rows: Record<string, number>
-    sessions: number
-    removable_at: string | null
-  }[]
-  lost_rows: number
-}
-
 async function status({ json, ...options }: ServiceCallOptions & { json?: boolean }): Promise<void> {
   const { status: _, ...read } = await callService(options, (call) =>
-    call<Status & { status: number }>('GET', 'secret'),
+    call<SecretStatusRecord>('GET', 'secret'),
   )
   if (json) return printJson(read)
   process.stdout.write(`${read.current}  seals and signs\n`)
@@ -100,7 +87,7 @@ function describe({
   rows,
   sessions,
   removable_at,
-}: Status['previous'][number]) {
+}: SecretStatusRecord['previous'][number]) {
   if (!was_current)
     return accepted_everywhere
       ? 'accepted by every replica and used by none yet: it may become server.secret'

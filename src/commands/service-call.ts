@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
+import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
 import { isUuid } from '../domain/foundation/identifiers/uuid.ts'
 import {
   answers,
@@ -207,17 +208,9 @@ export const oneOf = (option: string, values: readonly string[]) => (text: strin
 export const listed = (values: readonly string[]): string =>
   `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
 
-interface NamedAccount {
-  uuid: string
-  email: string | null
-  phone: string | null
-  email_verified_at: string | null
-  phone_verified_at: string | null
-}
-
 /** The account of an e-mail address, a phone number in any spelling, or a uuid. */
-export async function findAccount(call: Call, name: string): Promise<NamedAccount> {
-  const items = (await listAll<NamedAccount>(call, 'accounts', { query: name }, 20)).filter((account) =>
+export async function findAccount(call: Call, name: string): Promise<ListedAccount> {
+  const items = (await listAll<ListedAccount>(call, 'accounts', { query: name }, 20)).filter((account) =>
     isNamed(account, name),
   )
   const verified = items.filter((account) => account.email_verified_at ?? account.phone_verified_at)
@@ -237,7 +230,7 @@ export async function uuidOf(call: Call, name: string): Promise<string> {
 }
 
 /** An account whose name only begins so is another one. A phone number has many spellings, which end alike. */
-function isNamed({ uuid, email, phone }: NamedAccount, name: string): boolean {
+function isNamed({ uuid, email, phone }: ListedAccount, name: string): boolean {
   if (name.includes('@')) return email?.toLowerCase() === name.trim().toLowerCase()
   const digits = name.replace(/\D/g, '').replace(/^0+/, '')
   return uuid === name.toLowerCase() || (digits.length > 5 && phone?.endsWith(digits) === true)

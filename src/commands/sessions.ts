@@ -1,5 +1,6 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
+import type { AccountSessionRecord } from '../domain/administration/directory/routes.ts'
 import { printResult } from './print.ts'
 import {
   addServiceCommand,
@@ -13,14 +14,6 @@ import {
   printList,
   uuidOf,
 } from './service-call.ts'
-
-interface Session {
-  id: string
-  device_name: string | null
-  device_os: string | null
-  ip: string | null
-  last_used_at: string
-}
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')
@@ -36,7 +29,7 @@ export function sessionsCommand(): Command {
 }
 
 const list = (name: string, options: ListOptions) =>
-  printList<Session>(options, async (call) => `accounts/${await uuidOf(call, name)}/sessions`, {
+  printList<AccountSessionRecord>(options, async (call) => `accounts/${await uuidOf(call, name)}/sessions`, {
     header: ['ID', 'DEVICE', 'ADDRESS', 'LAST USED'],
     cells: ({ id, device_name, device_os, ip, last_used_at }) => [
       id,

@@ -1,6 +1,7 @@
 /** `poterne tokens …`: what scripts and back ends sign in to administration with. */
 import { Command } from 'commander'
 import { scopes } from '../domain/administration/access/access.ts'
+import type { TokenRecord } from '../domain/administration/api-tokens/routes.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
 import {
@@ -13,16 +14,6 @@ import {
   oneOf,
   printList,
 } from './service-call.ts'
-
-interface Token {
-  id: string
-  name: string
-  scopes: string[]
-  addresses: string[]
-  expires_at: string
-  last_used_at: string | null
-  created_by: { type: string; name: string | null }
-}
 
 interface CreateOptions extends Options {
   name?: string
@@ -65,7 +56,7 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
     ...(address !== undefined && { addresses: address }),
   }
   const { status: _, ...created } = await callService(options, (call) =>
-    call<Token & { token: string; status: number }>('POST', 'tokens', body),
+    call<TokenRecord & { token: string; status: number }>('POST', 'tokens', body),
   )
   if (options.json) return printJson(created)
   process.stdout.write(`${created.token}\n`)
@@ -73,7 +64,7 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
 }
 
 const list = (options: ListOptions) =>
-  printList<Token>(options, 'tokens', {
+  printList<TokenRecord>(options, 'tokens', {
     header: ['ID', 'NAME', 'SCOPES', 'FROM', 'EXPIRES', 'LAST USE', 'MADE BY'],
     cells: ({ id, name, scopes, addresses, expires_at, last_used_at, created_by }) => [
       id,

@@ -28,6 +28,8 @@ const administrator = namedObject(
   'An account that may sign in on the page of administration.',
 )
 
+export type AdministratorRecord = typeof administrator.static
+
 const administratorRecord = ({ uuid, email, phone, role, createdAt, lastSignedInAt }: Administrator) => ({
   uuid,
   email,

@@ -37,6 +37,8 @@ const token = component(
   t.Object(fields, { description: 'A token of administration, without itself.' }),
 )
 
+export type TokenRecord = typeof token.static
+
 const createdAnswer = namedObject(
   'TokenCreated',
   {

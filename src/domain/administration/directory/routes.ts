@@ -29,6 +29,8 @@ const session = namedObject(
   },
   'A signed-in device of an account.',
 )
+export type AccountSessionRecord = typeof session.static
+
 export function createDirectoryRoutes(
   httpBase: HttpBase,
   accounts: Directory,

@@ -41,6 +41,8 @@ const invitation = component(
   t.Object(fields, { description: 'An invitation, without its code.' }),
 )
 
+export type InvitationRecord = typeof invitation.static
+
 const createdAnswer = namedObject(
   'InvitationCreated',
   {

@@ -25,6 +25,8 @@ const key = namedObject(
   'A key that signs access tokens.',
 )
 
+export type SigningKeyRecord = typeof key.static
+
 /** The record of a revocation that made no key. */
 const NO_SUCCESSOR = 'no successor'
 const UNKNOWN = 'no such key'

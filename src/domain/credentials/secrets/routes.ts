@@ -11,7 +11,7 @@ const rows = t.Object({
   authenticator_apps: integer(),
   lasting_keys: integer(),
 })
-const previous = t.Object({
+const previousSecret = t.Object({
   id: t.String(),
   accepted_everywhere: t.Boolean(),
   was_current: t.Boolean(),
@@ -20,6 +20,17 @@ const previous = t.Object({
   sessions: integer(),
   removable_at: nullable(timeField()),
 })
+const secretStatus = namedObject(
+  'SecretStatus',
+  {
+    status: t.Literal(200),
+    current: t.String({ description: 'The id of the secret that seals and signs' }),
+    previous: t.Array(previousSecret),
+    lost_rows: integer({ description: 'Sealed rows that open under no accepted secret' }),
+  },
+  'What the server secrets are still needed for.',
+)
+export type SecretStatusRecord = typeof secretStatus.static
 
 export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 'status'>) {
   return new Elysia({ name: 'secrets', prefix: '/admin/v1' }).use(httpBase).get(
@@ -42,19 +53,7 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
       }
     },
     {
-      response: {
-        200: namedObject(
-          'SecretStatus',
-          {
-            status: t.Literal(200),
-            current: t.String({ description: 'The id of the secret that seals and signs' }),
-            previous: t.Array(previous),
-            lost_rows: integer({ description: 'Sealed rows that open under no accepted secret' }),
-          },
-          'What the server secrets are still needed for.',
-        ),
-        ...errorResponses(),
-      },
+      response: { 200: secretStatus, ...errorResponses() },
       detail: {
         tags: ['Administration'],
         operationId: 'showSecretStatus',

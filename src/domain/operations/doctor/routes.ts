@@ -18,6 +18,7 @@ const arrival = t.Object({
   address: t.String(),
   is_trusted: t.Boolean(),
 })
+export type ArrivalRecord = typeof arrival.static
 
 export function createDoctorRoutes(httpBase: HttpBase, doctor: DoctorService) {
   return new Elysia({ name: 'doctor', prefix: '/admin/v1' })
