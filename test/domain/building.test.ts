@@ -20,13 +20,14 @@ function counting(database: Database): { database: Database; count: () => number
       calls++
       return call(...args)
     }
-  const { all, first, transaction, ping } = database
+  const { all, first, run, transaction, ping } = database
   return {
     count: () => calls,
     database: {
       ...database,
       all: counted(all) as Database['all'],
       first: counted(first) as Database['first'],
+      run: counted(run) as Database['run'],
       transaction: counted(transaction) as Database['transaction'],
       ping: counted(ping),
     },

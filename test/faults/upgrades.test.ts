@@ -49,6 +49,7 @@ function cutAt(database: Database, cut: number): Database {
       return executor.all(query, values)
     },
     first: (query, values) => executor.first(query, values),
+    run: (query, values) => executor.run(query, values),
   })
   return {
     ...database,

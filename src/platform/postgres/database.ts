@@ -31,7 +31,18 @@ export interface Executor {
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>
   /** The first row, or null. */
   first<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | null>
+  /** Runs a statement whose rows nobody wants. */
+  run<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<void>
 }
+
+/** The executor whose statements all go through this `all`. */
+export const executorBy = (all: Executor['all']): Executor => ({
+  all,
+  first: async (query, params) => (await all(query, params))[0] ?? null,
+  run: async (query, params) => {
+    await all(query, params)
+  },
+})
 
 /** Called with the parameters of a statement that inserts into a table, once they are committed. */
 type InsertListener = (params: Record<string, unknown>) => void
@@ -82,7 +93,7 @@ export type RunStatement = (
 ) => Promise<Record<string, unknown>[]>
 
 export function createExecutor(run: RunStatement): Executor {
-  const all = async <Params extends object, Row>(query: Statement<Params, Row>, values: Params) => {
+  return executorBy(async <Params extends object, Row>(query: Statement<Params, Row>, values: Params) => {
     try {
       return (await run(
         query.text,
@@ -93,8 +104,7 @@ export function createExecutor(run: RunStatement): Executor {
       noteFailedStatement(error, query)
       throw error
     }
-  }
-  return { all, first: async (query, values) => (await all(query, values))[0] ?? null }
+  })
 }
 
 /** Adds `onInsert` to a driver. A statement of its own announces its rows when it returns, a transaction when it commits. */
@@ -108,30 +118,21 @@ export function announceInserts(driver: DatabaseDriver): Database {
   }
   return {
     ...driver,
-    async all(query, params) {
+    ...executorBy(async (query, params) => {
       const rows = await driver.all(query, params)
       announce(query, params)
       return rows
-    },
-    async first(query, params) {
-      const row = await driver.first(query, params)
-      announce(query, params)
-      return row
-    },
+    }),
     async transaction(work, options) {
       const announcements: (() => void)[] = []
       const result = await driver.transaction(
         (transaction) =>
-          work({
-            all: (query, params) => {
+          work(
+            executorBy((query, params) => {
               announcements.push(() => announce(query, params))
               return transaction.all(query, params)
-            },
-            first: (query, params) => {
-              announcements.push(() => announce(query, params))
-              return transaction.first(query, params)
-            },
-          }),
+            }),
+          ),
         options,
       )
       for (const call of announcements) call()

@@ -1,7 +1,7 @@
 /** Writes a line for each statement, by its name, with `log.level = "debug"`. */
 import type { Logger } from '../http/logging.ts'
 import { currentRequestId } from '../request-context.ts'
-import type { Database, Executor } from './database.ts'
+import { type Database, type Executor, executorBy } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { type Named, statementName } from './statement-name.ts'
 
@@ -32,10 +32,8 @@ export function timeStatements(
     )
     return running
   }
-  const within = (executor: Executor): Executor => ({
-    all: (statement, params) => timed(statement, () => executor.all(statement, params)),
-    first: (statement, params) => timed(statement, () => executor.first(statement, params)),
-  })
+  const within = (executor: Executor) =>
+    executorBy((statement, params) => timed(statement, () => executor.all(statement, params)))
   return {
     ...database,
     ...within(database),

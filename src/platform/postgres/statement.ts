@@ -87,19 +87,22 @@ export const registeredStatements = (): readonly RegisteredStatement[] => [...re
 const dialect = new PgDialect()
 
 /**
- * Throws when two statements have the same name. Without `row` the statement gives no rows. `mayInsert` spares the
- * listeners of `onInsert` a call where the parameters alone show that nothing is inserted.
+ * Throws when two statements have the same name. Without `params` it takes none, and without `row` it gives no rows.
+ * `mayInsert` spares the listeners of `onInsert` a call where the parameters alone show that nothing is inserted.
  */
-export function defineStatement<const Params extends Spec, const Row extends Spec = Record<string, never>>({
+export function defineStatement<
+  const Params extends Spec = Record<never, never>,
+  const Row extends Spec = Record<string, never>,
+>({
   name,
-  params: paramSpec,
+  params: paramSpec = {} as Params,
   row: rowSpec,
   sql: build,
   mayInsert,
   mayBeForgotten,
 }: {
   name: string
-  params: Params
+  params?: Params
   row?: Row
   sql: (parameters: Placeholders<keyof Params & string>, unawaited: SQL) => SQLWrapper
   mayInsert?: (params: ValuesOf<Params>) => boolean

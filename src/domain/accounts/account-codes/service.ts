@@ -21,16 +21,10 @@ import {
 } from '../../messages/codes/letters.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { type Account, type Contact, verifiedContacts } from '../accounts/account.ts'
+import { type Account, type Addressee, type Contact, verifiedContacts } from '../accounts/account.ts'
 import type { OwnerNotices } from '../accounts/owner-notices.ts'
 import type { OpenAccountCode, PreparedCode } from './account-code.ts'
 import type { AccountCodeStore } from './store.ts'
-
-/** The account that a code is for; it need not be there yet. */
-type CodeHolder = Pick<
-  Account,
-  'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'
->
 
 export interface CodeWish {
   kind: AccountCodeKind
@@ -93,7 +87,7 @@ export function createAccountCodes(needs: Needs) {
 
   /** The message with the code tells its own destination. */
   async function messagesOf(
-    account: CodeHolder,
+    account: Addressee,
     sendTo: Contact | null,
     message: Pick<NewMessage, 'purpose' | 'values' | 'code'>,
   ): Promise<NewMessage[]> {
@@ -104,8 +98,9 @@ export function createAccountCodes(needs: Needs) {
     return [{ ...sendTo, ...message, language, accountUuid }, ...told]
   }
 
+  /** The account need not be there yet. */
   async function prepare(
-    holder: CodeHolder,
+    holder: Addressee,
     { kind, lifetimeSeconds, sendTo, removeFactors = false }: CodeWish,
   ): Promise<PreparedCode> {
     const sentTo = sendTo && (await admit(sendTo, kind))

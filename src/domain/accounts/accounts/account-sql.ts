@@ -23,9 +23,8 @@ const hold = defineStatement({
 })
 
 /** Other changes of the account wait until the transaction ends. */
-export async function holdAccount(transaction: Executor, accountId: number): Promise<void> {
-  await transaction.all(hold, { accountId })
-}
+export const holdAccount = (transaction: Executor, accountId: number): Promise<void> =>
+  transaction.run(hold, { accountId })
 
 /**
  * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or

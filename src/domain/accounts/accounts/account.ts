@@ -18,6 +18,12 @@ export function contactOf(account: Account, kind: Identifier['kind']): string | 
   return kind === 'email' ? account.email : account.phone
 }
 
+/** The part of an account by which a message reaches its owner. */
+export type Addressee = Pick<
+  Account,
+  'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'
+>
+
 export interface Contact {
   channel: 'email' | 'sms'
   destination: string
@@ -25,7 +31,7 @@ export interface Contact {
 
 /** The contacts to which codes for this account may go: the verified ones, the named kind first. */
 export function verifiedContacts(
-  account: Pick<Account, 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'>,
+  account: Omit<Addressee, 'uuid' | 'language'>,
   first: Identifier['kind'] = 'email',
 ): Contact[] {
   const contacts: Contact[] = []

@@ -8,22 +8,12 @@ import { currentRequest } from '../../../platform/request-context.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import type { NewMessage, NoticePurpose } from '../../messages/outbox/message.ts'
-import { type Account, type Contact, verifiedContacts } from './account.ts'
+import { type Addressee, type Contact, verifiedContacts } from './account.ts'
 
 /** The notice to this destination carries an undo link. */
 export interface UndoNotice {
   destination: string
   seed: string
-}
-
-export interface OwnerNotices {
-  /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
-  about(
-    account: Pick<Account, 'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'>,
-    purpose: NoticePurpose,
-    contacts?: Contact[],
-    undo?: UndoNotice | null,
-  ): Promise<NewMessage[]>
 }
 
 /** The address is null if an administrator, a token or the service itself acted: theirs is none of the owner's business. */
@@ -37,10 +27,18 @@ interface Needs {
   config: Config
 }
 
-export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
+export type OwnerNotices = ReturnType<typeof createOwnerNotices>
+
+export function createOwnerNotices({ limits, config }: Needs) {
   const { defaultCountry } = config.accounts
   return {
-    async about(account, purpose, contacts = verifiedContacts(account), undo = null) {
+    /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
+    async about(
+      account: Addressee,
+      purpose: NoticePurpose,
+      contacts: Contact[] = verifiedContacts(account),
+      undo: UndoNotice | null = null,
+    ): Promise<NewMessage[]> {
       const { language } = account
       const address = addressOfPerson()
       const notices: NewMessage[] = []

@@ -6,19 +6,16 @@ import { invalid, parseWholeNumber } from '../../../platform/http/read-values.ts
 /** Fits a column of four bytes. */
 export const roleBounds = { minimum: 0, maximum: 2 ** 31 - 1 }
 
-export interface Roles {
-  /** The number as text where the role has no name. */
-  nameOf(roleId: number): string
-  /** A number, its digits or a name. An unknown role is refused on `field`, and the refusal names the nearest role. */
-  read(field: string, typed: number | string): number
-}
+export type Roles = ReturnType<typeof createRoles>
 
 /** `names` by their numbers, as the configuration has them. */
-export function createRoles(names: Record<string, string>): Roles {
+export function createRoles(names: Record<string, string>) {
   const ids = new Map(Object.entries(names).map(([id, name]) => [name, Number(id)]))
   return {
-    nameOf: (roleId) => (Object.hasOwn(names, roleId) ? names[roleId]! : String(roleId)),
-    read(field, typed) {
+    /** The number as text where the role has no name. */
+    nameOf: (roleId: number): string => (Object.hasOwn(names, roleId) ? names[roleId]! : String(roleId)),
+    /** A number, its digits or a name. An unknown role is refused on `field`, and the refusal names the nearest role. */
+    read(field: string, typed: number | string): number {
       if (typeof typed === 'number') return typed
       const id = ids.get(typed) ?? parseWholeNumber(typed, roleBounds)
       if (id !== null) return id

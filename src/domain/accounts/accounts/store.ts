@@ -164,8 +164,6 @@ export function createAccountStore(database: Database) {
         database.transaction((transaction) => changeOwn(transaction, signedIn, wanted, now)),
       ),
     /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */
-    async noteFailure(accountId: number): Promise<void> {
-      await database.all(noteFailure, { accountId })
-    },
+    noteFailure: (accountId: number): Promise<void> => database.run(noteFailure, { accountId }),
   }
 }

@@ -7,7 +7,6 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 
 export const findUsernameKey = defineStatement({
   name: 'usernames.find_key',
-  params: {},
   row: { key: 'text' },
   sql: () => sql`select encode(key, 'hex') as key from ${usernameKeys}`,
 })
@@ -59,5 +58,5 @@ export async function keepUsernames(
   if (known.usernameKey === null) return
   // Hashes under another key mean nothing here.
   if ((await restored.first(keepKey, { key: known.usernameKey })) === null) return
-  await restored.all(keep, { usernames: JSON.stringify(known.usernames) })
+  await restored.run(keep, { usernames: JSON.stringify(known.usernames) })
 }

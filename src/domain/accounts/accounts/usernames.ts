@@ -6,22 +6,20 @@ import { AppError } from '../../../errors.ts'
 import { isUsername } from '../../../platform/config/formats.ts'
 import { currentActor } from '../../../platform/request-context.ts'
 
-export interface Usernames {
-  /** The comparable form. Reserved names are refused unless the caller may give them. */
-  read(typed: string, options: { mayBeReserved: boolean }): string
-}
-
 /** Only the command line gives reserved names. */
 export const isByCommand = (): boolean => currentActor()?.type === 'operator'
+
+export type Usernames = ReturnType<typeof createUsernames>
 
 export function createUsernames({
   config,
 }: {
   config: { accounts: { reservedUsernames: readonly string[] } }
-}): Usernames {
+}) {
   const reserved = new Set(config.accounts.reservedUsernames)
   return {
-    read(typed, { mayBeReserved }) {
+    /** The comparable form. Reserved names are refused unless the caller may give them. */
+    read(typed: string, { mayBeReserved }: { mayBeReserved: boolean }): string {
       const name = typed.toLowerCase()
       const refuse = (code: 'invalid_value' | 'reserved') =>
         new AppError('validation_failed', { fields: [{ field: 'username', code }] })

@@ -4,7 +4,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { invitations } from '../../../platform/postgres/schema.ts'
 import { defineStatement, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
-import type { Actor } from '../../foundation/events/event.ts'
+import type { Actor, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { isContested } from '../accounts/opening-sql.ts'
 
@@ -113,26 +113,16 @@ export function createInvitationStore(database: Database) {
         ...(domain !== null && { domain }),
         ...(roleId !== null && { role_id: roleId }),
       }
-      await changeAndRecord(database, add, params, {
-        at: createdAt,
-        eventsOf: () => [{ type: 'invitation.created', account: null, data }],
-      })
+      const event: NewEvent = { type: 'invitation.created', account: null, data }
+      await changeAndRecord(database, add, params, createdAt, () => event)
     },
     /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
     list: (before: number | null, limit: number): Promise<Invitation[]> =>
       database.all(list, { before, limit }),
     /** It returns false where there is none, or where it was revoked before. */
     async revoke(uuid: string, now: Date): Promise<boolean> {
-      const row = await changeAndRecord(
-        database,
-        revoke,
-        { uuid, now },
-        {
-          at: now,
-          eventsOf: () => [{ type: 'invitation.revoked', account: null, data: { invitation: uuid } }],
-        },
-      )
-      return row !== null
+      const event: NewEvent = { type: 'invitation.revoked', account: null, data: { invitation: uuid } }
+      return (await changeAndRecord(database, revoke, { uuid, now }, now, () => event)) !== null
     },
     /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
     isContested: async (contact: string, tag: Uint8Array | null): Promise<boolean> =>

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, sessions, trustedDevices } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
@@ -105,40 +105,33 @@ const sweep = createExpirySweep(trustedDevices, 'trusted_devices.sweep', sql`has
 export type TrustedDeviceStore = ReturnType<typeof createTrustedDeviceStore>
 
 export function createTrustedDeviceStore(database: Database) {
-  const recorded = (type: EventType, at: Date, sessionId: string) => ({
-    at,
-    eventsOf: ({ uuid }: { uuid: string }) => [{ type, account: uuid, sessionId }],
-  })
+  /** It is true if a device was changed, which is recorded then. */
+  const change = async <Params extends object>(
+    query: Statement<Params, { uuid: string }>,
+    params: Params,
+    { type, sessionId, now }: { type: EventType; sessionId: string; now: Date },
+  ): Promise<boolean> =>
+    (await changeAndRecord(database, query, params, now, ({ uuid }) => ({
+      type,
+      account: uuid,
+      sessionId,
+    }))) !== null
+
   return {
     /** False where the session ended meanwhile, or the account may have none. */
-    add: async (trust: NewTrust, now: Date): Promise<boolean> =>
-      (await changeAndRecord(
-        database,
-        add,
-        { ...trust, now },
-        recorded('trusted_device.added', now, trust.sessionId),
-      )) !== null,
+    add: ({ sessionId, ...trust }: NewTrust, now: Date) =>
+      change(add, { ...trust, sessionId, now }, { type: 'trusted_device.added', sessionId, now }),
     /** Tells whether it takes the place of the second step now; then the use is recorded. */
-    use: async (used: TrustUse, now: Date): Promise<boolean> =>
-      (await changeAndRecord(
-        database,
-        use,
-        { ...used, now },
-        recorded('trusted_device.used', now, used.sessionId),
-      )) !== null,
+    use: ({ sessionId, ...used }: TrustUse, now: Date) =>
+      change(use, { ...used, sessionId, now }, { type: 'trusted_device.used', sessionId, now }),
     /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
     listSessions: async (accountId: number, since: Date, now: Date): Promise<string[]> =>
       (await database.all(listSessions, { accountId, since, now })).flatMap(({ sessionId, lastSessionId }) =>
         lastSessionId === null ? [sessionId] : [sessionId, lastSessionId],
       ),
     /** Ends the trust in the device of a session; false if there is none. */
-    remove: async (accountId: number, sessionId: string, now: Date): Promise<boolean> =>
-      (await changeAndRecord(
-        database,
-        remove,
-        { accountId, sessionId },
-        recorded('trusted_device.removed', now, sessionId),
-      )) !== null,
+    remove: (accountId: number, sessionId: string, now: Date) =>
+      change(remove, { accountId, sessionId }, { type: 'trusted_device.removed', sessionId, now }),
     sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

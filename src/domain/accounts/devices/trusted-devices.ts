@@ -10,23 +10,6 @@ import type { Account } from '../accounts/account.ts'
 import type { KnownDevices } from './service.ts'
 import type { TrustedDeviceStore } from './trusted-device-store.ts'
 
-export interface TrustedDevices {
-  /** The token, of which only a hash is stored. Null where the account, the session or the device cannot be trusted. */
-  trust(account: Account, session: { id: string; fingerprint: string | null }): Promise<string | null>
-  /** Tells whether the token takes the place of the second step of the session that is opened under this id. */
-  use(
-    account: Account,
-    device: { fingerprint: string | null; trust?: string | null },
-    sessionId: string,
-  ): Promise<boolean>
-  /**
-   * The ids of the account's sessions whose device is trusted. It returns null where devices are not trusted at all.
-   */
-  sessionsOf(account: Account): Promise<ReadonlySet<string> | null>
-  /** It returns false if the device of the session is not trusted. */
-  forget(account: Account, sessionId: string): Promise<boolean>
-}
-
 interface Needs {
   devices: Pick<KnownDevices, 'tagOf'>
   clock: Clock
@@ -36,13 +19,19 @@ interface Needs {
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-export function createTrustedDevices({ devices, clock, config, stores }: Needs): TrustedDevices {
+export type TrustedDevices = ReturnType<typeof createTrustedDevices>
+
+export function createTrustedDevices({ devices, clock, config, stores }: Needs) {
   const store = stores.trustedDevices
   /** It is null if trust is off. */
   const lifetimeSeconds = config.twoFactor.trustDevice
   const since = (now: Date) => new Date(now.getTime() - (lifetimeSeconds ?? 0) * 1000)
   return {
-    async trust(account, { id: sessionId, fingerprint }) {
+    /** The token, of which only a hash is stored. Null where the account, the session or the device cannot be trusted. */
+    async trust(
+      account: Account,
+      { id: sessionId, fingerprint }: { id: string; fingerprint: string | null },
+    ): Promise<string | null> {
       const deviceTag = devices.tagOf(account.uuid, fingerprint)
       if (lifetimeSeconds === null || deviceTag === null) return null
       const now = clock.now()
@@ -51,18 +40,28 @@ export function createTrustedDevices({ devices, clock, config, stores }: Needs):
       const added = { hash: hashOf(token), accountId: account.id, deviceTag, sessionId, expiresAt }
       return (await store.add(added, now)) ? token : null
     },
-    async use(account, { fingerprint, trust }, sessionId) {
+    /** Tells whether the token takes the place of the second step of the session that is opened under this id. */
+    async use(
+      account: Account,
+      { fingerprint, trust }: { fingerprint: string | null; trust?: string | null },
+      sessionId: string,
+    ): Promise<boolean> {
       const deviceTag = devices.tagOf(account.uuid, fingerprint)
       if (lifetimeSeconds === null || deviceTag === null || typeof trust !== 'string') return false
       const now = clock.now()
       const used = { hash: hashOf(trust), accountId: account.id, deviceTag, sessionId }
       return store.use({ ...used, since: since(now) }, now)
     },
-    async sessionsOf({ id }) {
+    /**
+     * The ids of the account's sessions whose device is trusted. It returns null where devices are not trusted at all.
+     */
+    async sessionsOf({ id }: Account): Promise<ReadonlySet<string> | null> {
       if (lifetimeSeconds === null) return null
       const now = clock.now()
       return new Set(await store.listSessions(id, since(now), now))
     },
-    forget: ({ id }, sessionId) => store.remove(id, sessionId, clock.now()),
+    /** It returns false if the device of the session is not trusted. */
+    forget: ({ id }: Account, sessionId: string): Promise<boolean> =>
+      store.remove(id, sessionId, clock.now()),
   }
 }

@@ -12,6 +12,7 @@ import {
   noteTokenUse,
   sweepTokens,
 } from '../../credentials/administrator-means/token-sql.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Scope } from '../access/access.ts'
 
@@ -147,11 +148,8 @@ export function createTokenStore(database: Database) {
       const { uuid, name, expiresAt } = token
       const lists = { scopes: [...scopes], addresses: [...addresses] }
       const data = { token: uuid, name, ...lists, expires_at: expiresAt.toISOString() }
-      const row = await changeAndRecord(database, add, params, {
-        at: token.createdAt,
-        eventsOf: () => [{ type: 'token.created', account: null, data }],
-      })
-      return row !== null
+      const event: NewEvent = { type: 'token.created', account: null, data }
+      return (await changeAndRecord(database, add, params, token.createdAt, () => event)) !== null
     },
     async findByHash(hash: Uint8Array): Promise<StoredToken | null> {
       const row = await database.first(findByHash, { hash })

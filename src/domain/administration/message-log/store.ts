@@ -168,12 +168,17 @@ export function createMessageLogStore(database: Database) {
     /** It returns false where it was not refused, where its code is dead, or where nobody is left to send it to. */
     async retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean> {
       const params = { id, codeLifetimeSeconds, now }
-      const retried = await changeAndRecord(database, retry, params, {
-        at: now,
-        eventsOf: ({ account, channel, purpose }) => [
-          { type: 'message.retried', account, data: { message: id, channel, purpose } },
-        ],
-      })
+      const retried = await changeAndRecord(
+        database,
+        retry,
+        params,
+        now,
+        ({ account, channel, purpose }) => ({
+          type: 'message.retried',
+          account,
+          data: { message: id, channel, purpose },
+        }),
+      )
       return retried !== null
     },
   }

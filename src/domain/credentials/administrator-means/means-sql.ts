@@ -110,7 +110,7 @@ export async function endMeansOf(
   { scopes, seesCodes, removesTwoFactors }: Allowed,
   now: Date,
 ): Promise<NewEvent[]> {
-  await transaction.all(withdraw, { administrator, codes: !seesCodes, removals: !removesTwoFactors })
+  await transaction.run(withdraw, { administrator, codes: !seesCodes, removals: !removesTwoFactors })
   const kept = JSON.stringify(scopes)
   return untilNone(() => transaction.all(revokeOfAdministrator, { administrator, kept, now }))
 }

@@ -15,21 +15,14 @@ import {
   saltedHash,
 } from '../../messages/codes/letters.ts'
 
-export interface RecoveryCodes {
-  /** Ten codes, `XXXX-XXXX-XXXX-XXXX`, and their hashes. */
-  create(accountUuid: string): { codes: string[]; hashes: Uint8Array[] }
-  /** Tells whether the typed text, in any case and grouping, has the form of a recovery code. */
-  isRecoveryCode(typed: string): boolean
-  /** The stored hash that belongs to this code, or null. The work is always that of ten hashes. */
-  match(accountUuid: string, typed: string, hashes: Uint8Array[]): Uint8Array | null
-}
-
 const COUNT = 10
 /** Older versions stored a keyed hash without a salt; these remain valid until they are replaced. */
 const KEYED_BYTES = 32
 const decoyHashes = decoyRecoveryHashes(COUNT, SALTED_BYTES)
 
-export function createRecoveryCodes({ secret }: { secret: ServerSecret }): RecoveryCodes {
+export type RecoveryCodes = ReturnType<typeof createRecoveryCodes>
+
+export function createRecoveryCodes({ secret }: { secret: ServerSecret }) {
   function hashLike(stored: Uint8Array, accountUuid: string, letters: string): Buffer {
     return stored.length === KEYED_BYTES
       ? secret.tag('recovery code', accountUuid, letters)
@@ -37,15 +30,18 @@ export function createRecoveryCodes({ secret }: { secret: ServerSecret }): Recov
   }
 
   return {
-    create(accountUuid) {
+    /** Ten codes, `XXXX-XXXX-XXXX-XXXX`, and their hashes. */
+    create(accountUuid: string): { codes: string[]; hashes: Uint8Array[] } {
       const all = Array.from({ length: COUNT }, randomLetters)
       return {
         codes: all.map(groupLetters),
         hashes: all.map((letters) => saltedHash(accountUuid, letters)),
       }
     },
+    /** Tells whether the typed text, in any case and grouping, has the form of a recovery code. */
     isRecoveryCode: isLetterCode,
-    match(accountUuid, typed, hashes) {
+    /** The stored hash that belongs to this code, or null. The work is always that of ten hashes. */
+    match(accountUuid: string, typed: string, hashes: Uint8Array[]): Uint8Array | null {
       const letters = lettersOf(typed)
       const padded = [...hashes, ...decoyHashes.slice(hashes.length)]
       const matches = padded.map((stored) => {

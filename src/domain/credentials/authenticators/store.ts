@@ -16,7 +16,6 @@ import {
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
-import type { EventData } from '../../foundation/events/event-data-schema.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
@@ -178,9 +177,8 @@ export function createFactorStore(database: Database) {
     listApps: (afterAccountId: number, limit: number) =>
       database.all(listApps, { accountId: afterAccountId, limit }),
     /** Replaces the secret of the app in use by the same one sealed anew, unless it is not the same any more. */
-    async putSealed(accountId: number, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> {
-      await database.all(putSealed, { accountId, ...sealed })
-    },
+    putSealed: (accountId: number, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> =>
+      database.run(putSealed, { accountId, ...sealed }),
     /**
      * Uses up the time step or the recovery code; false if it was used before. A notice after a recovery code says how
      * many are left.
@@ -195,9 +193,10 @@ export function createFactorStore(database: Database) {
         now,
       }
       if (recoveryHash === null) return (await database.first(use, params)) !== null
-      const eventsOf = ({ recovered }: { recovered: string | null }): NewEvent[] =>
-        recovered === null ? [] : [{ type: 'recovery_code.used', account: recovered }]
-      return (await changeAndRecord(database, use, params, { at: now, eventsOf })) !== null
+      const used = await changeAndRecord(database, use, params, now, ({ recovered }) =>
+        recovered === null ? [] : { type: 'recovery_code.used', account: recovered },
+      )
+      return used !== null
     },
     /**
      * The use of the factor `by` ends a removal of two factors that waits, and queues the notices. It returns false where
@@ -210,9 +209,12 @@ export function createFactorStore(database: Database) {
       now: Date,
     ): Promise<boolean> => {
       const params = { accountId, now, ...noticeParams(notices) }
-      const data: EventData = { stopped: 'two_factor_removal', by }
-      const eventsOf = (): NewEvent[] => [{ type: 'undo.used', account: uuid, data }]
-      return (await changeAndRecord(database, endRemoval, params, { at: now, eventsOf })) !== null
+      const event: NewEvent = {
+        type: 'undo.used',
+        account: uuid,
+        data: { stopped: 'two_factor_removal', by },
+      }
+      return (await changeAndRecord(database, endRemoval, params, now, () => event)) !== null
     },
   }
 }

@@ -15,18 +15,6 @@ export interface NewTotp {
   uri: string
 }
 
-interface Totp {
-  /** `label` tells the person which account of the service it is for. */
-  create(label: string): NewTotp
-  /** False if the secret was sealed under another server secret, or is damaged. */
-  opens(sealedSecret: Uint8Array): boolean
-  /**
-   * The newest time step whose code was typed, of the current one and its two neighbours (RFC 6238, 5.2), or null. It
-   * returns null after the same work if there is no secret, or if it cannot be decrypted.
-   */
-  match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null
-}
-
 const ALGORITHM = 'SHA1'
 const DIGITS = 6
 const PERIOD_SECONDS = 30
@@ -34,7 +22,7 @@ const PERIOD_SECONDS = 30
 const SECRET_BYTES = 20
 const DRIFT_STEPS = 1
 
-export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: string }): Totp {
+export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: string }) {
   const decoyKey = secretOf(decoyTotpSecret(SECRET_BYTES))
   const decoySecret = secret.seal('totp', decoyKey.base32)
 
@@ -48,14 +36,20 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
   }
 
   return {
-    create(label) {
+    /** `label` tells the person which account of the service it is for. */
+    create(label: string): NewTotp {
       const key = randomSecret()
       const parameters = { algorithm: ALGORITHM, digits: DIGITS, period: PERIOD_SECONDS }
       const uri = new TOTP({ ...parameters, issuer, label, secret: key }).toString()
       return { sealedSecret: secret.seal('totp', key.base32), secret: key.base32, uri }
     },
-    opens: (sealedSecret) => open(sealedSecret) !== null,
-    match(sealedSecret, typed, now) {
+    /** False if the secret was sealed under another server secret, or is damaged. */
+    opens: (sealedSecret: Uint8Array): boolean => open(sealedSecret) !== null,
+    /**
+     * The newest time step whose code was typed, of the current one and its two neighbours (RFC 6238, 5.2), or null. It
+     * returns null after the same work if there is no secret, or if it cannot be decrypted.
+     */
+    match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null {
       const opened = open(sealedSecret ?? decoySecret)
       const key = opened ?? decoyKey
       // People paste codes with spaces in them.

@@ -26,7 +26,6 @@ export interface SecretUse {
 
 const listLastingKeys = defineStatement({
   name: 'secrets.list_lasting_keys',
-  params: {},
   row: { label: column<LastingLabel>('text'), sealedKey: 'bytea' },
   sql: () => sql`select label, sealed_key from ${lastingKeys}`,
 })
@@ -56,7 +55,6 @@ const noteUse = defineStatement({
 
 const listUses = defineStatement({
   name: 'secrets.list_uses',
-  params: {},
   row: { id: 'text', currentAt: 'timestamptz?', currentSince: 'timestamptz?', missingAt: 'timestamptz?' },
   sql: () => sql`select id, current_at, current_since, missing_at from ${serverSecrets}`,
 })
@@ -77,13 +75,11 @@ export function createSecretStore(database: Database) {
   return {
     listLastingKeys: (): Promise<SealedLastingKey[]> => database.all(listLastingKeys, {}),
     /** Adds the key where there is none, or puts it in the place of `instead` if that still stands there. */
-    async putLastingKey({ label, sealedKey }: SealedLastingKey, instead: Uint8Array | null): Promise<void> {
-      await database.all(putLastingKey, { label, sealedKey, instead })
-    },
+    putLastingKey: ({ label, sealedKey }: SealedLastingKey, instead: Uint8Array | null): Promise<void> =>
+      database.run(putLastingKey, { label, sealedKey, instead }),
     /** Notes which secrets a replica has now; the others that are known are missing there. */
-    async noteUse({ current, accepted }: { current: string; accepted: string[] }, now: Date): Promise<void> {
-      await database.all(noteUse, { current, accepted: JSON.stringify(accepted), now })
-    },
+    noteUse: ({ current, accepted }: { current: string; accepted: string[] }, now: Date): Promise<void> =>
+      database.run(noteUse, { current, accepted: JSON.stringify(accepted), now }),
     listUses: (): Promise<SecretUse[]> => database.all(listUses, {}),
     /** It returns true for one replica until then. */
     claimRound: async (current: string, until: Date, now: Date): Promise<boolean> =>

@@ -93,7 +93,7 @@ const actorOf = (account: string | null): Actor =>
 
 /** Records events in the caller's transaction. */
 export async function recordEvents(executor: Executor, recorded: NewEvent[], at: Date): Promise<void> {
-  if (recorded.length > 0) await executor.all(record, eventParams(recorded, at))
+  if (recorded.length > 0) await executor.run(record, eventParams(recorded, at))
 }
 
 /** Runs a statement and, if it returns a row, records the events of this row: both or neither. */
@@ -101,12 +101,13 @@ export function changeAndRecord<Params extends object, Row extends object>(
   database: Database,
   change: Statement<Params, Row>,
   params: Params,
-  { at, eventsOf }: { at: Date; eventsOf: (row: Row) => NewEvent[] },
+  at: Date,
+  eventsOf: (row: Row) => NewEvent | NewEvent[],
 ): Promise<Row | null> {
   return retryDeadlocks(() =>
     database.transaction(async (transaction) => {
       const row = await transaction.first(change, params)
-      if (row !== null) await recordEvents(transaction, eventsOf(row), at)
+      if (row !== null) await recordEvents(transaction, [eventsOf(row)].flat(), at)
       return row
     }),
   )

@@ -6,21 +6,6 @@
 import type { StoredEvent } from './event.ts'
 import type { EventFilter, EventStore, NewsOfEvent } from './store.ts'
 
-export interface EventTail {
-  /**
-   * Oldest first: the events after the one with this id. Where there is none, it waits up to `seconds` for one, unless
-   * `signal` ends the waiting.
-   */
-  follow(
-    filter: EventFilter,
-    after: number,
-    limit: number,
-    waiting?: { seconds: number; signal: AbortSignal | undefined },
-  ): Promise<StoredEvent[]>
-  /** Answers everybody who waits. */
-  close(): void
-}
-
 /** The time between two looks for callers who wait. */
 const LOOK_MS = 500
 /** Between two looks where transactions are open that may have written an event: they take a few milliseconds. */
@@ -33,7 +18,9 @@ interface Waiter {
   answer(isMeant: boolean): void
 }
 
-export function createEventTail({ stores: { events } }: { stores: { events: EventStore } }): EventTail {
+export type EventTail = ReturnType<typeof createEventTail>
+
+export function createEventTail({ stores: { events } }: { stores: { events: EventStore } }) {
   const settle = createSettling(events)
   const waiters = new Set<Waiter>()
   let settled = 0
@@ -95,7 +82,19 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
   }
 
   return {
-    async follow(filter, after, limit, { seconds, signal } = { seconds: 0, signal: undefined }) {
+    /**
+     * Oldest first: the events after the one with this id. Where there is none, it waits up to `seconds` for one, unless
+     * `signal` ends the waiting.
+     */
+    async follow(
+      filter: EventFilter,
+      after: number,
+      limit: number,
+      { seconds, signal }: { seconds: number; signal: AbortSignal | undefined } = {
+        seconds: 0,
+        signal: undefined,
+      },
+    ): Promise<StoredEvent[]> {
       const endsAtMs = performance.now() + seconds * 1000
       await look()
       for (;;) {
@@ -107,7 +106,8 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
         if (!(await next(filter, after, endsAtMs - performance.now(), signal))) return []
       }
     },
-    close() {
+    /** Answers everybody who waits. */
+    close(): void {
       isClosed = true
       clearTimeout(timer)
       for (const waiter of [...waiters]) waiter.answer(false)

@@ -9,18 +9,6 @@ import { currentRequest } from '../../../platform/request-context.ts'
 import type { EventType } from './event.ts'
 import type { EventStore, GatheredFailures } from './store.ts'
 
-export interface GatheredEvents {
-  /** `account` is null if there is none: the work is the same, and nothing is written. */
-  add(type: EventType, account: { uuid: string } | null): void
-  /** A token of administration that was refused; `token` is null if it is none of ours. */
-  addRefusedToken(token: { id: string; name: string } | null): void
-  /** Writes what was gathered. Never throws. */
-  flush(): Promise<void>
-  start(): void
-  /** Writes what is left. */
-  close(): Promise<void>
-}
-
 interface Needs {
   clock: Clock
   logger: Logger
@@ -34,7 +22,9 @@ const MAXIMUM_ENTRIES = 2000
 const MAXIMUM_STRANGERS = 100
 const HOUR_MS = 3_600_000
 
-export function createGatheredEvents({ stores, clock, logger }: Needs): GatheredEvents {
+export type GatheredEvents = ReturnType<typeof createGatheredEvents>
+
+export function createGatheredEvents({ stores, clock, logger }: Needs) {
   let gathered = new Map<string, GatheredFailures>()
   let flushing = Promise.resolve()
   let timer: Timer | undefined
@@ -78,10 +68,12 @@ export function createGatheredEvents({ stores, clock, logger }: Needs): Gathered
   }
 
   return {
-    add(type, account) {
+    /** `account` is null if there is none: the work is the same, and nothing is written. */
+    add(type: EventType, account: { uuid: string } | null): void {
       count({ type, account: account?.uuid ?? null, actor: null, address: currentAddress() })
     },
-    addRefusedToken(token) {
+    /** A token of administration that was refused; `token` is null if it is none of ours. */
+    addRefusedToken(token: { id: string; name: string } | null): void {
       const address = currentAddress()
       const actor = token
         ? ({ type: 'token', ...token } as const)
@@ -89,12 +81,14 @@ export function createGatheredEvents({ stores, clock, logger }: Needs): Gathered
       const known = token ? address : addressOfStranger(address, clock.now())
       count({ type: 'token.refused', account: null, actor, address: known })
     },
+    /** Writes what was gathered. Never throws. */
     flush,
-    start() {
+    start(): void {
       timer = setInterval(flush, FLUSH_MS)
       timer.unref()
     },
-    async close() {
+    /** Writes what is left. */
+    async close(): Promise<void> {
       clearInterval(timer)
       await flush()
     },

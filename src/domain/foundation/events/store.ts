@@ -137,7 +137,6 @@ const news = defineStatement({
 
 const lastId = defineStatement({
   name: 'events.last_id',
-  params: {},
   row: { lastId: 'bigint' },
   sql: () => sql`
   select coalesce(pg_sequence_last_value(pg_get_serial_sequence('events', 'id')::regclass), 0) as last_id`,
@@ -146,7 +145,6 @@ const lastId = defineStatement({
 /** An insert takes this lock before it draws an id, and its transaction gives it back when it has ended. */
 const openWriters = defineStatement({
   name: 'events.open_writers',
-  params: {},
   row: { writer: 'text' },
   sql: () => sql`
   select distinct virtualtransaction as writer from pg_locks

@@ -33,19 +33,6 @@ export type HashJob =
  */
 type HashResult = string | { right: boolean; newDigest: string | null } | null
 
-export interface HashThreads {
-  /** The number of jobs that run or wait. */
-  readonly jobs: number
-  /**
-   * First come, first served, with all `first` jobs before all others. Rejects with AppError('unavailable') if the thread
-   * ends, and after `close`.
-   */
-  run(job: HashJob, options?: { first?: boolean }): Promise<HashResult>
-  /** Starts the first threads before they are needed. */
-  warmUp(): void
-  close(): void
-}
-
 /** The number of threads that `warmUp` starts, at 3 MB each: as many as a small machine has processors. */
 const WARM_THREADS = 2
 
@@ -65,11 +52,13 @@ export interface HashThreadsOptions {
   addon?: Addon | undefined
 }
 
+export type HashThreads = ReturnType<typeof createHashThreads>
+
 /** Makes at most `count` threads; unless warmed up, a thread starts when it is first needed. */
 export function createHashThreads(
   count: number,
   { onBegin = () => {}, onStart = () => {}, addon }: HashThreadsOptions = {},
-): HashThreads {
+) {
   let source: string | undefined
   const threads = new Set<Thread>()
   const waiting: Record<'first' | 'others', Task[]> = { first: [], others: [] }
@@ -103,10 +92,15 @@ export function createHashThreads(
   }
 
   return {
-    get jobs() {
+    /** The number of jobs that run or wait. */
+    get jobs(): number {
       return jobs
     },
-    async run(job, { first = false } = {}) {
+    /**
+     * First come, first served, with all `first` jobs before all others. Rejects with AppError('unavailable') if the thread
+     * ends, and after `close`.
+     */
+    async run(job: HashJob, { first = false }: { first?: boolean } = {}): Promise<HashResult> {
       if (closed) throw new AppError('unavailable', { cause: 'hashing closed' })
       jobs++
       try {
@@ -118,11 +112,12 @@ export function createHashThreads(
         jobs--
       }
     },
-    warmUp() {
+    /** Starts the first threads before they are needed. */
+    warmUp(): void {
       if (closed) return
       while (threads.size < Math.min(count, WARM_THREADS)) start()
     },
-    close() {
+    close(): void {
       closed = true
       for (const { reject } of [...waiting.first.splice(0), ...waiting.others.splice(0)])
         reject(new AppError('unavailable', { cause: 'hashing closed' }))
@@ -148,19 +143,14 @@ export async function probeVerifier(): Promise<Verifier> {
 
 const NO_WORK: HashJob = { kind: 'verify', password: '', stored: null, decoys: [], renewal: null }
 
-interface Thread {
-  /** The number of jobs: the one that runs, and those after it. */
-  readonly tasks: number
-  take(task: Task): void
-  stop(): void
-}
-
 interface ThreadListeners extends Required<Pick<HashThreadsOptions, 'onBegin' | 'onStart'>> {
   onDone: () => void
   onEnd: () => void
 }
 
-function startThread(source: string, { onBegin, onStart, onDone, onEnd }: ThreadListeners): Thread {
+type Thread = ReturnType<typeof startThread>
+
+function startThread(source: string, { onBegin, onStart, onDone, onEnd }: ThreadListeners) {
   const worker = new Worker(source, { smol: true })
   // Only a thread with work keeps the process alive.
   worker.unref()
@@ -192,10 +182,11 @@ function startThread(source: string, { onBegin, onStart, onDone, onEnd }: Thread
   worker.onerror = end
   worker.addEventListener('close', end)
   return {
-    get tasks() {
+    /** The number of jobs: the one that runs, and those after it. */
+    get tasks(): number {
       return tasks.length
     },
-    take(task) {
+    take(task: Task): void {
       tasks.push(task)
       if (tasks.length === 1) began()
       worker.ref()

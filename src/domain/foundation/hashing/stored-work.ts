@@ -16,24 +16,6 @@ import { decoyDigest } from '../decoys/decoys.ts'
 import { parseDigest } from './digest.ts'
 import type { DigestStore } from './store.ts'
 
-interface StoredWork {
-  /**
-   * Begins to read the table unless that has begun; resolves after the first piece, when a small table is known. Never
-   * rejects.
-   */
-  start(): Promise<void>
-  /**
-   * A decoy for every set of parameters in use, including today's, by its name (see `workOf`) and always in the same
-   * order. No password that opens one of them is known.
-   */
-  decoys(): ReadonlyMap<string, string>
-  /**
-   * It is called for each digest that is checked: its parameters are in use, even if the table was not read that far.
-   */
-  learn(work: string): void
-  close(): void
-}
-
 interface Options {
   store: DigestStore
   /** Today's parameters, as `workOf` names them. */
@@ -48,7 +30,7 @@ const PAUSE_MS = 50
 const INTERVAL_MS = 3_600_000
 const RETRY_MS = 60_000
 
-export function createStoredWork({ store, today, onSeveral = () => {} }: Options): StoredWork {
+export function createStoredWork({ store, today, onSeveral = () => {} }: Options) {
   let known = new Map<string, string>()
   let closed = false
   let timer: NodeJS.Timeout | undefined
@@ -87,16 +69,27 @@ export function createStoredWork({ store, today, onSeveral = () => {} }: Options
 
   keep([])
   return {
-    start() {
+    /**
+     * Begins to read the table unless that has begun; resolves after the first piece, when a small table is known. Never
+     * rejects.
+     */
+    start(): Promise<void> {
       ready ??= readPiece(0)
       return ready
     },
-    decoys: () => known,
-    learn(work) {
+    /**
+     * A decoy for every set of parameters in use, including today's, by its name (see `workOf`) and always in the same
+     * order. No password that opens one of them is known.
+     */
+    decoys: (): ReadonlyMap<string, string> => known,
+    /**
+     * It is called for each digest that is checked: its parameters are in use, even if the table was not read that far.
+     */
+    learn(work: string): void {
       seen.add(work)
       if (!known.has(work)) keep([...known.keys(), work])
     },
-    close() {
+    close(): void {
       closed = true
       clearTimeout(timer)
     },

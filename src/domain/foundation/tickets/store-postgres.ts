@@ -41,9 +41,8 @@ const sweep = createExpirySweep(tickets, 'tickets.sweep', sql`key`)
 
 export function createPostgresTicketStore(database: Database): TicketStore {
   return {
-    put: async (name, value, expiresAt) => {
-      await database.all(put, { key: name, value: JSON.stringify(value), expiresAt })
-    },
+    put: (name, value, expiresAt) =>
+      database.run(put, { key: name, value: JSON.stringify(value), expiresAt }),
     find: async (name, at) => (await database.first(find, { key: name, now: at }))?.value ?? null,
     take: async (name, at) => (await database.first(take, { key: name, now: at }))?.value ?? null,
     sweep: (at, limit) => sweep(database, { now: at, limit }),

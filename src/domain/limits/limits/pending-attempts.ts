@@ -4,19 +4,7 @@
  * It waits for them and asks again if one was refunded. Any number of parallel calls with what is right pass the
  * counter, and of parallel guesses no more are compared than it admits.
  */
-interface PendingAttempts {
-  /**
-   * `admit` counts the attempt: null where it is refused. `decide` decides it, and says whether the counting was taken
-   * back. It is null if the attempt is refused for good. Throws what either throws; then nothing was taken back.
-   */
-  run<Admitted, Decision extends { refunded: boolean }>(
-    key: string,
-    admit: () => Promise<Admitted | null>,
-    decide: (admitted: Admitted) => Promise<Decision>,
-  ): Promise<Decision | null>
-}
-
-export function createPendingAttempts(): PendingAttempts {
+export function createPendingAttempts() {
   /** The attempts of each counter; every one resolves to "was refunded", false for a refused one. */
   const underWay = new Map<string, Set<Promise<boolean>>>()
   const others = (key: string) => [...(underWay.get(key) ?? [])]
@@ -33,7 +21,15 @@ export function createPendingAttempts(): PendingAttempts {
   }
 
   return {
-    async run(key, admit, decide) {
+    /**
+     * `admit` counts the attempt: null where it is refused. `decide` decides it, and says whether the counting was taken
+     * back. It is null if the attempt is refused for good. Throws what either throws; then nothing was taken back.
+     */
+    async run<Admitted, Decision extends { refunded: boolean }>(
+      key: string,
+      admit: () => Promise<Admitted | null>,
+      decide: (admitted: Admitted) => Promise<Decision>,
+    ): Promise<Decision | null> {
       for (;;) {
         const before = others(key)
         const settle = announce(key)

@@ -83,11 +83,9 @@ export function createPostgresLimitStore(database: Database): LimitStore {
       return charges.find(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now) > 0) ?? null
     },
     clear: async (keys) => {
-      if (keys.length > 0) await database.all(clear, { keys: JSON.stringify(keys) })
+      if (keys.length > 0) await database.run(clear, { keys: JSON.stringify(keys) })
     },
-    clearBeginning: async (beginning) => {
-      await database.all(clearBeginning, { beginning })
-    },
+    clearBeginning: (beginning) => database.run(clearBeginning, { beginning }),
     sweep: (now, limit) => sweep(database, { now, limit }),
   }
 }

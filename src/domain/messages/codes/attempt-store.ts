@@ -196,30 +196,26 @@ export function createAttemptStore(database: Database) {
      * Takes the counting back; `now` as `reserve` had it, which names the day. `wasRight` also ends the count in a row.
      * It does not wait for the disk: a crash that forgets it leaves an attempt less, never one more.
      */
-    async release(keys: AttemptKey[], wasRight: boolean, now: Date): Promise<void> {
-      await database.all(release, { keys: textOf(keys), wasRight, day: dayOf(now) })
-    },
+    release: (keys: AttemptKey[], wasRight: boolean, now: Date): Promise<void> =>
+      database.run(release, { keys: textOf(keys), wasRight, day: dayOf(now) }),
     /** Forgets the day's budgets of these purposes of an account, those of its devices aside; the counts in a row stay. */
-    async clearDay(subject: string, purposes: string[], now: Date): Promise<void> {
-      await database.all(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) })
-    },
+    clearDay: (subject: string, purposes: string[], now: Date): Promise<void> =>
+      database.run(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) }),
     /** Forgets everything that was counted on these subjects. */
-    async forget(subjects: string[]): Promise<void> {
-      await database.all(forget, { subjects: JSON.stringify(subjects) })
-    },
+    forget: (subjects: string[]): Promise<void> =>
+      database.run(forget, { subjects: JSON.stringify(subjects) }),
     /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
     addInARow: async (
       { subject, group, factor }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>,
       now: Date,
     ): Promise<number> =>
       (await database.first(addInARow, { subject, group, factor, day: dayOf(now) }))!.inARow,
-    async clearInARow({
+    clearInARow: ({
       subject,
       group,
       factor,
-    }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void> {
-      await database.all(clearInARow, { subject, group, factor })
-    },
+    }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void> =>
+      database.run(clearInARow, { subject, group, factor }),
     /**
      * Removes up to `limit` budgets older than yesterday's (the clock may be set back), and counts in a row that nobody
      * added to in 90 days; how many it removed. Rows that strangers began without an account, or from one address, go as

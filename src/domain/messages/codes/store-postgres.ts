@@ -122,9 +122,8 @@ const keyOf = ({ subject, purpose, group }: TriedKey): KeyParams => ({
 
 export function createPostgresCodeStore(database: Database): CodeStore {
   return {
-    put: async (key, { messageId = null, ...code }, at) => {
-      await database.all(put, { ...keyOf(key), ...code, messageId, now: at })
-    },
+    put: (key, { messageId = null, ...code }, at) =>
+      database.run(put, { ...keyOf(key), ...code, messageId, now: at }),
     start: async (key, code) => (await database.first(start, { ...keyOf(key), ...code })) !== null,
     async take(key, guess, limit, at) {
       const { purpose } = key
@@ -139,9 +138,7 @@ export function createPostgresCodeStore(database: Database): CodeStore {
     },
     holds: async ({ subject, purpose }, hash, attempts, at, orSpent = false) =>
       (await database.first(holds, { subject, purpose, hash, attempts, now: at, orSpent }))!.holds,
-    kill: async (key, code) => {
-      await database.all(kill, { ...keyOf(key), ...code })
-    },
+    kill: (key, code) => database.run(kill, { ...keyOf(key), ...code }),
     sweep: (at, limit) => sweep(database, { now: at, limit }),
   }
 }

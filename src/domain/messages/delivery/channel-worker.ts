@@ -18,18 +18,6 @@ export interface ChannelWorkerOptions extends DeliveryAttemptOptions {
   leaseMs?: number
 }
 
-interface ChannelWorker {
-  start(): void
-  wake(): void
-  /** Resolves when no message is under way any more. */
-  end(): Promise<void>
-  /**
-   * Stops retrying to record results in an outbox that does not accept them; returns the number of messages that are still
-   * in progress.
-   */
-  abandon(): number
-}
-
 /** Between two looks at an outbox that is away. */
 const AWAY_RETRY_MS = 500
 
@@ -39,7 +27,7 @@ const CONCURRENCY: LaneLimits = { owners: 8, strangers: 3 }
 /** With the second between two looks, a message of a process that died is taken up within 10 s. */
 const LEASE_MS = 6000
 
-export function createChannelWorker(channel: Channel, options: ChannelWorkerOptions): ChannelWorker {
+export function createChannelWorker(channel: Channel, options: ChannelWorkerOptions) {
   const { store, clock, logger, concurrency = CONCURRENCY, pollMs = 1000, leaseMs = LEASE_MS } = options
   const attempt = createDeliveryAttempt(options)
   const underWay = new Map<number, { lane: number; work: Promise<void> }>()
@@ -145,17 +133,22 @@ export function createChannelWorker(channel: Channel, options: ChannelWorkerOpti
   let renewal: Timer | undefined
   let running: Promise<void> | undefined
   return {
-    start() {
+    start(): void {
       renewal = setInterval(renewLeases, leaseMs / 3)
       running = run().finally(() => clearInterval(renewal))
     },
     wake: signal.wake,
-    async end() {
+    /** Resolves when no message is under way any more. */
+    async end(): Promise<void> {
       ending = true
       signal.wake()
       await running
     },
-    abandon() {
+    /**
+     * Stops retrying to record results in an outbox that does not accept them; returns the number of messages that are still
+     * in progress.
+     */
+    abandon(): number {
       abandoned = true
       return underWay.size
     },

@@ -32,9 +32,7 @@ export type RefusedAddressStore = ReturnType<typeof createRefusedAddressStore>
 
 export function createRefusedAddressStore(database: Database) {
   return {
-    async put(tag: Uint8Array, now: Date): Promise<void> {
-      await database.all(put, { tag, now })
-    },
+    put: (tag: Uint8Array, now: Date): Promise<void> => database.run(put, { tag, now }),
     /** The address was refused last at this time; null if that was not since `since`. */
     find: async (tag: Uint8Array, since: Date): Promise<Date | null> =>
       (await database.first(find, { tag, since }))?.refusedAt ?? null,

@@ -6,13 +6,6 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { RefusedAddressStore } from './refused-address-store.ts'
 
-export interface RefusedAddresses {
-  note(destination: string): Promise<void>
-  isRefused(destination: string): Promise<boolean>
-  /** The address was refused last at this time; null if that was not within the last day. */
-  findRefusal(destination: string): Promise<Date | null>
-}
-
 interface Options {
   stores: { refusedAddresses: RefusedAddressStore }
   secret: ServerSecret
@@ -21,13 +14,16 @@ interface Options {
 
 const DAY_MS = 86_400_000
 
-export function createRefusedAddresses({ stores, secret, clock }: Options): RefusedAddresses {
+export type RefusedAddresses = ReturnType<typeof createRefusedAddresses>
+
+export function createRefusedAddresses({ stores, secret, clock }: Options) {
   const tag = (destination: string) => secret.tag('refused address', destination.toLowerCase())
   const findRefusal = (destination: string) =>
     stores.refusedAddresses.find(tag(destination), new Date(clock.now().getTime() - DAY_MS))
   return {
+    /** The address was refused last at this time; null if that was not within the last day. */
     findRefusal,
-    note: (destination) => stores.refusedAddresses.put(tag(destination), clock.now()),
-    isRefused: async (destination) => (await findRefusal(destination)) !== null,
+    note: (destination: string): Promise<void> => stores.refusedAddresses.put(tag(destination), clock.now()),
+    isRefused: async (destination: string): Promise<boolean> => (await findRefusal(destination)) !== null,
   }
 }

@@ -15,15 +15,6 @@ export interface DeliveryLogger {
   error(fields: Record<string, unknown>, message: string): void
 }
 
-interface SendingLog {
-  /** Logs what became of the message. */
-  note(message: QueuedMessage, outcome: FinalOutcome | 'failed', detail: string | null, reason?: string): void
-  /** Counts the answers of the gateways, and logs their refusals. */
-  count(message: QueuedMessage, result: SendOutcome): void
-  /** Counts a message that ends without a last answer; `wasTried`: this attempt had one that failed. */
-  countEnd(message: QueuedMessage, outcome: FinalOutcome, wasTried: boolean): void
-}
-
 interface Options {
   clock: Clock
   logger: DeliveryLogger
@@ -31,7 +22,7 @@ interface Options {
   funnel: Pick<Funnel, 'count' | 'codeSent'> | undefined
 }
 
-export function createSendingLog({ clock, logger, metrics, funnel }: Options): SendingLog {
+export function createSendingLog({ clock, logger, metrics, funnel }: Options) {
   const ageMs = ({ createdAt }: QueuedMessage) => clock.now().getTime() - createdAt.getTime()
 
   /**
@@ -70,7 +61,13 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
   }
 
   return {
-    note(message, outcome, detail, reason) {
+    /** Logs what became of the message. */
+    note(
+      message: QueuedMessage,
+      outcome: FinalOutcome | 'failed',
+      detail: string | null,
+      reason?: string,
+    ): void {
       const { channel, purpose, attempts } = message
       const fields = {
         ...namesOf(message),
@@ -80,12 +77,18 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options): S
       if (outcome === 'sent' || outcome === 'replaced') logger.info(fields, 'message')
       else logger.warn(fields, 'message')
     },
-    count(message, result) {
+    /** Counts the answers of the gateways, and logs their refusals. */
+    count(message: QueuedMessage, result: SendOutcome): void {
       for (const refusal of result.refusals ?? []) logRefusal(message, refusal)
       countSending(message, result)
       if (message.channel === 'sms') countSms(message, result)
     },
-    countEnd({ channel, destination, detail }, outcome, wasTried) {
+    /** Counts a message that ends without a last answer; `wasTried`: this attempt had one that failed. */
+    countEnd(
+      { channel, destination, detail }: QueuedMessage,
+      outcome: FinalOutcome,
+      wasTried: boolean,
+    ): void {
       metrics.count('messages_total', { channel, gateway: '', outcome })
       if (channel !== 'sms' || outcome === 'replaced') return
       // A code that no gateway was asked to send was asked for all the same.

@@ -1,18 +1,13 @@
 /** A sleep that can be ended from outside; a call of `wake` before the sleep is not lost. */
-interface WakeSignal {
-  wake(): void
-  wait(ms: number): Promise<void>
-}
-
-export function createWakeSignal(): WakeSignal {
+export function createWakeSignal() {
   let woken = false
   let end: (() => void) | null = null
   return {
-    wake() {
+    wake(): void {
       woken = true
       end?.()
     },
-    async wait(ms) {
+    async wait(ms: number): Promise<void> {
       if (!woken) {
         let timer: Timer | undefined
         await new Promise<void>((resolve) => {

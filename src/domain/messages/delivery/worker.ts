@@ -14,32 +14,28 @@ export interface DeliveryWorkerOptions extends ChannelWorkerOptions {
   closeTimeoutMs?: number
 }
 
-export interface DeliveryWorker {
-  /** Looks at once for new messages (of that channel). Cheap; call it after the transaction is committed. */
-  wake(channel?: Channel): void
-  /** Starts sending. */
-  start(): void
-  /** Claims no more messages, and waits for those under way. The sender stays open. */
-  close(): Promise<void>
-}
-
 const channels: Channel[] = ['email', 'sms']
 /** Decoy messages that are deleted each second. */
 const DISCARDED_AT_ONCE = 500
 
-export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
+export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>
+
+export function createDeliveryWorker(options: DeliveryWorkerOptions) {
   const { logger, closeTimeoutMs = 8000 } = options
   const workers = channels.map((channel) => ({ channel, ...createChannelWorker(channel, options) }))
   const discarder = createDiscarder(options)
   return {
-    start() {
+    /** Starts sending. */
+    start(): void {
       for (const worker of workers) worker.start()
       discarder.start()
     },
-    wake(channel) {
+    /** Looks at once for new messages (of that channel). Cheap; call it after the transaction is committed. */
+    wake(channel?: Channel): void {
       for (const worker of workers) if (channel === undefined || worker.channel === channel) worker.wake()
     },
-    async close() {
+    /** Claims no more messages, and waits for those under way. The sender stays open. */
+    async close(): Promise<void> {
       let timer: Timer | undefined
       const deadline = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, closeTimeoutMs)

@@ -16,7 +16,6 @@ import {
   pick,
   rowOf,
 } from '../../../platform/postgres/statement.ts'
-import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
@@ -202,7 +201,6 @@ const findAccount = defineStatement({
 /** Both lanes that lead to somebody. */
 const waiting = defineStatement({
   name: 'outbox.waiting',
-  params: {},
   row: { ...pick(rowOf(messages), 'channel'), count: 'int', oldestAt: 'timestamptz' },
   sql: () => sql`
   select channel, count(*)::int as count, min(created_at) as oldest_at
@@ -279,9 +277,8 @@ export type MessageStore = ReturnType<typeof createMessageStore>
 export function createMessageStore(database: Database) {
   return {
     /** Part of the caller's transaction. */
-    async add(executor: Executor, message: NewMessage, now: Date): Promise<void> {
-      await executor.all(add, { ...messageParams(message), now })
-    },
+    add: (executor: Executor, message: NewMessage, now: Date): Promise<void> =>
+      executor.run(add, { ...messageParams(message), now }),
     /** Adds a message with a code and marks pending ones of that code as replaced, in one statement. Returns its id. */
     async addCode(message: CodeMessage, now: Date): Promise<number> {
       const { id } = (await database.first(addCode, { ...messageParams(message), now }))!
@@ -305,52 +302,35 @@ export function createMessageStore(database: Database) {
     async discard(limit: number): Promise<number> {
       return (await database.first(discard, { limit }))?.discarded ?? 0
     },
-    async remove(id: number): Promise<void> {
-      await database.all(remove, { id })
-    },
+    remove: (id: number): Promise<void> => database.run(remove, { id }),
     async finish(
       id: number,
       { outcome, detail, reply = null, gateway = null, providerId = null }: FinalResult,
       now: Date,
     ): Promise<void> {
       const params = { id, outcome, detail, reply, gateway, providerId, now }
-      if (outcome !== 'refused') await database.all(finish, params)
-      else
-        await changeAndRecord(database, finish, params, { at: now, eventsOf: (row) => refused(row, detail) })
+      if (outcome !== 'refused') return database.run(finish, params)
+      await changeAndRecord(database, finish, params, now, ({ account, id: message, channel, purpose }) => {
+        // Only of accounts that somebody confirmed: strangers register whom they like.
+        if (account === null) return []
+        const actor = { type: 'system' as const, id: null, name: null }
+        return { type: 'message.refused', account, actor, data: { message, channel, purpose, detail } }
+      })
     },
-    async retry(
+    retry: (
       id: number,
       nextAttemptAt: Date,
       failure: { detail: string; reply: string | null },
-    ): Promise<void> {
-      await database.all(retry, { id, nextAttemptAt, ...failure })
-    },
+    ): Promise<void> => database.run(retry, { id, nextAttemptAt, ...failure }),
     /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
-    async postpone(id: number, nextAttemptAt: Date, attempts: number): Promise<void> {
-      await database.all(postpone, { id, nextAttemptAt, attempts })
-    },
+    postpone: (id: number, nextAttemptAt: Date, attempts: number): Promise<void> =>
+      database.run(postpone, { id, nextAttemptAt, attempts }),
     /** Keeps claimed messages while their sending takes long. */
-    async renew(ids: number[], leaseUntil: Date): Promise<void> {
-      await database.all(renew, { ids: `{${ids.join(',')}}`, leaseUntil })
-    },
+    renew: (ids: number[], leaseUntil: Date): Promise<void> =>
+      database.run(renew, { ids: `{${ids.join(',')}}`, leaseUntil }),
     /** Removes up to `limit` messages that were finished before that time and returns how many it removed. */
     async sweep(finishedBefore: Date, limit: number): Promise<number> {
       return (await database.all(sweep, { finishedBefore, limit })).length
     },
   }
-}
-
-/** Only of accounts that somebody confirmed: strangers register whom they like. */
-function refused(
-  {
-    id,
-    account,
-    channel,
-    purpose,
-  }: { id: number; account: string | null; channel: Channel; purpose: string },
-  detail: string | null,
-): NewEvent[] {
-  if (account === null) return []
-  const actor = { type: 'system' as const, id: null, name: null }
-  return [{ type: 'message.refused', account, actor, data: { message: id, channel, purpose, detail } }]
 }

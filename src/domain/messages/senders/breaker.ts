@@ -5,14 +5,6 @@
  */
 import type { Clock } from '../../../platform/clock.ts'
 
-export interface Breaker {
-  /** The gateways in the order in which a message asks them. */
-  order<Gateway extends { name: string }>(gateways: Gateway[]): Gateway[]
-  note(name: string, isWell: boolean): void
-  /** Too few of its codes are verified. */
-  suspend(name: string): void
-}
-
 const FAILURES = 5
 const REST_MS = 60_000
 
@@ -23,7 +15,9 @@ interface State {
   isProbed: boolean
 }
 
-export function createBreaker(clock: Clock): Breaker {
+export type Breaker = ReturnType<typeof createBreaker>
+
+export function createBreaker(clock: Clock) {
   const states = new Map<string, State>()
   const stateOf = (name: string): State => {
     const state = states.get(name) ?? { failures: 0, restsUntilMs: 0, isProbed: false }
@@ -39,7 +33,8 @@ export function createBreaker(clock: Clock): Breaker {
     restsUntilMs !== 0 && (isProbed || nowMs() < restsUntilMs)
 
   return {
-    order(gateways) {
+    /** The gateways in the order in which a message asks them. */
+    order<Gateway extends { name: string }>(gateways: Gateway[]): Gateway[] {
       const [first, last] = [[] as typeof gateways, [] as typeof gateways]
       for (const gateway of gateways) {
         const state = stateOf(gateway.name)
@@ -52,11 +47,12 @@ export function createBreaker(clock: Clock): Breaker {
       }
       return [...first, ...last]
     },
-    note(name, isWell) {
+    note(name: string, isWell: boolean): void {
       const state = stateOf(name)
       if (isWell) states.set(name, { failures: 0, restsUntilMs: 0, isProbed: false })
       else if (++state.failures >= FAILURES) rest(state)
     },
-    suspend: (name) => rest(stateOf(name)),
+    /** Too few of its codes are verified. */
+    suspend: (name: string): void => rest(stateOf(name)),
   }
 }

@@ -9,29 +9,11 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
-import type { CodePurpose } from '../codes/store.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { Breaker } from '../senders/breaker.ts'
 import { createPrefixes } from './prefixes.ts'
 import type { SmsFunnelStore, Stage, StageCount } from './store.ts'
-
-export interface Funnel {
-  count(stage: Stage, to: string, gateway?: string): void
-  /** A gateway took a code. */
-  codeSent(to: string): void
-  /** A code was right. Never throws, and is not waited for. */
-  verified(code: { subject: string; purpose: CodePurpose; destination: string }): void
-  /** See Prefixes. */
-  closedUntil(range: string): Date | null
-  /** The counts of the last days, today included. */
-  report(days: number): Promise<StageCount[]>
-  /** Adds what was counted since the last time. Never throws. */
-  flush(): Promise<void>
-  /** Puts the gateways last of whose codes too few are verified (`sms.minimum_conversion`). */
-  checkConversions(): Promise<void>
-  start(): void
-  close(): Promise<void>
-}
 
 interface Options {
   store: SmsFunnelStore
@@ -50,7 +32,9 @@ const CONVERSION_EVERY = 30
 /** The conversion of fewer codes means nothing. */
 const LEAST_CODES = 200
 
-export function createFunnel(options: Options): Funnel {
+export type Funnel = ReturnType<typeof createFunnel>
+
+export function createFunnel(options: Options) {
   const { store, breaker, clock, logger, config, metrics, tellOperator } = options
   const { minimumConversion, gateways } = config.sms
   const { lifetimeSeconds } = config.codes
@@ -122,8 +106,10 @@ export function createFunnel(options: Options): Funnel {
 
   return {
     count,
-    codeSent: (to) => prefixes.count(to, 'codes'),
-    verified({ subject, purpose, destination }) {
+    /** A gateway took a code. */
+    codeSent: (to: string): void => prefixes.count(to, 'codes'),
+    /** A code was right. Never throws, and is not waited for. */
+    verified({ subject, purpose, destination }: Omit<CodeBinding, 'group'>): void {
       if (!destination.startsWith('+')) return
       run(async () => {
         try {
@@ -136,16 +122,20 @@ export function createFunnel(options: Options): Funnel {
         }
       })
     },
+    /** See Prefixes. */
     closedUntil: prefixes.closedUntil,
-    report: (days) => store.report(daysBefore(clock.now(), days - 1)),
+    /** The counts of the last days, today included. */
+    report: (days: number): Promise<StageCount[]> => store.report(daysBefore(clock.now(), days - 1)),
+    /** Adds what was counted since the last time. Never throws. */
     flush,
+    /** Puts the gateways last of whose codes too few are verified (`sms.minimum_conversion`). */
     checkConversions,
-    start() {
+    start(): void {
       timer = setInterval(() => {
         if (underWay.size < 100) run(round)
       }, FLUSH_MS)
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer)
       await Promise.all(underWay)
       await flush()

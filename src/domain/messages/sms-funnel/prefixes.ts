@@ -8,20 +8,6 @@ import { rangeOf } from '../../limits/limits/sending-pools.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { PrefixCount, SmsFunnelStore } from './store.ts'
 
-export interface Prefixes {
-  /** `codes`: a gateway took one; `verified`: one was right. */
-  count(to: string, what: 'codes' | 'verified'): void
-  /** The range is closed until then to networks that asked there; null if it is open. */
-  closedUntil(range: string): Date | null
-  /**
-   * Adds what was counted since the last time, and closes prefixes. Counts that could not be added are added the next
-   * time.
-   */
-  flush(now: Date): Promise<void>
-  /** Reads which prefixes are closed. */
-  refresh(): Promise<void>
-}
-
 interface Options {
   store: SmsFunnelStore
   clock: Clock
@@ -32,7 +18,9 @@ interface Options {
 
 /** To look at the messages of a prefix takes long. */
 const EVALUATED_AGAIN_MS = 60_000
-export function createPrefixes({ store, clock, logger, config, tellOperator }: Options): Prefixes {
+export type Prefixes = ReturnType<typeof createPrefixes>
+
+export function createPrefixes({ store, clock, logger, config, tellOperator }: Options) {
   const { pumpingGuard } = config.sms
   /** A prefix that was looked at closely is not looked at again until then. */
   const evaluatedAgainAt = new Map<string, Date>()
@@ -69,12 +57,19 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
   }
 
   return {
-    count: (to, what) => add({ prefix: rangeOf(to), codes: 0, verified: 0, [what]: 1 }),
-    closedUntil(range) {
+    /** `codes`: a gateway took one; `verified`: one was right. */
+    count: (to: string, what: 'codes' | 'verified'): void =>
+      add({ prefix: rangeOf(to), codes: 0, verified: 0, [what]: 1 }),
+    /** The range is closed until then to networks that asked there; null if it is open. */
+    closedUntil(range: string): Date | null {
       const until = pumpingGuard ? closed.get(range) : undefined
       return until !== undefined && until > clock.now() ? until : null
     },
-    async flush(now) {
+    /**
+     * Adds what was counted since the last time, and closes prefixes. Counts that could not be added are added the next
+     * time.
+     */
+    async flush(now: Date): Promise<void> {
       const taken = [...counts.values()]
       counts = new Map()
       if (taken.length === 0) return
@@ -87,6 +82,7 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
       const prefixes = taken.map(({ prefix }) => prefix)
       if (pumpingGuard) await evaluate(prefixes, now)
     },
+    /** Reads which prefixes are closed. */
     refresh,
   }
 }

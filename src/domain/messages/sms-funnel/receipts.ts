@@ -20,10 +20,6 @@ interface ReceiptRequest {
   body: unknown
 }
 
-export interface ReceiptService {
-  take(gateway: string, request: ReceiptRequest, client: { addressBucket: string }): Promise<void>
-}
-
 interface Options {
   store: SmsFunnelStore
   funnel: Pick<Funnel, 'count'>
@@ -35,7 +31,9 @@ interface Options {
 /** Entries of one request; 16 KiB hold no more that mean anything. */
 const LONGEST_ID = 200
 
-export function createReceiptService({ store, funnel, limits, clock, config }: Options): ReceiptService {
+export type ReceiptService = ReturnType<typeof createReceiptService>
+
+export function createReceiptService({ store, funnel, limits, clock, config }: Options) {
   const { baseUrl } = config.server
 
   async function refuse(addressBucket: string): Promise<never> {
@@ -44,7 +42,11 @@ export function createReceiptService({ store, funnel, limits, clock, config }: O
   }
 
   return {
-    async take(name, request, { addressBucket }) {
+    async take(
+      name: string,
+      request: ReceiptRequest,
+      { addressBucket }: { addressBucket: string },
+    ): Promise<void> {
       const receipts = config.sms.gateways.find((gateway) => gateway.name === name)?.receipts
       if (!receipts) throw new AppError('route_not_found')
       if (!isAuthentic(receipts, request, baseUrl)) return refuse(addressBucket)

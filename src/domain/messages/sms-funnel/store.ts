@@ -196,7 +196,6 @@ const putReceipt = defineStatement({
 
 const applyEarly = defineStatement({
   name: 'sms_funnel.apply_early',
-  params: {},
   row: { gateway: 'text', destination: 'text', receipt: column<Receipt>('text') },
   sql: () => sql`
   with found as materialized (
@@ -232,15 +231,13 @@ export type SmsFunnelStore = ReturnType<typeof createSmsFunnelStore>
 
 export function createSmsFunnelStore(database: Database) {
   return {
-    async addCounts(counts: StageCount[], now: Date): Promise<void> {
-      await database.all(addCounts, { counts: JSON.stringify(counts), now })
-    },
+    addCounts: (counts: StageCount[], now: Date): Promise<void> =>
+      database.run(addCounts, { counts: JSON.stringify(counts), now }),
     /** Reports by gateway and country, from that day (UTC) on. */
     report: (since: Date): Promise<StageCount[]> => database.all(report, { since }),
     /** Adds to the counters of today. */
-    async addPrefixes(counts: PrefixCount[], now: Date): Promise<void> {
-      await database.all(addPrefixes, { counts: JSON.stringify(counts), now })
-    },
+    addPrefixes: (counts: PrefixCount[], now: Date): Promise<void> =>
+      database.run(addPrefixes, { counts: JSON.stringify(counts), now }),
     /**
      * Closes those of the prefixes whose codes are hardly ever verified. A code does not count if its account signed in
      * otherwise while it was valid. Gives the prefixes that had to be looked at closely.

@@ -5,13 +5,6 @@ import type { Trace } from '../senders/sender.ts'
 import { readReply } from './reply.ts'
 import { basic } from './request.ts'
 
-export interface TokenSource {
-  /** Throws where the token cannot be had. */
-  get(signal: AbortSignal): Promise<string>
-  /** The gateway refused it: the next message fetches another one. */
-  forget(token: string): void
-}
-
 /** Used if the answer names no expiry. */
 const DEFAULT_LIFETIME_SECONDS = 300
 const MARGIN_MS = 60_000
@@ -27,7 +20,9 @@ export class TokenRefused extends Error {
   }
 }
 
-export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trace): TokenSource {
+export type TokenSource = ReturnType<typeof createTokenSource>
+
+export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trace) {
   let token: { value: string; endsAtMs: number } | null = null
   let fetching: Promise<string> | null = null
 
@@ -51,14 +46,16 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trac
   }
 
   return {
-    async get(signal) {
+    /** Throws where the token cannot be had. */
+    async get(signal: AbortSignal): Promise<string> {
       if (token && clock.now().getTime() < token.endsAtMs) return token.value
       fetching ??= fetchToken(signal).finally(() => {
         fetching = null
       })
       return fetching
     },
-    forget(refused) {
+    /** The gateway refused it: the next message fetches another one. */
+    forget(refused: string): void {
       if (token?.value === refused) token = null
     },
   }

@@ -5,12 +5,6 @@ import type { Redact } from '../../../platform/redact.ts'
 import { plainWords } from '../senders/clean-words.ts'
 import type { Trace } from '../senders/sender.ts'
 
-interface Conversation {
-  options: Pick<SMTPPoolOptions, 'logger' | 'transactionLog'>
-  /** Reads off the encryption, which nodemailer does not tell. */
-  watch(transporter: unknown): void
-}
-
 interface Pool {
   _connections?: { connection?: { _socket?: TLSSocket } }[]
 }
@@ -28,7 +22,7 @@ const steps: Record<string, string> = {
   QUIT: 'quit',
 }
 
-export function createConversation(security: string, trace: Trace, redact: Redact): Conversation {
+export function createConversation(security: string, trace: Trace, redact: Redact) {
   /** The commands that wait for their reply. */
   const waiting: string[] = []
   let pool: Pool = {}
@@ -65,7 +59,8 @@ export function createConversation(security: string, trace: Trace, redact: Redac
       transactionLog: true,
       logger: { ...ignoring, debug: hear, info: hear } as unknown as NonNullable<SMTPPoolOptions['logger']>,
     },
-    watch(transporter) {
+    /** Reads off the encryption, which nodemailer does not tell. */
+    watch(transporter: unknown): void {
       pool = transporter as Pool
     },
   }

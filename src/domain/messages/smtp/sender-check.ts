@@ -7,18 +7,14 @@ import type { SMTPPoolOptions } from 'nodemailer'
 type Handler = NonNullable<SMTPPoolOptions['customAuth']>[string]
 type Reply = { status: number; response: string }
 
-export interface SenderCheck {
-  options: Pick<SMTPPoolOptions, 'auth' | 'customAuth' | 'forceAuth'>
-  /** The reply to MAIL FROM; null where it did not come so far. */
-  reply(): Reply | null
-}
-
 const METHOD = 'SENDER-CHECK'
+
+export type SenderCheck = ReturnType<typeof createSenderCheck>
 
 export function createSenderCheck(
   sender: string,
   credentials: { username: string; password: string } | null,
-): SenderCheck {
+) {
   let reply: Reply | null = null
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   const ask: Handler = async ({ authMethods, sendCommand }) => {
@@ -44,6 +40,7 @@ export function createSenderCheck(
       customAuth: { [METHOD]: ask },
       forceAuth: true,
     },
-    reply: () => reply,
+    /** The reply to MAIL FROM; null where it did not come so far. */
+    reply: (): Reply | null => reply,
   }
 }

@@ -34,7 +34,6 @@ const NIL_UUID = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`)
 
 export const findErased = defineStatement({
   name: 'restore.find_erased',
-  params: {},
   row: { account: 'uuid' },
   sql: () => sql`
   select account from ${events} where type = 'account.erased' and account is not null
@@ -47,7 +46,6 @@ export const findErased = defineStatement({
  */
 export const findErasuresSince = defineStatement({
   name: 'restore.find_erasures_since',
-  params: {},
   row: { since: 'timestamptz' },
   sql: () => sql`
   select least(erased_at, (select created_at from ${events} order by id limit 1)) as since
@@ -57,7 +55,6 @@ export const findErasuresSince = defineStatement({
 /** Some accounts by which the backup and what it replaces are known to be of one service. */
 export const findOldestAccounts = defineStatement({
   name: 'restore.find_oldest_accounts',
-  params: {},
   row: { uuid: 'uuid' },
   sql: () => sql`select uuid from ${accounts} order by id limit 1000`,
 })
@@ -84,28 +81,24 @@ export const wentBack = defineStatement({
 
 export const findRevokedKeys = defineStatement({
   name: 'restore.find_revoked_keys',
-  params: {},
   row: { kid: 'text?' },
   sql: () => sql`select distinct data->>'kid' as kid from ${events} where type = 'key.revoked'`,
 })
 
 export const findSigningKeys = defineStatement({
   name: 'restore.find_signing_keys',
-  params: {},
   row: { kid: 'text' },
   sql: () => sql`select kid from ${signingKeys}`,
 })
 
 export const findTokens = defineStatement({
   name: 'restore.find_tokens',
-  params: {},
   row: { uuid: 'uuid' },
   sql: () => sql`select uuid from ${administrationTokens} where revoked_at is null`,
 })
 
 export const findAdministrators = defineStatement({
   name: 'restore.find_administrators',
-  params: {},
   row: { uuid: 'uuid', role: 'text' },
   sql: () => sql`
   select uuid, role from ${administrators} join ${accounts} on ${accounts}.id = account_id`,
@@ -113,7 +106,6 @@ export const findAdministrators = defineStatement({
 
 export const findLocked = defineStatement({
   name: 'restore.find_locked',
-  params: {},
   row: { uuid: 'uuid', lockedAt: 'timestamptz?', lockedReason: 'text?' },
   sql: () => sql`select uuid, locked_at, locked_reason from ${accounts} where locked_at is not null`,
 })
@@ -128,7 +120,6 @@ export const findEndedSessions = defineStatement({
 /** Recovery codes, invitations and removals of two factors that nobody has used or stopped. */
 export const findOpen = defineStatement({
   name: 'restore.find_open',
-  params: {},
   row: { id: 'uuid' },
   sql: () => sql`select id from ${accountCodes} union all select id from ${twoFactorRemovals}`,
 })
@@ -152,7 +143,6 @@ export const eraseAgain = defineStatement({
 /** Forgets the records that followed a move after its account had been erased. */
 export const forgetErasedAgain = defineStatement({
   name: 'restore.forget_erased_again',
-  params: {},
   row: { count: 'int' },
   sql: () => sql`
   with erased as (select distinct account from ${events} where type = 'account.erased' and account is not null),
@@ -237,7 +227,6 @@ export const lockAgain = defineStatement({
 
 export const findUsernames = defineStatement({
   name: 'restore.find_usernames',
-  params: {},
   row: { hash: 'text', account: 'uuid?' },
   sql: () => sql`select encode(hash, 'hex') as hash, account from ${usernames}`,
 })

@@ -121,7 +121,7 @@ export async function cleanse(
   const { erased, revokedKeys, locked, endedSessions, open } = knowledge ?? nothingLater
   const uuids = JSON.stringify(erased)
   const gone = await restored.all(statements.eraseAgain, { uuids })
-  await restored.all(statements.keepErased, { uuids, now })
+  await restored.run(statements.keepErased, { uuids, now })
   const revoked = await restored.all(statements.revokeKeysAgain, { kids: JSON.stringify(revokedKeys) })
   const { otherKeys, tokens, changed } =
     present === null ? { otherKeys: [], tokens: [], changed: [] } : await takeAway(restored, { present, now })

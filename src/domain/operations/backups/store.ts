@@ -7,17 +7,8 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { backups } from '../../../platform/postgres/schema.ts'
 import { defineStatement, pick, rowOf } from '../../../platform/postgres/statement.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-
-interface BackupState {
-  /** The scheduled time that a replica took on last. */
-  takenFor: Date | null
-  lastSuccessAt: Date | null
-  lastFailureAt: Date | null
-  lastFailure: string | null
-  /** The warning of the last one that succeeded. */
-  lastWarning: string | null
-}
 
 export interface FinishedBackup {
   /** The name of the file; null: standard output. */
@@ -30,7 +21,6 @@ export interface FinishedBackup {
 
 const get = defineStatement({
   name: 'backups.get',
-  params: {},
   row: pick(rowOf(backups), 'takenFor', 'lastSuccessAt', 'lastFailureAt', 'lastFailure', 'lastWarning'),
   sql: () =>
     sql`select taken_for, last_success_at, last_failure_at, last_failure, last_warning from ${backups} where id = 1`,
@@ -76,7 +66,8 @@ export type BackupStore = ReturnType<typeof createBackupStore>
 
 export function createBackupStore(database: Database) {
   return {
-    getState: async (): Promise<BackupState> =>
+    /** The scheduled time that a replica took on last, and how the last ones went. */
+    getState: async () =>
       (await database.first(get, {})) ?? {
         takenFor: null,
         lastSuccessAt: null,
@@ -87,33 +78,17 @@ export function createBackupStore(database: Database) {
     /** It returns true for one caller among all replicas. */
     claimRound: async (dueAt: Date): Promise<boolean> => (await database.first(claim, { dueAt })) !== null,
     /** The process that claimed it and could not finish gives it back. */
-    async releaseRound(dueAt: Date): Promise<void> {
-      await database.all(giveBack, { dueAt })
-    },
+    releaseRound: (dueAt: Date): Promise<void> => database.run(giveBack, { dueAt }),
     /** It writes the event `backup.created`. */
     async noteSuccess({ file, bytes, rows, warning = null }: FinishedBackup, at: Date): Promise<void> {
       const data = { file, bytes, rows, ...(warning !== null && { warning }) }
-      await changeAndRecord(
-        database,
-        noteSuccess,
-        { at, warning },
-        {
-          at,
-          eventsOf: () => [{ type: 'backup.created', account: null, data }],
-        },
-      )
+      const event: NewEvent = { type: 'backup.created', account: null, data }
+      await changeAndRecord(database, noteSuccess, { at, warning }, at, () => event)
     },
     /** It writes the event `backup.failed`. */
     async noteFailure(cause: string, at: Date): Promise<void> {
-      await changeAndRecord(
-        database,
-        noteFailure,
-        { at, cause },
-        {
-          at,
-          eventsOf: () => [{ type: 'backup.failed', account: null, data: { cause } }],
-        },
-      )
+      const event: NewEvent = { type: 'backup.failed', account: null, data: { cause } }
+      await changeAndRecord(database, noteFailure, { at, cause }, at, () => event)
     },
   }
 }

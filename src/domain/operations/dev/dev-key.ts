@@ -5,16 +5,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
-export interface DevKey {
-  readonly value: string
-  /** The key may be in the query or in the cookie. */
-  isIn(request: Request): boolean
-  /** Returns the cookie for a browser that brought the key in the query, and null for others. */
-  cookieFor(request: Request): string | null
-}
+export type DevKey = ReturnType<typeof openDevKey>
 
 /** `file` null: of this process alone. Kept in the file, it outlives a restart: for browsers, and for commands such as curl. */
-export function openDevKey(file: string | null, port: number): DevKey {
+export function openDevKey(file: string | null, port: number) {
   const value = (file !== null && readKey(file)) || makeKey(file)
   // Cookies belong to a host, whatever the port.
   const name = `poterne_dev_${port}`
@@ -23,8 +17,10 @@ export function openDevKey(file: string | null, port: number): DevKey {
     new Bun.CookieMap(request.headers.get('cookie') ?? '').get(name) ?? ''
   return {
     value,
-    isIn: (request) => isSame(inQuery(request), value) || isSame(inCookie(request), value),
-    cookieFor: (request) =>
+    /** The key may be in the query or in the cookie. */
+    isIn: (request: Request): boolean => isSame(inQuery(request), value) || isSame(inCookie(request), value),
+    /** Returns the cookie for a browser that brought the key in the query, and null for others. */
+    cookieFor: (request: Request): string | null =>
       isSame(inQuery(request), value)
         ? `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`
         : null,

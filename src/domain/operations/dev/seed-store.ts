@@ -9,6 +9,5 @@ const lock = defineStatement({
   sql: lockByEmail,
 })
 
-export async function lockSeededAccount(database: Database, email: string, now: Date): Promise<void> {
-  await database.all(lock, { emailKey: email, now })
-}
+export const lockSeededAccount = (database: Database, email: string, now: Date): Promise<void> =>
+  database.run(lock, { emailKey: email, now })

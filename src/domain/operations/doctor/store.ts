@@ -7,7 +7,6 @@ import { column, defineStatement } from '../../../platform/postgres/statement.ts
 
 const readFacts = defineStatement({
   name: 'doctor.facts',
-  params: {},
   row: {
     version: 'int',
     encoding: 'text',
@@ -27,7 +26,6 @@ const readFacts = defineStatement({
 /** The tables of the current schema that the user may not use, or does not own. */
 const findForeignTables = defineStatement({
   name: 'doctor.foreign_tables',
-  params: {},
   row: { table: 'text', isUsable: 'boolean' },
   sql: () => sql`
   select relname::text as "table",
@@ -42,7 +40,6 @@ const findForeignTables = defineStatement({
 /** The bound is that of the server, of this database or of this user, whichever is the fewest. -1 is no limit. */
 const countConnections = defineStatement({
   name: 'doctor.connections',
-  params: {},
   row: { most: 'int', used: 'int' },
   sql: () => sql`
   with bounds as (
@@ -64,7 +61,6 @@ const countConnections = defineStatement({
 /** It is null where this user may not see it. */
 const findDirectory = defineStatement({
   name: 'doctor.directory',
-  params: {},
   row: { directory: 'text?' },
   sql: () => sql`
   select case when pg_has_role('pg_read_all_settings', 'usage') then current_setting('data_directory') end as directory`,

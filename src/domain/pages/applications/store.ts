@@ -157,12 +157,12 @@ export function createApplicationStore(database: Database) {
       now: Date,
     ): Promise<(Account & { authenticatedAt: Date; amr: string }) | null> {
       const params = { ...redemption, ...session, clientId: application, now }
-      return changeAndRecord(database, redeem, params, {
-        at: now,
-        eventsOf: ({ uuid }) => [
-          { type: 'session.started', account: uuid, sessionId: session.id, data: { application } },
-        ],
-      })
+      return changeAndRecord(database, redeem, params, now, ({ uuid }) => ({
+        type: 'session.started',
+        account: uuid,
+        sessionId: session.id,
+        data: { application },
+      }))
     },
     /** Ends what the code opened, if it was used more than ten seconds and less than ten minutes ago. */
     async endReused({ redirectUri: _, ...code }: Redemption, now: Date): Promise<void> {

@@ -25,6 +25,7 @@ import {
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -171,12 +172,9 @@ export function createExportStore(database: Database) {
       notices: NewMessage[],
       now: Date,
     ): Promise<ExportedDocument | null> {
-      const row = await changeAndRecord(
-        database,
-        read,
-        { accountId, now, ...noticeParams(notices) },
-        { at: now, eventsOf: () => [{ type: 'account.exported', account: uuid }] },
-      )
+      const params = { accountId, now, ...noticeParams(notices) }
+      const event: NewEvent = { type: 'account.exported', account: uuid }
+      const row = await changeAndRecord(database, read, params, now, () => event)
       return row?.document ?? null
     },
   }

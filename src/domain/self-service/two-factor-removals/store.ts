@@ -155,17 +155,11 @@ export function createTwoFactorRemovalStore(database: Database) {
     },
     /** It returns false where it does not wait any more. */
     stop: async (id: string, now: Date): Promise<boolean> =>
-      (await changeAndRecord(
-        database,
-        stop,
-        { id },
-        {
-          at: now,
-          eventsOf: ({ uuid }) => [
-            { type: 'undo.used', account: uuid, data: { stopped: 'two_factor_removal' } },
-          ],
-        },
-      )) !== null,
+      (await changeAndRecord(database, stop, { id }, now, ({ uuid }) => ({
+        type: 'undo.used',
+        account: uuid,
+        data: { stopped: 'two_factor_removal' },
+      }))) !== null,
     waits: async (id: string): Promise<boolean> => (await database.first(waits, { id })) !== null,
     find: (accountId: number): Promise<WaitingRemoval | null> => database.first(find, { accountId }),
     async listDue(now: Date, limit: number): Promise<DueRemoval[]> {

@@ -8,7 +8,13 @@ import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-import { endSessions, lives, moveSessionsBelow, touchBrowserSession } from '../sessions/session-sql.ts'
+import {
+  endSessions,
+  lives,
+  moveSessionsBelow,
+  sessionEnded,
+  touchBrowserSession,
+} from '../sessions/session-sql.ts'
 
 /** The time that a session lasts after its last request to a page, in seconds. */
 interface IdleSeconds {
@@ -75,12 +81,6 @@ const end = defineStatement({
   select browser.id, uuid from browser join ${accounts} on ${accounts}.id = browser.account_id`,
 })
 
-type EndedRow = { id: string; uuid: string }
-
-const sessionEnded = ({ id, uuid }: EndedRow) => [
-  { type: 'session.ended' as const, account: uuid, sessionId: id },
-]
-
 export type BrowserSessionStore = ReturnType<typeof createBrowserSessionStore>
 
 export function createBrowserSessionStore(database: Database) {
@@ -98,12 +98,11 @@ export function createBrowserSessionStore(database: Database) {
       }),
     /** Ends the session of the same browser that a sign-in replaces. */
     async replace(cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date): Promise<void> {
-      const params = { cookieHash, newCookieHash, now }
-      await changeAndRecord(database, replace, params, { at: now, eventsOf: sessionEnded })
+      await changeAndRecord(database, replace, { cookieHash, newCookieHash, now }, now, sessionEnded)
     },
     /** A trigger ends the sessions of the applications below it. */
     async end(cookieHash: Uint8Array, now: Date): Promise<void> {
-      await changeAndRecord(database, end, { cookieHash, now }, { at: now, eventsOf: sessionEnded })
+      await changeAndRecord(database, end, { cookieHash, now }, now, sessionEnded)
     },
   }
 }

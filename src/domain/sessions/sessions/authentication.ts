@@ -20,14 +20,6 @@ export interface Authenticated extends AccountSession {
   claims: AccessTokenClaims
 }
 
-export interface Authentication {
-  /**
-   * Takes an Authorization header (RFC 6750, 2.1); one round trip. A token that has only expired is told from
-   * everything else that is refused, a missing header included.
-   */
-  authenticate(authorization: string | undefined): Promise<Authenticated>
-}
-
 interface Needs {
   accessTokens: AccessTokenService
   clock: Clock
@@ -41,10 +33,16 @@ export function readBearerToken(authorization: string | undefined): string | nul
   return BEARER.exec(authorization ?? '')?.[1] ?? null
 }
 
-export function createAuthentication({ stores, accessTokens, clock }: Needs): Authentication {
+export type Authentication = ReturnType<typeof createAuthentication>
+
+export function createAuthentication({ stores, accessTokens, clock }: Needs) {
   const store = stores.sessions
   return {
-    async authenticate(authorization) {
+    /**
+     * Takes an Authorization header (RFC 6750, 2.1); one round trip. A token that has only expired is told from
+     * everything else that is refused, a missing header included.
+     */
+    async authenticate(authorization: string | undefined): Promise<Authenticated> {
       const token = readBearerToken(authorization)
       if (token === null) throw new AppError('invalid_token', { cause: 'no_bearer_token' })
       const claims = await accessTokens.verify(token)

@@ -11,13 +11,12 @@ import { defineStatement, type Placeholders, pick } from '../../../platform/post
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
-import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { type ClaimAccount, claimColumns } from '../tokens/account-claims.ts'
 import type { TokenSubject } from '../tokens/claims.ts'
-import { endSessions, lives } from './session-sql.ts'
+import { endSessions, lives, sessionEnded } from './session-sql.ts'
 
 export interface Rotation {
   familyHash: Uint8Array
@@ -225,12 +224,6 @@ const endFamily = defineStatement({
   returning ${sessions}.id, uuid`,
 })
 
-type EndedRow = { id: string; uuid: string }
-
-const ended = ({ id, uuid }: EndedRow, type: EventType = 'session.ended'): NewEvent[] => [
-  { type, account: uuid, sessionId: id },
-]
-
 const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: SubjectRow) => ({
   sessionId,
   accountUuid: uuid,
@@ -302,16 +295,12 @@ export function createFamilyStore(database: Database) {
         database,
         endReused,
         { sessionId, now, ...noticeParams(notices) },
-        { at: now, eventsOf: (row) => ended(row, 'session.reuse_detected') },
+        now,
+        (row) => ({ ...sessionEnded(row), type: 'session.reuse_detected' }),
       )) !== null,
     /** Ends it by any of its refresh tokens. */
     async endFamily(familyHash: Uint8Array, now: Date): Promise<void> {
-      await changeAndRecord(
-        database,
-        endFamily,
-        { familyHash, now },
-        { at: now, eventsOf: (row) => ended(row) },
-      )
+      await changeAndRecord(database, endFamily, { familyHash, now }, now, sessionEnded)
     },
   }
 }

@@ -7,15 +7,6 @@ import type { RefreshTokens } from '../tokens/refresh-token.ts'
 import type { Authenticated } from './authentication.ts'
 import type { FamilyStore } from './family-store.ts'
 
-export interface RecentSignIn {
-  /**
-   * Tells whether the session was opened less than five minutes ago and this is its present refresh token, which is
-   * neither rotated nor counted as used. A session that a passkey opened does not count while the account has a young
-   * one (`PASSKEY_AGE_MS`).
-   */
-  isShown(signedIn: Authenticated, refreshToken: string | null | undefined): Promise<boolean>
-}
-
 interface Needs {
   refreshTokens: RefreshTokens
   clock: Clock
@@ -30,9 +21,16 @@ export const RECENT_SIGN_IN_MS = 5 * 60_000
  */
 export const PASSKEY_AGE_MS = 24 * 3600_000
 
-export function createRecentSignIn({ refreshTokens, clock, stores }: Needs): RecentSignIn {
+export type RecentSignIn = ReturnType<typeof createRecentSignIn>
+
+export function createRecentSignIn({ refreshTokens, clock, stores }: Needs) {
   return {
-    async isShown({ sessionId }, refreshToken) {
+    /**
+     * Tells whether the session was opened less than five minutes ago and this is its present refresh token, which is
+     * neither rotated nor counted as used. A session that a passkey opened does not count while the account has a young
+     * one (`PASSKEY_AGE_MS`).
+     */
+    async isShown({ sessionId }: Authenticated, refreshToken: string | null | undefined): Promise<boolean> {
       const presented = refreshToken ? refreshTokens.read(refreshToken) : null
       if (presented === null) return false
       const now = clock.now()

@@ -41,14 +41,6 @@ export interface OpenedSession {
   deviceToken?: string
 }
 
-export interface SessionOpener {
-  /**
-   * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
-   * refused before anything is written.
-   */
-  open(signIn: SignIn): Promise<OpenedSession>
-}
-
 interface Needs {
   devices: KnownDevices
   accessTokens: AccessTokenService
@@ -63,7 +55,9 @@ interface Needs {
   stores: { sessions: SessionStore }
 }
 
-export function createSessionOpener(needs: Needs): SessionOpener {
+export type SessionOpener = ReturnType<typeof createSessionOpener>
+
+export function createSessionOpener(needs: Needs) {
   const {
     devices,
     accessTokens,
@@ -108,7 +102,19 @@ export function createSessionOpener(needs: Needs): SessionOpener {
   }
 
   return {
-    async open({ id = randomUUID(), account, device, address, amr, newDigest = null, write }) {
+    /**
+     * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
+     * refused before anything is written.
+     */
+    async open({
+      id = randomUUID(),
+      account,
+      device,
+      address,
+      amr,
+      newDigest = null,
+      write,
+    }: SignIn): Promise<OpenedSession> {
       accountClaims.require(account)
       const now = clock.now()
       const refreshToken = refreshTokens.create()

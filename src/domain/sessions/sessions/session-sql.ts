@@ -2,6 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { sessions } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
 
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
@@ -101,5 +102,12 @@ export const endSessionsOf = (p: Placeholders<'now'>, account: SQL, kept?: SQL):
 export const keepTwoFactorSession = (p: Placeholders<'amr' | 'sessionId'>, account: SQL): SQL => sql`
     update ${sessions} set amr = ${p.amr} from ${account}
      where ${isOfSameBrowser(p.sessionId)} and account_id = ${account}.id`
+
+/** The event of a session that `endSessions` ended, which returned its id and the uuid of its account. */
+export const sessionEnded = ({ id, uuid }: { id: string; uuid: string }): NewEvent => ({
+  type: 'session.ended',
+  account: uuid,
+  sessionId: id,
+})
 
 export const deleteSessions = (where: SQL): SQL => sql`delete from ${sessions} where ${where}`

@@ -102,5 +102,5 @@ export async function endTooMany(
   at: Date,
 ): Promise<void> {
   if (others < MAXIMUM_SESSIONS) return
-  await database.all(endOldest, { accountId, kept: MAXIMUM_SESSIONS, now: at })
+  await database.run(endOldest, { accountId, kept: MAXIMUM_SESSIONS, now: at })
 }

@@ -15,7 +15,7 @@ import { forgetTrusted, forgetTrustedOf } from '../../accounts/devices/trusted-d
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { ListedSession, NewSession, SignedInAccount } from './session.ts'
-import { deleteSessions, endSessions, lives } from './session-sql.ts'
+import { deleteSessions, endSessions, lives, sessionEnded } from './session-sql.ts'
 import {
   endTooMany,
   isFromNewDevice,
@@ -182,25 +182,11 @@ export function createSessionStore(database: Database) {
       now: Date,
       { bySelf = false }: { bySelf?: boolean } = {},
     ): Promise<boolean> =>
-      (await changeAndRecord(
-        database,
-        end,
-        { sessionId, accountUuid, now, bySelf },
-        {
-          at: now,
-          eventsOf: ({ id, uuid }) => [{ type: 'session.ended', account: uuid, sessionId: id }],
-        },
-      )) !== null,
+      (await changeAndRecord(database, end, { sessionId, accountUuid, now, bySelf }, now, sessionEnded)) !==
+      null,
     async endAll(accountId: number, now: Date): Promise<void> {
-      await changeAndRecord(
-        database,
-        endAll,
-        { accountId, now },
-        {
-          at: now,
-          eventsOf: ({ uuid, ended: count }) =>
-            count > 0 ? [{ type: 'session.ended', account: uuid, data: { sessions: count } }] : [],
-        },
+      await changeAndRecord(database, endAll, { accountId, now }, now, ({ uuid, ended: count }) =>
+        count > 0 ? { type: 'session.ended', account: uuid, data: { sessions: count } } : [],
       )
     },
     /** The fingerprints of the devices of its sessions, ended ones included. */

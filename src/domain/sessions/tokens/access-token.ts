@@ -24,16 +24,6 @@ const LIFETIME_MARGIN_SECONDS = 60
 /** Our tokens have about 500 characters, and at most 3,300 with the claims of `[tokens.claims]`. */
 const MAXIMUM_LENGTH = 4096
 
-export interface AccessTokenService {
-  /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */
-  sign(subject: SignedSubject): Promise<string>
-  /**
-   * Tells a token that is only too old from every other token that is refused. A token that expired less than
-   * `lateSeconds` ago still passes.
-   */
-  verify(token: string, lateSeconds?: number): Promise<AccessTokenClaims>
-}
-
 interface AccessTokenOptions {
   keys: Pick<KeyService, 'signingKey' | 'findPublicKey'>
   clock: Clock
@@ -43,7 +33,9 @@ interface AccessTokenOptions {
   lifetimeSeconds: number
 }
 
-export function createAccessTokenService(options: AccessTokenOptions): AccessTokenService {
+export type AccessTokenService = ReturnType<typeof createAccessTokenService>
+
+export function createAccessTokenService(options: AccessTokenOptions) {
   const { keys, clock, issuer, audience, lifetimeSeconds } = options
   const signers = new WeakMap<CryptoKey, ReturnType<typeof createSigner>>()
   const signerOf = (key: SigningKey) => {
@@ -69,7 +61,16 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
   }
 
   return {
-    sign: ({ accountUuid, sessionId, roleId, authTime, amr, clientId, claims }) =>
+    /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */
+    sign: ({
+      accountUuid,
+      sessionId,
+      roleId,
+      authTime,
+      amr,
+      clientId,
+      claims,
+    }: SignedSubject): Promise<string> =>
       signerOf(keys.signingKey()).sign({
         ...claims,
         sub: accountUuid,
@@ -81,7 +82,11 @@ export function createAccessTokenService(options: AccessTokenOptions): AccessTok
         role_id: roleId,
         ...(clientId && { client_id: clientId }),
       }),
-    async verify(token, lateSeconds = 0) {
+    /**
+     * Tells a token that is only too old from every other token that is refused. A token that expired less than
+     * `lateSeconds` ago still passes.
+     */
+    async verify(token: string, lateSeconds: number = 0): Promise<AccessTokenClaims> {
       if (token.length > MAXIMUM_LENGTH) throw new AppError('invalid_token', { cause: 'too_long' })
       const known = await recall(token, lateSeconds)
       if (known !== null) return known

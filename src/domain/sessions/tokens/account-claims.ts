@@ -52,27 +52,6 @@ interface MadeClaims {
   missing: string | null
 }
 
-export interface AccountClaims {
-  readonly isConfigured: boolean
-  /** True if there are accounts for which no token is signed. */
-  readonly hasRequired: boolean
-  /** Makes them without telling anybody. */
-  make(account: ClaimAccount): MadeClaims
-  isComplete(account: ClaimAccount): boolean
-  /**
-   * The claims of a token that is signed now. An incomplete account is refused. The operator is told of that and of
-   * what did not fit.
-   */
-  of(account: ClaimAccount): Record<string, ClaimValue>
-  /** Called before anything is written, so that no session opens whose token could not be signed. */
-  require(account: ClaimAccount): void
-  /**
-   * Returns the first claim that fitted before a change by an administrator and does not after it; null if there is
-   * none.
-   */
-  findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null
-}
-
 interface Needs {
   config: Pick<Config, 'tokens'>
   roles: Pick<Roles, 'nameOf'>
@@ -86,7 +65,9 @@ interface Needs {
 const TOLD_MS = 3_600_000
 const MAXIMUM_TOLD = 10_000
 
-export function createAccountClaims(needs: Needs): AccountClaims {
+export type AccountClaims = ReturnType<typeof createAccountClaims>
+
+export function createAccountClaims(needs: Needs) {
   const { config, roles, events, tellOperator, logger, clock } = needs
   const configured = config.tokens.claims
   const hasRequired = configured.some((claim) => 'from' in claim && claim.required)
@@ -132,20 +113,31 @@ export function createAccountClaims(needs: Needs): AccountClaims {
 
   return {
     isConfigured: configured.length > 0,
+    /** True if there are accounts for which no token is signed. */
     hasRequired,
+    /** Makes them without telling anybody. */
     make,
-    isComplete: (account) => !hasRequired || make(account).missing === null,
-    of(account) {
+    isComplete: (account: ClaimAccount): boolean => !hasRequired || make(account).missing === null,
+    /**
+     * The claims of a token that is signed now. An incomplete account is refused. The operator is told of that and of
+     * what did not fit.
+     */
+    of(account: ClaimAccount): Record<string, ClaimValue> {
       if (configured.length === 0) return {}
       const made = make(account)
       requireComplete(account.uuid, made)
       for (const claim of made.omitted) tell(account.uuid, claim, 'token.claim_omitted')
       return made.claims
     },
-    require(account) {
+    /** Called before anything is written, so that no session opens whose token could not be signed. */
+    require(account: ClaimAccount): void {
       if (hasRequired) requireComplete(account.uuid, make(account))
     },
-    findOverflow(before, after) {
+    /**
+     * Returns the first claim that fitted before a change by an administrator and does not after it; null if there is
+     * none.
+     */
+    findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null {
       if (configured.length === 0) return null
       const known = before === null ? [] : make(before).omitted
       return make(after).omitted.find((claim) => !known.includes(claim)) ?? null

@@ -33,24 +33,6 @@ export interface KeyDescription {
   publishedUntil: Date | null
 }
 
-export interface KeyRotation {
-  /** Oldest first. */
-  list(): Promise<KeyDescription[]>
-  /**
-   * Adds a key that signs after a day, or at once. A key that was waiting to sign is withdrawn, since it has signed
-   * nothing. This needs no private part of an old key, so it also works after the server secret was changed.
-   */
-  rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
-  /**
-   * Withdraws a leaked key: it is not published any more, and nothing that it signed is accepted. The key that signs is
-   * replaced by one that signs at once, and the next key by another next key (`successor`). It returns null if there is
-   * no key of this name.
-   */
-  revoke(kid: string): Promise<{ successor: KeyDescription | null } | null>
-  /** All keys, after adding what is due: the very first, or a successor. Any number of processes may call it. */
-  maintain(): Promise<StoredKey[]>
-}
-
 export interface KeyRotationOptions {
   store: KeyStore
   secret: ServerSecret
@@ -73,7 +55,9 @@ export function isPublished(key: { publishedUntil: Date | null }, now: Date): bo
   return key.publishedUntil === null || key.publishedUntil > now
 }
 
-export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
+export type KeyRotation = ReturnType<typeof createKeyRotation>
+
+export function createKeyRotation(options: KeyRotationOptions) {
   const { store, secret, clock, accessLifetimeSeconds } = options
   const publishedAfterMs = accessLifetimeSeconds * 1000 + PUBLISHED_AFTER_MARGIN_MS
 
@@ -102,11 +86,16 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   }
 
   return {
-    async list() {
+    /** Oldest first. */
+    async list(): Promise<KeyDescription[]> {
       const keys = await store.list()
       return keys.map((key) => describe(key, keys, clock.now()))
     },
-    async rotate({ atOnce = false } = {}) {
+    /**
+     * Adds a key that signs after a day, or at once. A key that was waiting to sign is withdrawn, since it has signed
+     * nothing. This needs no private part of an old key, so it also works after the server secret was changed.
+     */
+    async rotate({ atOnce = false }: { atOnce?: boolean } = {}): Promise<KeyDescription> {
       for (;;) {
         const keys = await store.list()
         const now = clock.now()
@@ -116,7 +105,12 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
         if (key) return describe(key, [...keys, key], now)
       }
     },
-    async revoke(kid) {
+    /**
+     * Withdraws a leaked key: it is not published any more, and nothing that it signed is accepted. The key that signs is
+     * replaced by one that signs at once, and the next key by another next key (`successor`). It returns null if there is
+     * no key of this name.
+     */
+    async revoke(kid: string): Promise<{ successor: KeyDescription | null } | null> {
       for (;;) {
         const keys = await store.list()
         const now = clock.now()
@@ -131,7 +125,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
         if (key) return { successor: describe(key, [...keys.filter((one) => one !== revoked), key], now) }
       }
     },
-    async maintain() {
+    /** All keys, after adding what is due: the very first, or a successor. Any number of processes may call it. */
+    async maintain(): Promise<StoredKey[]> {
       for (;;) {
         const keys = await store.list()
         const now = clock.now()

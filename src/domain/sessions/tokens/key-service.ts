@@ -9,7 +9,6 @@ import {
   createKeyRotation,
   isPublished,
   type KeyDescription,
-  type KeyRotation,
   type KeyRotationOptions,
   pickSigningKey,
   SEAL_LABEL,
@@ -26,26 +25,6 @@ export interface SigningKey {
 /** The keys that other services read (RFC 7517). */
 export interface PublishedKeys {
   keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
-}
-
-export interface KeyService {
-  /** The key that signs now. Throws if no key can be decrypted with this server secret. */
-  signingKey(): SigningKey
-  /** The public key of that name; null if none is published. Asks the store about unknown names. */
-  findPublicKey(kid: string): Promise<CryptoKey | null>
-  /** Every key that may have signed a living token, and the next one. */
-  published(): PublishedKeys
-  list(): Promise<KeyDescription[]>
-  rotate(options?: { atOnce?: boolean }): Promise<KeyDescription>
-  revoke: KeyRotation['revoke']
-  /** Reads the store again and rotates if it is time. Runs by itself every `refreshMs` after `start`. */
-  refresh(): Promise<void>
-  /**
-   * Reads the keys for the first time, and then regularly. Creates the first key if there is none. Rejects if the key
-   * that signs now cannot be decrypted: then the server secret was changed, and the operator should know.
-   */
-  start(): Promise<void>
-  close(): void
 }
 
 interface KeyServiceOptions extends KeyRotationOptions {
@@ -73,7 +52,9 @@ const FAILURE_INTERVAL_MS = 60_000
 /** However many unknown names clients invent, the database is asked at most once in this time. */
 const UNKNOWN_KEY_INTERVAL_MS = 1_000
 
-export function createKeyService(options: KeyServiceOptions): KeyService {
+export type KeyService = ReturnType<typeof createKeyService>
+
+export function createKeyService(options: KeyServiceOptions) {
   const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
   const rotation = createKeyRotation(options)
   let held: HeldKey[] = []
@@ -113,13 +94,15 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     }
   }
   return {
-    signingKey() {
+    /** The key that signs now. Throws if no key can be decrypted with this server secret. */
+    signingKey(): SigningKey {
       const readable = held.filter((key): key is HeldKey & SigningKey => key.privateKey !== null)
       const key = pickSigningKey(readable, clock.now())
       if (!key) throw new AppError('unavailable', { cause: 'no_signing_key' })
       return key
     },
-    async findPublicKey(kid) {
+    /** The public key of that name; null if none is published. Asks the store about unknown names. */
+    async findPublicKey(kid: string): Promise<CryptoKey | null> {
       const nowMs = clock.now().getTime()
       // Math.abs: if the clock was set back, the time of the last read is in the future and must not block this.
       if (!findHeld(kid) && Math.abs(nowMs - askedAtMs) >= UNKNOWN_KEY_INTERVAL_MS) {
@@ -128,28 +111,34 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       } else if (refreshing && !findHeld(kid)) await refreshing
       return findHeld(kid)?.publicKey ?? null
     },
-    published: () => ({
+    /** Every key that may have signed a living token, and the next one. */
+    published: (): PublishedKeys => ({
       keys: held
         .filter((key) => isPublished(key, clock.now()))
         .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
     }),
     list: rotation.list,
     revoke: rotation.revoke,
-    async rotate(how) {
+    async rotate(how?: { atOnce?: boolean }): Promise<KeyDescription> {
       const key = await rotation.rotate(how)
       // A refresh that is under way may have read the store before the change.
       await refreshing?.catch(() => {})
       await refresh()
       return key
     },
+    /** Reads the store again and rotates if it is time. Runs by itself every `refreshMs` after `start`. */
     refresh,
-    async start() {
+    /**
+     * Reads the keys for the first time, and then regularly. Creates the first key if there is none. Rejects if the key
+     * that signs now cannot be decrypted: then the server secret was changed, and the operator should know.
+     */
+    async start(): Promise<void> {
       await refresh()
       if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
       timer = setInterval(refreshByItself, refreshMs)
       timer.unref()
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   }
 }
 

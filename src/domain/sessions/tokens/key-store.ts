@@ -46,13 +46,11 @@ const LOCK = 7_317_240_116
 
 const lock = defineStatement({
   name: 'tokens.lock',
-  params: {},
   sql: () => sql`select pg_advisory_xact_lock(${sql.raw(String(LOCK))})`,
 })
 
 const list = defineStatement({
   name: 'tokens.list',
-  params: {},
   row: {
     kid: 'text',
     publicJwk: json<PublicJwk>(),
@@ -68,7 +66,6 @@ const list = defineStatement({
 
 const newest = defineStatement({
   name: 'tokens.newest',
-  params: {},
   row: { kid: 'text' },
   sql: () => sql`select kid from ${signingKeys} order by signs_from desc limit 1`,
 })
@@ -126,9 +123,9 @@ export function createKeyStore(database: Database) {
         await transaction.first(lock, {})
         const last = await transaction.first(newest, {})
         if ((last?.kid ?? null) !== after) return false
-        if (kids.length > 0) await transaction.all(remove, { kids })
-        if (supersedes) await transaction.all(supersede, supersedes)
-        await transaction.all(add, { ...key })
+        if (kids.length > 0) await transaction.run(remove, { kids })
+        if (supersedes) await transaction.run(supersede, supersedes)
+        await transaction.run(add, { ...key })
         const happened = [
           ...(revoked === null ? [] : [about('key.revoked', revoked)]),
           about('key.rotated', key.kid),
@@ -140,13 +137,12 @@ export function createKeyStore(database: Database) {
     async revoke(kid: string, now: Date): Promise<void> {
       await database.transaction(async (transaction) => {
         await transaction.first(lock, {})
-        await transaction.all(remove, { kids: [kid] })
+        await transaction.run(remove, { kids: [kid] })
         await recordEvents(transaction, [about('key.revoked', kid)], now)
       })
     },
     /** Replaces the sealed private part by the same one sealed anew, unless it has changed meanwhile. */
-    async putSealed(kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> {
-      await database.all(putSealed, { kid, ...sealed })
-    },
+    putSealed: (kid: string, sealed: { was: Uint8Array; is: Uint8Array }): Promise<void> =>
+      database.run(putSealed, { kid, ...sealed }),
   }
 }

@@ -17,21 +17,14 @@ export interface RefreshToken {
   generation: number
 }
 
-export interface RefreshTokens {
-  /** The first token of a new session. */
-  create(): RefreshToken
-  /** 64 hexadecimal digits. */
-  write(token: Pick<RefreshToken, 'family' | 'generation'>): string
-  /** It returns null for a text that `write` did not make under an accepted server secret. */
-  read(text: string): RefreshToken | null
-}
-
 const FAMILY_BYTES = 16
 const BODY_BYTES = 20
 const TAG_BYTES = 12
 const TOKEN = /^[0-9a-f]{64}$/
 
-export function createRefreshTokens(secret: ServerSecret): RefreshTokens {
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>
+
+export function createRefreshTokens(secret: ServerSecret) {
   /** 96 bits; each guess costs a request (NIST SP 800-107, 5.3.3, requires at least 32). */
   const tagOf = (by: AcceptedSecret, body: Uint8Array) => by.tag('refresh token', body).subarray(0, TAG_BYTES)
   /** Applies or removes the mask; the tag is its nonce, as in SIV (RFC 5297). */
@@ -40,15 +33,18 @@ export function createRefreshTokens(secret: ServerSecret): RefreshTokens {
     return Buffer.from(body.map((byte, index) => byte ^ (mask[index] ?? 0)))
   }
   return {
-    create: () => withHash(randomBytes(FAMILY_BYTES), 0),
-    write({ family, generation }) {
+    /** The first token of a new session. */
+    create: (): RefreshToken => withHash(randomBytes(FAMILY_BYTES), 0),
+    /** 64 hexadecimal digits. */
+    write({ family, generation }: Pick<RefreshToken, 'family' | 'generation'>): string {
       const body = Buffer.alloc(BODY_BYTES)
       body.set(family)
       body.writeUInt32BE(generation, FAMILY_BYTES)
       const tag = tagOf(secret.current, body)
       return tag.toString('hex') + masked(secret.current, body, tag).toString('hex')
     },
-    read(text) {
+    /** It returns null for a text that `write` did not make under an accepted server secret. */
+    read(text: string): RefreshToken | null {
       if (!TOKEN.test(text)) return null
       const bytes = Buffer.from(text, 'hex')
       const tag = bytes.subarray(0, TAG_BYTES)

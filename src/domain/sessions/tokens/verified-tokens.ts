@@ -13,20 +13,15 @@ interface VerifiedToken {
   kid: string
 }
 
-interface VerifiedTokens {
-  find(token: string): VerifiedToken | null
-  put(token: string, verified: VerifiedToken): void
-}
-
 /** They take about 4 MB. */
 const MAXIMUM = 4096
 
 /** The least recently used ones are dropped first. */
-export function createVerifiedTokens(maximum = MAXIMUM): VerifiedTokens {
+export function createVerifiedTokens(maximum = MAXIMUM) {
   const known = new Map<string, VerifiedToken>()
   const keyOf = (token: string) => createHash('sha256').update(token).digest('base64')
   return {
-    find(token) {
+    find(token: string): VerifiedToken | null {
       const key = keyOf(token)
       const verified = known.get(key)
       if (!verified) return null
@@ -35,7 +30,7 @@ export function createVerifiedTokens(maximum = MAXIMUM): VerifiedTokens {
       known.set(key, verified)
       return verified
     },
-    put(token, verified) {
+    put(token: string, verified: VerifiedToken): void {
       known.set(keyOf(token), verified)
       if (known.size <= maximum) return
       const [oldest] = known.keys()

@@ -277,13 +277,10 @@ export function createIdentityStore(database: Database) {
           accountEmail: own?.destination ?? null,
         }
         const data = { provider: identity.provider }
-        return await changeAndRecord(database, open, params, {
-          at: now,
-          eventsOf: ({ uuid }) => [
-            { type: 'account.registered', account: uuid, data },
-            { type: 'identity.linked', account: uuid, data },
-          ],
-        })
+        return await changeAndRecord(database, open, params, now, ({ uuid }) => [
+          { type: 'account.registered', account: uuid, data },
+          { type: 'identity.linked', account: uuid, data },
+        ])
       } catch (error) {
         if (violates(error, 'identities_issuer_subject') || violates(error, 'accounts_email_proved'))
           return null

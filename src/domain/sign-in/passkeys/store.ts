@@ -391,17 +391,11 @@ export function createPasskeyStore(database: Database) {
       name: string,
       now: Date,
     ): Promise<Passkey | null> =>
-      changeAndRecord(
-        database,
-        rename,
-        { accountId, id, name },
-        {
-          at: now,
-          eventsOf: () => [
-            { type: 'account.updated', account: uuid, data: { fields: ['passkey_name'], passkey: id } },
-          ],
-        },
-      ),
+      changeAndRecord(database, rename, { accountId, id, name }, now, () => ({
+        type: 'account.updated',
+        account: uuid,
+        data: { fields: ['passkey_name'], passkey: id },
+      })),
     /** Tells whether nothing would open the account without this passkey. */
     async isLastMethod(accountId: number, id: string, usable: UsableMethods): Promise<boolean> {
       const params = { accountId, id, ...usableParams(usable) }

@@ -289,7 +289,8 @@ export function createRegistrationStore(database: Database) {
                   database,
                   confirmedApart[kind],
                   { ...params, newUuid: randomUUID() },
-                  { at: now, eventsOf },
+                  now,
+                  eventsOf,
                 )
           return (
             apart ??
