@@ -2,7 +2,7 @@
 
 interface RemovalDetail {
   operationId: string
-  description: string
+  description?: string
 }
 
 /** The description of the same operation by POST. */

@@ -1,7 +1,6 @@
 /** Pieces of bodies and answers that have nothing to do with what they are about. */
 import { type IntegerOptions, Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
-import { namedObject } from './components.ts'
 
 /** A field that may be absent or null. */
 export const optionalField = <Schema extends TSchema>(schema: Schema) =>
@@ -27,20 +26,3 @@ export const emailRefusedAtField = t.Optional(
     format: 'date-time',
   }),
 )
-
-export function messageAnswer<const Status extends 200 | 201>(status: Status) {
-  const [name, description, example] =
-    status === 200
-      ? ['Done', 'Done; `message` tells the person.', 'Done.']
-      : ['Accepted', 'Accepted; `message` tells the person what comes next.', 'A code is on its way.']
-  const message = t.String({ examples: [example] })
-  return namedObject(name, { status: t.Literal(status), message }, description)
-}
-
-/** One page of a list: see `Page` of the room `events`. */
-export const listAnswer = <Item extends TSchema>(name: string, item: Item, description: string) =>
-  namedObject(
-    name,
-    { status: t.Literal(200), items: t.Array(item), next_cursor: nullable(t.String()) },
-    description,
-  )

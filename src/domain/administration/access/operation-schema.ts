@@ -1,6 +1,7 @@
 /** The parts that the operations of administration share: text in queries, "it is done", their descriptions. */
 import { t } from 'elysia'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer } from '../../../platform/http/answers.ts'
+import { documented } from '../../../platform/http/documented.ts'
 
 /** A field of a query; what it says is read by the service. */
 export const queryText = (description: string) => t.Optional(t.String({ description, maxLength: 300 }))
@@ -26,10 +27,7 @@ export const timeText = (meaning?: string) =>
   )
 
 export const done = { status: 200 as const }
-export const doneAnswer = namedObject('Done', { status: t.Literal(200) }, 'It is done.')
+export const doneAnswer = answer('Done', {}, 'It is done.')
 
 /** The tag of each operation in the description follows from its path. */
-export const detail = (operationId: string, summary: string, description?: string) => ({
-  ...{ tags: ['Administration'], operationId, summary },
-  ...(description !== undefined && { description }),
-})
+export const detail = documented('Administration')

@@ -2,7 +2,7 @@
 
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -13,17 +13,15 @@ import { identifierField, passwordField } from '../../accounts/accounts/account-
 import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { type AdminCaller, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
-import { detail } from '../access/operation-schema.ts'
+import { detail, done } from '../access/operation-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
 import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
 
-const ok = 200 as const
 const time = (description: string) => t.String({ description, format: 'date-time' })
 
-const begunAnswer = namedObject(
+const begunAnswer = answer(
   'PageSignInBegun',
   {
-    status: t.Literal(200),
     methods: t.Array(t.Union([t.Literal('passkey'), t.Literal('totp')]), {
       description:
         'The second factors that can finish it. Empty: `session/app` sets one up, where the account has none',
@@ -33,10 +31,9 @@ const begunAnswer = namedObject(
   'The password is right. The cookie names the sign-in for ten minutes.',
 )
 
-const openedAnswer = namedObject(
+const openedAnswer = answer(
   'PageSignedIn',
   {
-    status: t.Literal(200),
     csrf_token: t.String({
       description: 'Every write of this session carries it as `X-CSRF-Token`',
       examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
@@ -50,10 +47,9 @@ const openedAnswer = namedObject(
   'Signed in: the cookie names the session.',
 )
 
-const sessionAnswer = namedObject(
+const sessionAnswer = answer(
   'AdministratorSession',
   {
-    status: t.Literal(200),
     csrf_token: t.String({ examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'] }),
     administrator: t.Object({
       uuid: t.String({ examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
@@ -70,10 +66,9 @@ const sessionAnswer = namedObject(
   'Who is signed in on the page.',
 )
 
-const appAnswer = namedObject(
+const appAnswer = answer(
   'PageAuthenticatorApp',
   {
-    status: t.Literal(200),
     secret: t.String({
       description: 'Base32, for typing in',
       examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
@@ -84,10 +79,9 @@ const appAnswer = namedObject(
   'What the app has to scan. Its first code goes to `session/verify`.',
 )
 
-const optionsAnswer = namedObject(
+const optionsAnswer = answer(
   'PagePasskeyOptions',
   {
-    status: t.Literal(200),
     options: t.Object(
       { challenge: t.String({ examples: ['AAABk1m2c3R5'] }) },
       { additionalProperties: true },
@@ -96,8 +90,7 @@ const optionsAnswer = namedObject(
   'For `navigator.credentials.get`.',
 )
 
-const doneAnswer = (name: string, description: string) =>
-  component(name, t.Object({ status: t.Literal(200) }, { description }))
+const doneAnswer = (name: string, description: string) => answer(name, {}, description)
 
 const proofFields = {
   otp: optionalField(otpField),
@@ -135,7 +128,7 @@ export function createAdministratorSessionRoutes(
         const device = cookies.device.read(headers.cookie)
         const { cookie, methods } = await pages.begin(body, { ...client, device })
         set.headers['set-cookie'] = cookies.session.write(cookie, PENDING_MS)
-        return { status: ok, methods }
+        return success({ methods })
       },
       {
         body: t.Object({ identifier: identifierField, password: passwordField }),
@@ -154,7 +147,7 @@ export function createAdministratorSessionRoutes(
       '/session/app',
       async ({ headers }) => {
         const { secret, uri, picture } = await pages.requestApp(cookies.session.read(headers.cookie))
-        return { status: ok, secret, otpauth_uri: uri, qr_svg: picture }
+        return success({ secret, otpauth_uri: uri, qr_svg: picture })
       },
       {
         response: {
@@ -170,10 +163,8 @@ export function createAdministratorSessionRoutes(
     )
     .post(
       '/session/passkey',
-      async ({ headers }) => ({
-        status: ok,
-        options: await pages.passkeyOptions(cookies.session.read(headers.cookie)),
-      }),
+      async ({ headers }) =>
+        success({ options: await pages.passkeyOptions(cookies.session.read(headers.cookie)) }),
       {
         response: { 200: optionsAnswer, ...errorResponses('invalid_token', 'account_locked') },
         detail: detail(
@@ -194,7 +185,7 @@ export function createAdministratorSessionRoutes(
           cookies.device.write(opened.device, DEVICE_MS),
         ]
         const { csrfToken, recoveryCodes } = opened
-        return { status: ok, csrf_token: csrfToken, ...(recoveryCodes && { recovery_codes: recoveryCodes }) }
+        return success({ csrf_token: csrfToken, ...(recoveryCodes && { recovery_codes: recoveryCodes }) })
       },
       {
         body: t.Object(proofFields),
@@ -215,14 +206,13 @@ export function createAdministratorSessionRoutes(
         const session = await pages.find(cookie)
         if (session === null || cookie === undefined) throw new AppError('invalid_token')
         const { uuid, email, phone, role, provedAt, endsAt } = session
-        return {
-          status: ok,
+        return success({
           csrf_token: pages.csrfTokenOf(cookie),
           administrator: { uuid, email, phone, role },
           scopes: [...scopesOf(administrator)],
           proved_until: new Date(provedAt.getTime() + PROVED_MS).toISOString(),
           ends_at: endsAt.toISOString(),
-        }
+        })
       },
       {
         response: { 200: sessionAnswer, ...errorResponses('invalid_token') },
@@ -233,7 +223,7 @@ export function createAdministratorSessionRoutes(
       '/session/reauthenticate',
       async ({ caller, body, client }) => {
         await pages.reauthenticate(administratorOf(caller), body, client)
-        return { status: ok }
+        return done
       },
       {
         body: t.Object({ password: passwordField, ...proofFields }),
@@ -253,7 +243,7 @@ export function createAdministratorSessionRoutes(
       async ({ caller, set }) => {
         await pages.end(administratorOf(caller))
         set.headers['set-cookie'] = cookies.session.remove()
-        return { status: ok }
+        return done
       },
       {
         response: {

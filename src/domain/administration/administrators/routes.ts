@@ -1,11 +1,12 @@
 /** The administrators: for owners on the page and for the operator, never for a token. */
 
 import { Elysia, t } from 'elysia'
+import { answer, created, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
@@ -47,23 +48,19 @@ const revokedTokens = t.Optional(
 )
 const revokedOnly = (revoked: number | undefined) => (revoked ? { revoked_tokens: revoked } : {})
 
-const changedAnswer = namedObject(
+const changedAnswer = answer(
   'AdministratorAnswer',
-  { status: t.Literal(200), administrator, revoked_tokens: revokedTokens },
+  { administrator, revoked_tokens: revokedTokens },
   'It was an administrator, and has this role now.',
 )
 
-const addedAnswer = namedObject(
-  'AdministratorAdded',
-  { status: t.Literal(201), administrator },
-  'It is an administrator now.',
-)
+const addedAnswer = answer('AdministratorAdded', { administrator }, 'It is an administrator now.', 201)
 
 const administratorsAnswer = listAnswer('AdministratorPage', administrator, 'One page of administrators.')
 
-const removedAnswer = namedObject(
+const removedAnswer = answer(
   'AdministratorRemoved',
-  { status: t.Literal(200), revoked_tokens: revokedTokens },
+  { revoked_tokens: revokedTokens },
   'The account is an administrator no longer.',
 )
 
@@ -85,10 +82,7 @@ export function createAdministratorRoutes(
     .use(guard)
     .get(
       '/administrators',
-      async ({ query }) => ({
-        status: 200 as const,
-        ...recordsOf(await administrators.list(query), administratorRecord),
-      }),
+      async ({ query }) => success(recordsOf(await administrators.list(query), administratorRecord)),
       {
         query: t.Object(pageQuery),
         response: { 200: administratorsAnswer, ...errorResponses('validation_failed') },
@@ -101,7 +95,7 @@ export function createAdministratorRoutes(
     )
     .post(
       '/administrators',
-      async ({ body, caller, headers, path, status }) => {
+      async ({ body, caller, headers, path }) => {
         const answer = await once<PutAnswer>(
           { headers, caller, path, body },
           {
@@ -121,8 +115,8 @@ export function createAdministratorRoutes(
         )
         const administrator = administratorRecord(answer.administrator)
         return answer.status === 201
-          ? status(201, { status: 201, administrator })
-          : { status: 200 as const, administrator, ...revokedOnly(answer.revokedTokens) }
+          ? created({ administrator })
+          : success({ administrator, ...revokedOnly(answer.revokedTokens) })
       },
       {
         body: t.Object({
@@ -156,7 +150,7 @@ export function createAdministratorRoutes(
       '/administrators/:uuid',
       async ({ params }) => {
         const { revokedTokens } = await administrators.remove(params.uuid)
-        return { status: 200 as const, ...revokedOnly(revokedTokens) }
+        return success(revokedOnly(revokedTokens))
       },
       {
         response: { 200: removedAnswer, ...errorResponses('administrator_not_found') },

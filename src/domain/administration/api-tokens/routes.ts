@@ -1,16 +1,17 @@
 /** Tokens of administration: made, listed and revoked. */
 
 import { Elysia, t } from 'elysia'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
+import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
 import { scopeField } from '../access/access-schema.ts'
-import { detail } from '../access/operation-schema.ts'
+import { detail, done } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { TokenService } from './service.ts'
 import type { StoredToken } from './store.ts'
@@ -39,10 +40,9 @@ const token = component(
 
 export type TokenRecord = typeof token.static
 
-const createdAnswer = namedObject(
+const createdAnswer = answer(
   'TokenCreated',
   {
-    status: t.Literal(201),
     token: nullable(
       t.String({
         pattern: '^pot_adm_[0-9A-Za-z]{28}$',
@@ -53,6 +53,7 @@ const createdAnswer = namedObject(
     ...fields,
   },
   'The token, which is shown only here.',
+  201,
 )
 
 const tokensAnswer = listAnswer(
@@ -61,11 +62,7 @@ const tokensAnswer = listAnswer(
   'One page of tokens, newest first; without those that were revoked.',
 )
 
-const revokedAnswer = namedObject(
-  'TokenRevoked',
-  { status: t.Literal(200) },
-  'It is refused from now on, everywhere.',
-)
+const revokedAnswer = answer('TokenRevoked', {}, 'It is refused from now on, everywhere.')
 
 const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) => ({
   id: uuid,
@@ -87,15 +84,11 @@ export function createTokenRoutes(
   return new Elysia({ name: 'api-tokens', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
-    .get(
-      '/tokens',
-      async ({ query }) => ({ status: 200 as const, ...recordsOf(await tokens.list(query), tokenRecord) }),
-      {
-        query: t.Object(pageQuery),
-        response: { 200: tokensAnswer, ...errorResponses('validation_failed') },
-        detail: detail('listTokens', 'List the tokens', 'With their last use, to the minute.'),
-      },
-    )
+    .get('/tokens', async ({ query }) => success(recordsOf(await tokens.list(query), tokenRecord)), {
+      query: t.Object(pageQuery),
+      response: { 200: tokensAnswer, ...errorResponses('validation_failed') },
+      detail: detail('listTokens', 'List the tokens', 'With their last use, to the minute.'),
+    })
     .post(
       '/tokens',
       async ({ body, caller, headers, path, status }) => {
@@ -147,7 +140,7 @@ export function createTokenRoutes(
       '/tokens/:id',
       async ({ params, caller }) => {
         await tokens.revoke(params.id, caller)
-        return { status: 200 as const }
+        return done
       },
       {
         response: { 200: revokedAnswer, ...errorResponses('token_not_found', 'insufficient_scope') },

@@ -1,5 +1,6 @@
 /** The audit trail, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { listAnswer, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
@@ -34,13 +35,7 @@ const auditEvent = component(
     { description: 'Something that happened, and to whom.' },
   ),
 )
-const auditAnswer = component(
-  'AuditPage',
-  t.Object(
-    { status: t.Literal(200), items: t.Array(auditEvent), next_cursor: nullable(t.String()) },
-    { description: 'One page of the audit trail, newest first.' },
-  ),
-)
+const auditAnswer = listAnswer('AuditPage', auditEvent, 'One page of the audit trail, newest first.')
 const seesPeople = (caller: AdminCaller) => scopesOf(caller).includes('accounts:read')
 
 export function createAuditTrailRoutes(
@@ -53,10 +48,10 @@ export function createAuditTrailRoutes(
     .use(guard)
     .get(
       '/accounts/:uuid/events',
-      async ({ params, query, caller }) => ({
-        status: 200 as const,
-        ...(await auditTrail.list({ ...query, account: params.uuid }, { seesPeople: seesPeople(caller) })),
-      }),
+      async ({ params, query, caller }) =>
+        success(
+          await auditTrail.list({ ...query, account: params.uuid }, { seesPeople: seesPeople(caller) }),
+        ),
       {
         query: t.Object({ ...pageQuery, ...span }),
         response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
@@ -69,7 +64,7 @@ export function createAuditTrailRoutes(
         const found = await auditTrail.list(query, { seesPeople: seesPeople(caller), signal })
         // The caller who waited may have been shut out meanwhile.
         if (query.wait !== undefined && found.items.length > 0) await readmit()
-        return { status: 200 as const, ...found }
+        return success(found)
       },
       {
         query: t.Object({

@@ -1,6 +1,7 @@
 /** An account as administration shows it. */
 import { t } from 'elysia'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer } from '../../../platform/http/answers.ts'
+import { component } from '../../../platform/http/components.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import {
   accountRecord,
@@ -75,9 +76,9 @@ export const accountDetails = component(
     { description: 'An account with all that administration knows of it.' },
   ),
 )
-export const administeredAccountAnswer = namedObject(
+export const administeredAccountAnswer = answer(
   'AdministeredAccountAnswer',
-  { status: t.Literal(200), account: accountDetails },
+  { account: accountDetails },
   'The account as it is now.',
 )
 

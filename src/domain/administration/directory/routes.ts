@@ -1,9 +1,10 @@
 /** Accounts as administrators see and change them, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { profileBody } from '../../accounts/accounts/account-schema.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
@@ -39,7 +40,7 @@ export function createDirectoryRoutes(
   const notFound = errorResponses('account_not_found')
   return new Elysia({ name: 'directory', prefix: '/admin/v1' })
     .use(httpBase)
-    .get('/accounts', async ({ query }) => ({ status: 200 as const, ...(await accounts.list(query)) }), {
+    .get('/accounts', async ({ query }) => success(await accounts.list(query)), {
       query: t.Object({
         ...pageQuery,
         query: queryText(
@@ -63,20 +64,13 @@ export function createDirectoryRoutes(
       },
       detail: detail('listAccounts', 'Search accounts'),
     })
-    .get(
-      '/accounts/:uuid',
-      async ({ params }) => ({ status: 200 as const, account: await accounts.get(params.uuid) }),
-      {
-        response: { 200: administeredAccountAnswer, ...notFound },
-        detail: detail('showAccount', 'Read an account'),
-      },
-    )
+    .get('/accounts/:uuid', async ({ params }) => success({ account: await accounts.get(params.uuid) }), {
+      response: { 200: administeredAccountAnswer, ...notFound },
+      detail: detail('showAccount', 'Read an account'),
+    })
     .patch(
       '/accounts/:uuid',
-      async ({ params, body }) => ({
-        status: 200 as const,
-        account: await accounts.change(params.uuid, body),
-      }),
+      async ({ params, body }) => success({ account: await accounts.change(params.uuid, body) }),
       {
         body: t.Object({
           role_id: t.Optional(roleField()),
@@ -126,20 +120,14 @@ export function createDirectoryRoutes(
       },
       { response: { 200: doneAnswer, ...notFound }, detail: detail('eraseAccount', 'Erase an account') },
     )
-    .get(
-      '/accounts/:uuid/export',
-      async ({ params }) => ({ ...done, ...(await accounts.export(params.uuid)) }),
-      {
-        response: { 200: exportAnswer, ...notFound },
-        detail: detail('exportAccountData', 'Read everything stored about a person'),
-      },
-    )
+    .get('/accounts/:uuid/export', async ({ params }) => success(await accounts.export(params.uuid)), {
+      response: { 200: exportAnswer, ...notFound },
+      detail: detail('exportAccountData', 'Read everything stored about a person'),
+    })
     .get(
       '/accounts/:uuid/sessions',
-      async ({ params, query }) => ({
-        status: 200 as const,
-        ...recordsOf(await accounts.listSessions(params.uuid, query), sessionRecord),
-      }),
+      async ({ params, query }) =>
+        success(recordsOf(await accounts.listSessions(params.uuid, query), sessionRecord)),
       {
         query: t.Object(pageQuery),
         response: {

@@ -1,10 +1,11 @@
 /** The ways to sign in to an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
+import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { type AdminCaller, isDelayed } from '../access/access.ts'
@@ -47,16 +48,13 @@ export function createAccountFactorRoutes(
       '/accounts/:uuid/two-factor',
       async ({ params, caller }) => {
         const { dueAt } = await factors.removeTwoFactor(params.uuid, { delayed: isDelayed(caller) })
-        return { ...done, due_at: dueAt?.toISOString() ?? null }
+        return success({ due_at: dueAt?.toISOString() ?? null })
       },
       {
         response: {
-          200: namedObject(
+          200: answer(
             'TwoFactorRemoval',
-            {
-              status: t.Literal(200),
-              due_at: nullable(timeField(), { description: 'Null where it was done at once' }),
-            },
+            { due_at: nullable(timeField(), { description: 'Null where it was done at once' }) },
             'Two factors are off, or will be then.',
           ),
           ...errorResponses(
@@ -82,10 +80,7 @@ export function createAccountFactorRoutes(
     )
     .delete(
       '/accounts/:uuid/contact-changes/:id',
-      async ({ params }) => ({
-        ...done,
-        account: await factors.undoContactChange(params.uuid, params.id),
-      }),
+      async ({ params }) => success({ account: await factors.undoContactChange(params.uuid, params.id) }),
       {
         response: {
           200: administeredAccountAnswer,
@@ -96,10 +91,8 @@ export function createAccountFactorRoutes(
     )
     .get(
       '/accounts/:uuid/passkeys',
-      async ({ params, query }) => ({
-        ...done,
-        ...recordsOf(await factors.listPasskeys(params.uuid, query), passkeyRecord),
-      }),
+      async ({ params, query }) =>
+        success(recordsOf(await factors.listPasskeys(params.uuid, query), passkeyRecord)),
       {
         query: t.Object(pageQuery),
         response: {
@@ -122,10 +115,8 @@ export function createAccountFactorRoutes(
     )
     .get(
       '/accounts/:uuid/identities',
-      async ({ params, query }) => ({
-        ...done,
-        ...recordsOf(await factors.listIdentities(params.uuid, query), identityRecord),
-      }),
+      async ({ params, query }) =>
+        success(recordsOf(await factors.listIdentities(params.uuid, query), identityRecord)),
       {
         query: t.Object(pageQuery),
         response: {

@@ -1,15 +1,16 @@
 /** Invitations: made, listed and revoked. */
 
 import { Elysia, t } from 'elysia'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
+import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, listAnswer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminCaller } from '../access/access.ts'
-import { detail } from '../access/operation-schema.ts'
+import { detail, done } from '../access/operation-schema.ts'
 import { roleField } from '../directory/account-fields.ts'
 import type { Once } from '../idempotency/service.ts'
 import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
@@ -43,10 +44,9 @@ const invitation = component(
 
 export type InvitationRecord = typeof invitation.static
 
-const createdAnswer = namedObject(
+const createdAnswer = answer(
   'InvitationCreated',
   {
-    status: t.Literal(201),
     code: nullable(t.String(), {
       description: 'Shown once; null when a call is repeated with its `Idempotency-Key`',
       examples: ['7K3M-9QWX-2T4V-H8ZN'],
@@ -55,6 +55,7 @@ const createdAnswer = namedObject(
     ...fields,
   },
   'The invitation, whose code is shown only here.',
+  201,
 )
 
 const invitationsAnswer = listAnswer(
@@ -63,11 +64,7 @@ const invitationsAnswer = listAnswer(
   'One page of invitations, newest first, until 30 days after they expired.',
 )
 
-const revokedAnswer = namedObject(
-  'InvitationRevoked',
-  { status: t.Literal(200) },
-  'Nobody uses it from now on.',
-)
+const revokedAnswer = answer('InvitationRevoked', {}, 'Nobody uses it from now on.')
 
 const body = t.Object({
   role_id: optionalField(roleField()),
@@ -95,10 +92,7 @@ export function createInvitationRoutes(
     .use(guard)
     .get(
       '/invitations',
-      async ({ query }) => ({
-        status: 200 as const,
-        ...recordsOf(await invitations.list(query), invitationRecord),
-      }),
+      async ({ query }) => success(recordsOf(await invitations.list(query), invitationRecord)),
       {
         query: t.Object(pageQuery),
         response: { 200: invitationsAnswer, ...errorResponses('validation_failed') },
@@ -143,7 +137,7 @@ export function createInvitationRoutes(
       '/invitations/:id',
       async ({ params }) => {
         await invitations.revoke(params.id)
-        return { status: 200 as const }
+        return done
       },
       {
         response: { 200: revokedAnswer, ...errorResponses('invitation_not_found', 'insufficient_scope') },

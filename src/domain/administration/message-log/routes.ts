@@ -1,11 +1,12 @@
 /** Messages and the report of SMS, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
+import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
@@ -105,10 +106,8 @@ export function createMessageRoutes(
     .use(guard)
     .get(
       '/messages',
-      async ({ query, client }) => ({
-        ...done,
-        ...recordsOf(await messages.list(query), inLanguage(client.language)),
-      }),
+      async ({ query, client }) =>
+        success(recordsOf(await messages.list(query), inLanguage(client.language))),
       {
         query: t.Object({ ...filter, to: recipient }),
         response: { 200: messagePage, ...errorResponses('validation_failed') },
@@ -117,13 +116,11 @@ export function createMessageRoutes(
     )
     .get(
       '/messages/:id',
-      async ({ params, client }) => ({
-        ...done,
-        message: messageRecord(await messages.get(params.id), client.language),
-      }),
+      async ({ params, client }) =>
+        success({ message: messageRecord(await messages.get(params.id), client.language) }),
       {
         response: {
-          200: namedObject('MessageAnswer', { status: t.Literal(200), message }, 'One message.'),
+          200: answer('MessageAnswer', { message }, 'One message.'),
           ...errorResponses('message_not_found'),
         },
         detail: detail('showMessage', 'Show a message, what became of it and why'),
@@ -131,10 +128,8 @@ export function createMessageRoutes(
     )
     .get(
       '/accounts/:uuid/messages',
-      async ({ params, query, client }) => ({
-        ...done,
-        ...recordsOf(await messages.listOfAccount(params.uuid, query), inLanguage(client.language)),
-      }),
+      async ({ params, query, client }) =>
+        success(recordsOf(await messages.listOfAccount(params.uuid, query), inLanguage(client.language))),
       {
         query: t.Object(filter),
         response: { 200: messagePage, ...errorResponses('account_not_found', 'validation_failed') },
@@ -163,7 +158,7 @@ export function createMessageRoutes(
         detail: detail('retryMessage', 'Send a refused message again'),
       },
     )
-    .get('/sms/report', async ({ query }) => ({ ...done, ...(await messages.smsReport(query)) }), {
+    .get('/sms/report', async ({ query }) => success(await messages.smsReport(query)), {
       query: t.Object({
         ...pageQuery,
         days: numberText('1 to 365, today included; default 7'),

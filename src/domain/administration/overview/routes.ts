@@ -1,10 +1,11 @@
 /** The numbers of the first screen, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { answer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { detail, done } from '../access/operation-schema.ts'
+import { detail } from '../access/operation-schema.ts'
 import type { Overview } from './service.ts'
 
 const hour = namedObject(
@@ -30,12 +31,11 @@ const hour = namedObject(
 export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
   return new Elysia({ name: 'overview', prefix: '/admin/v1' })
     .use(httpBase)
-    .get('/statistics', async () => ({ ...done, ...(await overview.statistics()) }), {
+    .get('/statistics', async () => success(await overview.statistics()), {
       response: {
-        200: namedObject(
+        200: answer(
           'Statistics',
           {
-            status: t.Literal(200),
             accounts: t.Object({ total: integer(), confirmed: integer(), locked: integer() }),
             hours: t.Array(hour, { description: 'The last 48, oldest first' }),
           },

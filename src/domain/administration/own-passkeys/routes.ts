@@ -1,7 +1,7 @@
 /** The own passkeys of the administrator who is signed in on the page, which is the only client of these. */
 
 import { Elysia, t } from 'elysia'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer, created, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -21,14 +21,13 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
       '',
       async ({ caller }) => {
         const { passkeys: own, canAdd, origin } = await passkeys.list(administratorOf(caller))
-        return { status: 200 as const, can_add: canAdd, origin, passkeys: own.map(passkeyRecord) }
+        return success({ can_add: canAdd, origin, passkeys: own.map(passkeyRecord) })
       },
       {
         response: {
-          200: namedObject(
+          200: answer(
             'OwnPasskeys',
             {
-              status: t.Literal(200),
               can_add: t.Boolean({
                 description:
                   'False at an address that `passkeys.rp_id` does not cover, and with ten passkeys',
@@ -52,18 +51,12 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
     )
     .post(
       '/options',
-      async ({ caller }) => ({
-        status: 200 as const,
-        options: await passkeys.options(administratorOf(caller)),
-      }),
+      async ({ caller }) => success({ options: await passkeys.options(administratorOf(caller)) }),
       {
         response: {
-          200: namedObject(
+          200: answer(
             'OwnPasskeyOptions',
-            {
-              status: t.Literal(200),
-              options: t.Object({ challenge: t.String() }, { additionalProperties: true }),
-            },
+            { options: t.Object({ challenge: t.String() }, { additionalProperties: true }) },
             'For `navigator.credentials.create`.',
           ),
           ...errorResponses('invalid_token', 'passkey_limit', 'route_not_found'),
@@ -77,10 +70,10 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
     )
     .post(
       '',
-      async ({ caller, body, client, status }) => {
+      async ({ caller, body, client }) => {
         const { credential, name } = body
         const added = await passkeys.add(administratorOf(caller), credential, name ?? null, client)
-        return status(201, { status: 201 as const, passkey: passkeyRecord(added) })
+        return created({ passkey: passkeyRecord(added) })
       },
       {
         body: t.Object({
@@ -88,10 +81,11 @@ export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCal
           name: optionalField(t.String({ minLength: 1, maxLength: NAME_CHARACTERS })),
         }),
         response: {
-          201: namedObject(
+          201: answer(
             'OwnPasskeyAdded',
-            { status: t.Literal(201), passkey: passkeySchema },
+            { passkey: passkeySchema },
             'It signs in on the page and everywhere else. The owner is told.',
+            201,
           ),
           ...errorResponses(
             'invalid_token',

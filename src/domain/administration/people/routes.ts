@@ -1,7 +1,7 @@
 /** Making and inviting accounts, and letting people back in, under /admin/v1. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
@@ -97,11 +97,7 @@ export function createPeopleRoutes(
           invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
         }),
         response: {
-          201: namedObject(
-            'AccountCreated',
-            { status: t.Literal(201), account: accountDetails },
-            'The new account.',
-          ),
+          201: answer('AccountCreated', { account: accountDetails }, 'The new account.', 201),
           ...errorResponses(
             'validation_failed',
             'claims_too_large',
@@ -122,19 +118,15 @@ export function createPeopleRoutes(
           {
             async make() {
               const expires_at = (await people.invite(params.uuid, body)).expiresAt.toISOString()
-              return { id: expires_at, answer: { status: 200 as const, expires_at } }
+              return { id: expires_at, answer: success({ expires_at }) }
             },
-            repeat: async (id) => ({ status: 200 as const, expires_at: requireTime(id) }),
+            repeat: async (id) => success({ expires_at: requireTime(id) }),
           },
         ),
       {
         body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
         response: {
-          200: namedObject(
-            'Invited',
-            { status: t.Literal(200), expires_at: timeField() },
-            'The invitation is on its way.',
-          ),
+          200: answer('Invited', { expires_at: timeField() }, 'The invitation is on its way.'),
           ...errorResponses('password_already_set', 'test_identity', ...sendingErrors),
         },
         detail: detail('inviteAccount', 'Send another invitation'),
@@ -152,9 +144,9 @@ export function createPeopleRoutes(
                 removeFactors: body.remove_factors,
               })
               const expires_at = expiresAt.toISOString()
-              return { id: expires_at, answer: { status: 200 as const, code, expires_at } }
+              return { id: expires_at, answer: success({ code, expires_at }) }
             },
-            repeat: async (id) => ({ status: 200 as const, code: null, expires_at: requireTime(id) }),
+            repeat: async (id) => success({ code: null, expires_at: requireTime(id) }),
           },
         ),
       {
@@ -169,10 +161,9 @@ export function createPeopleRoutes(
           ),
         }),
         response: {
-          200: namedObject(
+          200: answer(
             'AccessCode',
             {
-              status: t.Literal(200),
               code: nullable(t.String({ examples: ['7GX2-MK4D-0QVT-9A3C'] }), {
                 description: 'Null where it was sent',
               }),
@@ -187,10 +178,7 @@ export function createPeopleRoutes(
     )
     .put(
       '/accounts/:uuid/email',
-      async ({ params, body }) => ({
-        status: 200 as const,
-        account: await people.putContact(params.uuid, 'email', body),
-      }),
+      async ({ params, body }) => success({ account: await people.putContact(params.uuid, 'email', body) }),
       {
         body: contactBody('ada@example.com'),
         response: { 200: administeredAccountAnswer, ...putErrors },
@@ -199,10 +187,7 @@ export function createPeopleRoutes(
     )
     .delete(
       '/accounts/:uuid/email',
-      async ({ params }) => ({
-        status: 200 as const,
-        account: await people.removeContact(params.uuid, 'email'),
-      }),
+      async ({ params }) => success({ account: await people.removeContact(params.uuid, 'email') }),
       {
         response: { 200: administeredAccountAnswer, ...removeErrors },
         detail: detail('removeAccountEmail', 'Remove the e-mail address of an account'),
@@ -210,10 +195,7 @@ export function createPeopleRoutes(
     )
     .put(
       '/accounts/:uuid/phone',
-      async ({ params, body }) => ({
-        status: 200 as const,
-        account: await people.putContact(params.uuid, 'phone', body),
-      }),
+      async ({ params, body }) => success({ account: await people.putContact(params.uuid, 'phone', body) }),
       {
         body: contactBody('+33612345678'),
         response: { 200: administeredAccountAnswer, ...putErrors },
@@ -222,10 +204,7 @@ export function createPeopleRoutes(
     )
     .delete(
       '/accounts/:uuid/phone',
-      async ({ params }) => ({
-        status: 200 as const,
-        account: await people.removeContact(params.uuid, 'phone'),
-      }),
+      async ({ params }) => success({ account: await people.removeContact(params.uuid, 'phone') }),
       {
         response: { 200: administeredAccountAnswer, ...removeErrors },
         detail: detail('removeAccountPhone', 'Remove the phone number of an account'),

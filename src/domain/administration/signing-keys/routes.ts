@@ -1,11 +1,12 @@
 /** The keys that sign access tokens, under /admin/v1: seen, rotated, revoked. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
+import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Guard } from '../../../platform/http/guard.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { pageOf } from '../../foundation/events/page.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
@@ -51,7 +52,7 @@ export function createSigningKeyRoutes(
       '/keys',
       async ({ query }) => {
         const page = pageOf(query, (await keys.list()).map(toKey), { list: 'keys', keyOf: orderOf })
-        return { status: 200 as const, ...page }
+        return success(page)
       },
       {
         query: t.Object(pageQuery),
@@ -70,15 +71,15 @@ export function createSigningKeyRoutes(
           {
             async make() {
               const key = toKey(await keys.rotate({ atOnce: body.now === true }))
-              return { id: key.kid, answer: { status: 200 as const, key } }
+              return { id: key.kid, answer: success({ key }) }
             },
-            repeat: async (kid) => ({ status: 200 as const, key: await keyOf(kid) }),
+            repeat: async (kid) => success({ key: await keyOf(kid) }),
           },
         ),
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
         response: {
-          200: namedObject('SigningKeyAdded', { status: t.Literal(200), key }, 'The new key.'),
+          200: answer('SigningKeyAdded', { key }, 'The new key.'),
           ...errorResponses(),
         },
         detail: detail('rotateSigningKey', 'Add a signing key'),
@@ -93,23 +94,22 @@ export function createSigningKeyRoutes(
             async make() {
               const revoked = await keys.revoke(body.kid)
               const successor = revoked?.successor ? toKey(revoked.successor) : null
-              const answer = { status: 200 as const, revoked: revoked !== null, successor }
+              const answer = success({ revoked: revoked !== null, successor })
               return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
             },
-            repeat: async (kid) => ({
-              status: 200 as const,
-              revoked: kid !== UNKNOWN,
-              successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
-            }),
+            repeat: async (kid) =>
+              success({
+                revoked: kid !== UNKNOWN,
+                successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
+              }),
           },
         ),
       {
         body: t.Object({ kid: t.String({ maxLength: 100 }) }),
         response: {
-          200: namedObject(
+          200: answer(
             'SigningKeyRevoked',
             {
-              status: t.Literal(200),
               revoked: t.Boolean({ description: 'False where there is no such key' }),
               successor: t.Union([key, t.Null()]),
             },

@@ -1,7 +1,8 @@
 /** Events as answers show them. */
 import { t } from 'elysia'
+import { listAnswer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
-import { integer, listAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { actorTypes, eventTypes, type StoredEvent } from './event.ts'
 import { eventDataSchema } from './event-data-schema.ts'
 

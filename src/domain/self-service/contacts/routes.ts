@@ -1,6 +1,8 @@
 /** Changing the e-mail address or phone number: requested with the password, verified by a code. */
 import { Elysia, t } from 'elysia'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
@@ -10,6 +12,8 @@ import { sentCode, sentCodeAnswer } from '../../sign-in/sign-in/sent-code-schema
 import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { otpField, ownerProofBody, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
+
+const detail = documentedInSession('Contacts')
 
 const newEmail = t.String({ maxLength: 512, description: 'The new address', examples: ['ada@example.com'] })
 const newPhone = t.String({
@@ -45,26 +49,15 @@ const removal = () => ({
   },
 })
 
-function removeDetail(operationId: string, summary: string) {
-  const description =
-    'Refused for the last verified one. It is told, as are the other verified contacts. `password` where the account has one.'
-  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
-}
+const REMOVAL =
+  'Refused for the last verified one. It is told, as are the other verified contacts. `password` where the account has one.'
+const removeEmail = detail('removeEmail', 'Remove the own e-mail address', REMOVAL)
+const removePhone = detail('removePhone', 'Remove the own telephone number', REMOVAL)
 
-const removeEmail = removeDetail('removeEmail', 'Remove the own e-mail address')
-const removePhone = removeDetail('removePhone', 'Remove the own telephone number')
-
-function changeDetail(operationId: string, summary: string) {
-  const description =
-    'A code is sent to the new one; a later request replaces it. An unverified contact of the account is verified in the same way. If it belongs to somebody else, the answer is the same, no code is sent and its owner is told (409 `identifier_taken` with `accounts.reveal_existing` alone).'
-  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
-}
-
-function confirmDetail(operationId: string, summary: string) {
-  const description =
-    'The contacts verified before are told. Two-factor sign-in stays on, and its codes go to the new one.'
-  return { tags: ['Contacts'], operationId, summary, description, security: bearerSecurity }
-}
+const CHANGE =
+  'A code is sent to the new one; a later request replaces it. An unverified contact of the account is verified in the same way. If it belongs to somebody else, the answer is the same, no code is sent and its owner is told (409 `identifier_taken` with `accounts.reveal_existing` alone).'
+const CONFIRMATION =
+  'The contacts verified before are told. Two-factor sign-in stays on, and its codes go to the new one.'
 
 export function createContactRoutes(
   httpBase: HttpBase,
@@ -73,53 +66,47 @@ export function createContactRoutes(
 ) {
   const remove =
     (kind: 'email' | 'phone') =>
-    async ({ signedIn, body, client }: { signedIn: Authenticated; body: OwnerProof; client: Client }) => ({
-      status: 200 as const,
-      account: await contacts.remove(signedIn, kind, body, client),
-    })
+    async ({ signedIn, body, client }: { signedIn: Authenticated; body: OwnerProof; client: Client }) =>
+      success({ account: await contacts.remove(signedIn, kind, body, client) })
 
   return new Elysia({ name: 'contacts', prefix: '/api/v1/auth' })
     .use(httpBase)
     .use(bearer)
     .post(
       '/email/change',
-      async ({ signedIn, body: { email, ...proof }, client, status }) => {
+      async ({ signedIn, body: { email, ...proof }, client }) => {
         const sent = await contacts.change(signedIn, 'email', { contact: email, ...proof }, client)
-        return status(201, sentCode(client.texts.sentences.email_change_sent, sent))
+        return sentCode(client.texts.sentences.email_change_sent, sent)
       },
       {
         body: t.Object({ email: newEmail, ...ownerProofFields }),
         response: changeResponses(),
-        detail: changeDetail('changeEmail', 'Request a new e-mail address'),
+        detail: detail('changeEmail', 'Request a new e-mail address', CHANGE),
       },
     )
     .post(
       '/email/confirm',
-      async ({ signedIn, body, client }) => ({
-        status: 200 as const,
-        account: await contacts.confirm(signedIn, 'email', body, client),
-      }),
-      { ...confirmSchema(), detail: confirmDetail('confirmEmail', 'Verify the new e-mail address') },
+      async ({ signedIn, body, client }) =>
+        success({ account: await contacts.confirm(signedIn, 'email', body, client) }),
+      { ...confirmSchema(), detail: detail('confirmEmail', 'Verify the new e-mail address', CONFIRMATION) },
     )
     .post(
       '/phone/change',
-      async ({ signedIn, body: { phone, ...proof }, client, status }) => {
+      async ({ signedIn, body: { phone, ...proof }, client }) => {
         const sent = await contacts.change(signedIn, 'phone', { contact: phone, ...proof }, client)
-        return status(201, sentCode(client.texts.sentences.phone_change_sent, sent))
+        return sentCode(client.texts.sentences.phone_change_sent, sent)
       },
       {
         body: t.Object({ phone: newPhone, ...ownerProofFields }),
         response: changeResponses(),
-        detail: changeDetail('changePhone', 'Request a new phone number'),
+        detail: detail('changePhone', 'Request a new phone number', CHANGE),
       },
     )
     .post(
       '/phone/confirm',
-      async ({ signedIn, body, client }) => ({
-        status: 200 as const,
-        account: await contacts.confirm(signedIn, 'phone', body, client),
-      }),
-      { ...confirmSchema(), detail: confirmDetail('confirmPhone', 'Verify the new phone number') },
+      async ({ signedIn, body, client }) =>
+        success({ account: await contacts.confirm(signedIn, 'phone', body, client) }),
+      { ...confirmSchema(), detail: detail('confirmPhone', 'Verify the new phone number', CONFIRMATION) },
     )
     .delete('/email', remove('email'), { ...removal(), detail: removeEmail })
     .post('/email/remove', remove('email'), { ...removal(), detail: byPost(removeEmail) })

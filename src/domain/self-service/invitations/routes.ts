@@ -1,12 +1,16 @@
 /** `invitations/accept`: joining the groups of an invitation. */
 import { Elysia, t } from 'elysia'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { ownAccountAnswer } from '../../accounts/accounts/account-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { MeService } from '../me/service.ts'
 import type { Memberships } from './service.ts'
+
+const detail = documentedInSession('Account')
 
 export function createMembershipRoutes(
   httpBase: HttpBase,
@@ -21,7 +25,7 @@ export function createMembershipRoutes(
       '/invitations/accept',
       async ({ signedIn, body, client }) => {
         const account = await memberships.accept(signedIn, body.invitation, client)
-        return { status: 200 as const, ...accounts.describe({ ...signedIn, account }) }
+        return success(accounts.describe({ ...signedIn, account }))
       },
       {
         body: t.Object({
@@ -35,14 +39,11 @@ export function createMembershipRoutes(
           200: ownAccountAnswer,
           ...errorResponses('invalid_invitation', 'group_limit', 'too_many_requests'),
         },
-        detail: {
-          tags: ['Account'],
-          operationId: 'acceptInvitation',
-          summary: 'Join the groups of an invitation',
-          description:
-            'Groups only, never a role. It costs one use of the invitation, and none where you are in all of its groups already.',
-          security: bearerSecurity,
-        },
+        detail: detail(
+          'acceptInvitation',
+          'Join the groups of an invitation',
+          'Groups only, never a role. It costs one use of the invitation, and none where you are in all of its groups already.',
+        ),
       },
     )
 }

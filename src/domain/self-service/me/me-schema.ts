@@ -1,7 +1,7 @@
 /** The security of an account, and a copy of everything that is stored about a person, as clients see them. */
 import { t } from 'elysia'
 import type { TwoFactorMethod } from '../../../errors.ts'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer } from '../../../platform/http/answers.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
@@ -17,10 +17,9 @@ import type { SecurityCounts } from './store.ts'
 const rows = (description: string) => t.Array(t.Record(t.String(), t.Unknown()), { description })
 const time = () => nullable(t.String({ format: 'date-time' }))
 
-export const exportAnswer = namedObject(
+export const exportAnswer = answer(
   'AccountExport',
   {
-    status: t.Literal(200),
     exported_at: timeField(),
     account: accountSchema,
     metadata: t.Record(t.String(), t.Unknown(), { description: 'What an administrator noted' }),
@@ -51,10 +50,9 @@ export const exportAnswer = namedObject(
 const verifiedField = (contact: string) =>
   t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
 
-export const securityAnswer = namedObject(
+export const securityAnswer = answer(
   'Security',
   {
-    status: t.Literal(200),
     email_verified: verifiedField('e-mail address'),
     phone_verified: verifiedField('telephone number'),
     has_password: t.Boolean(),

@@ -1,11 +1,12 @@
 /** One's own account: reading it, its language, and erasing it. */
 import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { messageAnswer, success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
-import { messageAnswer } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
@@ -16,20 +17,19 @@ import type { Exports } from './exports.ts'
 import { exportAnswer, securityAnswer, securityRecord } from './me-schema.ts'
 import type { MeService } from './service.ts'
 
+const detail = documentedInSession('Account')
+
 /** Elysia changes schemas when it compiles a route, so each service has its own. */
 const erasure = () => ({
   body: ownerProofBody,
   response: { 200: messageAnswer(200), ...errorResponses(...ownerProofErrors) },
 })
 
-const erasureDetail = {
-  tags: ['Account'],
-  operationId: 'eraseAccount',
-  summary: 'Delete your account',
-  description:
-    'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
-  security: bearerSecurity,
-}
+const erasureDetail = detail(
+  'eraseAccount',
+  'Delete your account',
+  'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
+)
 
 export function createMeRoutes(
   httpBase: HttpBase,
@@ -48,20 +48,15 @@ export function createMeRoutes(
     client: Client
   }) {
     await accounts.erase(signedIn, body, client)
-    return { status: 200 as const, message: client.texts.sentences.account_erased }
+    return success({ message: client.texts.sentences.account_erased })
   }
 
   return new Elysia({ name: 'me', prefix: '/api/v1/auth' })
     .use(httpBase)
     .use(bearer)
-    .get('/me', ({ signedIn }) => ({ status: 200 as const, ...accounts.describe(signedIn) }), {
+    .get('/me', ({ signedIn }) => success(accounts.describe(signedIn)), {
       response: { 200: ownAccountAnswer, ...errorResponses() },
-      detail: {
-        tags: ['Account'],
-        operationId: 'getAccount',
-        summary: 'Read your account',
-        security: bearerSecurity,
-      },
+      detail: detail('getAccount', 'Read your account'),
     })
     .patch(
       '/me',
@@ -69,7 +64,7 @@ export function createMeRoutes(
         if (Object.values(body).every((value) => value === undefined)) {
           throw new AppError('validation_failed', { fields: [{ field: 'language', code: 'required' }] })
         }
-        return { status: 200 as const, ...(await accounts.change(signedIn, body)) }
+        return success(await accounts.change(signedIn, body))
       },
       {
         body: t.Object({
@@ -90,39 +85,28 @@ export function createMeRoutes(
           ),
         }),
         response: { 200: ownAccountAnswer, ...errorResponses('validation_failed', 'terms_required') },
-        detail: {
-          tags: ['Account'],
-          operationId: 'changeOwnAccount',
-          summary: 'Change your language or your profile',
-          description:
-            'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is. The profile is what you say of yourself: nobody verifies it, and no message contains it.',
-          security: bearerSecurity,
-        },
+        detail: detail(
+          'changeOwnAccount',
+          'Change your language or your profile',
+          'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is. The profile is what you say of yourself: nobody verifies it, and no message contains it.',
+        ),
       },
     )
     .get(
       '/me/security',
-      async ({ signedIn }) => ({
-        status: 200 as const,
-        ...securityRecord(await accounts.describeSecurity(signedIn)),
-      }),
+      async ({ signedIn }) => success(securityRecord(await accounts.describeSecurity(signedIn))),
       {
         response: { 200: securityAnswer, ...errorResponses() },
-        detail: {
-          tags: ['Account'],
-          operationId: 'getAccountSecurity',
-          summary: 'What protects your account',
-          description: 'For a settings page. `passkeys`, `identities` and `sessions` are counts.',
-          security: bearerSecurity,
-        },
+        detail: detail(
+          'getAccountSecurity',
+          'What protects your account',
+          'For a settings page. `passkeys`, `identities` and `sessions` are counts.',
+        ),
       },
     )
     .get(
       '/me/export',
-      async ({ signedIn, headers }) => ({
-        status: 200 as const,
-        ...(await exports.ofOwner(signedIn, headers['x-refresh-token'])),
-      }),
+      async ({ signedIn, headers }) => success(await exports.ofOwner(signedIn, headers['x-refresh-token'])),
       {
         headers: t.Object({
           'x-refresh-token': t.Optional(
@@ -133,35 +117,22 @@ export function createMeRoutes(
           200: exportAnswer,
           ...errorResponses('reauthentication_required', 'too_many_requests'),
         },
-        detail: {
-          tags: ['Account'],
-          operationId: 'exportAccount',
-          summary: 'Download everything stored about you',
-          description:
-            'The session must be less than 5 minutes old, and `X-Refresh-Token` shows that: without it, or later, `reauthentication_required`. Five times a day. Every verified contact is told.',
-          security: bearerSecurity,
-        },
+        detail: detail(
+          'exportAccount',
+          'Download everything stored about you',
+          'The session must be less than 5 minutes old, and `X-Refresh-Token` shows that: without it, or later, `reauthentication_required`. Five times a day. Every verified contact is told.',
+        ),
       },
     )
-    .get(
-      '/events',
-      async ({ signedIn, query }) => ({
-        status: 200 as const,
-        ...(await accounts.listEvents(signedIn, query)),
-      }),
-      {
-        query: t.Object(pageQuery),
-        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
-        detail: {
-          tags: ['Account'],
-          operationId: 'listEvents',
-          summary: 'Read the history of your account',
-          description:
-            'Sign-ins, failed attempts and changes, newest first. `next_cursor` is the `cursor` of the next page, or null. Addresses and devices are forgotten earlier than the events.',
-          security: bearerSecurity,
-        },
-      },
-    )
+    .get('/events', async ({ signedIn, query }) => success(await accounts.listEvents(signedIn, query)), {
+      query: t.Object(pageQuery),
+      response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+      detail: detail(
+        'listEvents',
+        'Read the history of your account',
+        'Sign-ins, failed attempts and changes, newest first. `next_cursor` is the `cursor` of the next page, or null. Addresses and devices are forgotten earlier than the events.',
+      ),
+    })
     .delete('/me', erase, { ...erasure(), detail: erasureDetail })
     .post('/me/remove', erase, { ...erasure(), detail: byPost(erasureDetail) })
 }

@@ -1,10 +1,11 @@
 /** Refresh, logout and the list of sessions. */
 import { Elysia, t } from 'elysia'
+import { messageAnswer } from '../../../platform/http/answers.ts'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
 import { deviceFields, refreshedAnswer, tokensRecord } from './session-schema.ts'

@@ -1,7 +1,9 @@
 /** The identities of an account at sign-in providers. */
 import { Elysia, t } from 'elysia'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer, created, success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { namedObject } from '../../../platform/http/components.ts'
+import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
@@ -12,6 +14,8 @@ import { ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { LinkedIdentity } from './identity.ts'
 import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
+
+const detail = documentedInSession('Social login')
 
 const identitySchema = namedObject(
   'Identity',
@@ -37,12 +41,11 @@ const identityRecord = ({ provider, subject, email, createdAt }: LinkedIdentity)
 })
 
 const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
-  component(
+  answer(
     status === 200 ? 'Identities' : 'IdentitiesAfterLinking',
-    t.Object(
-      { status: t.Literal(status), identities: t.Array(identitySchema) },
-      { description: 'The identities that are linked now.' },
-    ),
+    { identities: t.Array(identitySchema) },
+    'The identities that are linked now.',
+    status,
   )
 
 const providerParams = t.Object({
@@ -61,13 +64,7 @@ const unlinking = () => ({
   },
 })
 
-const unlinkingDetail = {
-  tags: ['Social login'],
-  operationId: 'unlinkIdentity',
-  summary: 'Unlink an identity',
-  description: `${whereSet} The owner is told.`,
-  security: bearerSecurity,
-}
+const unlinkingDetail = detail('unlinkIdentity', 'Unlink an identity', `${whereSet} The owner is told.`)
 
 interface Unlinking {
   signedIn: Authenticated
@@ -81,35 +78,29 @@ export function createIdentityRoutes(
   bearer: Bearer<Authenticated>,
   identities: IdentityService,
 ) {
-  const unlink = async ({ signedIn, params, body, client }: Unlinking) => ({
-    status: 200 as const,
-    identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(identityRecord),
-  })
+  const unlink = async ({ signedIn, params, body, client }: Unlinking) =>
+    success({
+      identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(
+        identityRecord,
+      ),
+    })
 
   return new Elysia({ name: 'identities', prefix: '/api/v1/auth/identities' })
     .use(httpBase)
     .use(bearer)
     .get(
       '',
-      async ({ signedIn }) => ({
-        status: 200 as const,
-        identities: (await identities.list(signedIn)).map(identityRecord),
-      }),
+      async ({ signedIn }) => success({ identities: (await identities.list(signedIn)).map(identityRecord) }),
       {
         response: { 200: identitiesAnswer(200), ...errorResponses() },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'listIdentities',
-          summary: 'List your linked identities',
-          security: bearerSecurity,
-        },
+        detail: detail('listIdentities', 'List your linked identities'),
       },
     )
     .post(
       '/:provider',
-      async ({ signedIn, params, body, client, status }) => {
+      async ({ signedIn, params, body, client }) => {
         const linked = await identities.link(signedIn, params.provider, body, client)
-        return status(201, { status: 201 as const, identities: linked.map(identityRecord) })
+        return created({ identities: linked.map(identityRecord) })
       },
       {
         params: providerParams,
@@ -132,13 +123,11 @@ export function createIdentityRoutes(
             ...ownerProofErrors,
           ),
         },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'linkIdentity',
-          summary: 'Link an identity',
-          description: `With \`code\` and \`code_verifier\`, or with \`id_token\` and \`nonce\`. ${whereSet} The owner is told.`,
-          security: bearerSecurity,
-        },
+        detail: detail(
+          'linkIdentity',
+          'Link an identity',
+          `With \`code\` and \`code_verifier\`, or with \`id_token\` and \`nonce\`. ${whereSet} The owner is told.`,
+        ),
       },
     )
     .delete('/:provider', unlink, { ...unlinking(), detail: unlinkingDetail })

@@ -1,7 +1,8 @@
 /** Requesting a code and signing in with it, on its own or as the second factor. */
 import { Elysia, t } from 'elysia'
+import { answer, created, success } from '../../../platform/http/answers.ts'
 import { bearerSecurity } from '../../../platform/http/bearer.ts'
-import { namedObject } from '../../../platform/http/components.ts'
+import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
@@ -24,10 +25,11 @@ import {
 } from '../sign-in/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
-const verifiedAnswer = namedObject(
+const detail = documented('Login')
+
+const verifiedAnswer = answer(
   'SignedInByCode',
   {
-    status: t.Literal(200),
     ...tokenFields,
     account: accountSchema,
     device_token: t.Optional(
@@ -53,19 +55,19 @@ export function createLoginByCodeRoutes(
     .use(httpBase)
     .post(
       '/request-otp',
-      async ({ body, headers: { authorization }, client, status }) => {
+      async ({ body, headers: { authorization }, client }) => {
         const signedIn = authorization === undefined ? null : await authenticate(authorization)
         // Without two-factor sign-in there is nothing to confirm in a session, so the named contact gets a code to sign in.
         const { sentences } = client.texts
         if (signedIn && (signedIn.account.twoFactorEnabled || !body.identifier)) {
           const sent = await loginByCode.requestStepUpCode(signedIn, client, body.channel)
           const message = sent?.channel === 'sms' ? sentences.code_sent_by_sms : sentences.code_sent_by_email
-          return status(201, sent ? sentCode(message, sent) : { status: 201 as const, message })
+          return sent ? sentCode(message, sent) : created({ message })
         }
         const caller = { ...client, fingerprint: body.device_fingerprint || null }
         const sent = await loginByCode.requestCode({ ...body, loginToken: body.login_token }, caller)
         const message = sentences.two_factor_code_sent
-        return status(201, sent ? sentCode(message, sent) : { status: 201 as const, message })
+        return sent ? sentCode(message, sent) : created({ message })
       },
       {
         body: t.Object({
@@ -106,15 +108,15 @@ export function createLoginByCodeRoutes(
     )
     .post(
       '/verify',
-      async ({ body, client, status }) => {
+      async ({ body, client }) => {
         const { login_token: loginToken, trust_device: trustDevice } = body
         const outcome = await loginByCode.verify({ ...body, loginToken, trustDevice }, deviceOf(body), client)
         if ('signedIn' in outcome) {
           const { deviceToken } = outcome.signedIn
           const trusted = deviceToken === undefined ? {} : { device_token: deviceToken }
-          return { status: 200 as const, ...signedInRecord(outcome.signedIn), ...trusted }
+          return success({ ...signedInRecord(outcome.signedIn), ...trusted })
         }
-        return status(202, twoFactorDue(outcome.due, client.texts))
+        return twoFactorDue(outcome.due, client.texts)
       },
       {
         body: t.Object({
@@ -153,13 +155,11 @@ export function createLoginByCodeRoutes(
             ...entryErrors,
           ),
         },
-        detail: {
-          tags: ['Login'],
-          operationId: 'signInWithCode',
-          summary: 'Sign in with a code, or finish a login with two factors',
-          description:
-            'After a 202 of a login: send its `login_token`, and as `otp` the code that was sent, a code of the authenticator app, or a recovery code. Without a login, a code that `2fa/request-otp` sent signs in an account without two factors, unless the operator turned that off (`codes.login = false`).',
-        },
+        detail: detail(
+          'signInWithCode',
+          'Sign in with a code, or finish a login with two factors',
+          'After a 202 of a login: send its `login_token`, and as `otp` the code that was sent, a code of the authenticator app, or a recovery code. Without a login, a code that `2fa/request-otp` sent signs in an account without two factors, unless the operator turned that off (`codes.login = false`).',
+        ),
       },
     )
 }

@@ -1,12 +1,14 @@
 /** Sign in with a passkey, and look after the passkeys of an account. */
 import { Elysia, t } from 'elysia'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer, created, messageAnswer, success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { namedObject } from '../../../platform/http/components.ts'
+import { documented, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
 import { byPost } from '../../../platform/http/removal.ts'
-import { messageAnswer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
@@ -54,37 +56,33 @@ const signalSchema = t.Object(
 )
 
 const optionsAnswer = (dictionary: string) =>
-  component(
+  answer(
     dictionary.replace('PublicKeyCredential', 'Passkey').replace('JSON', ''),
-    t.Object(
-      {
-        status: t.Literal(200),
-        options: t.Object(
-          {
-            challenge: t.String({
-              description: 'Base64url; valid for five minutes, once',
-              examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
-            }),
-          },
-          { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
-        ),
-      },
-      { description: 'The options that the browser needs.' },
-    ),
+    {
+      options: t.Object(
+        {
+          challenge: t.String({
+            description: 'Base64url; valid for five minutes, once',
+            examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+          }),
+        },
+        { additionalProperties: true, description: `\`${dictionary}\` of WebAuthn Level 3` },
+      ),
+    },
+    'The options that the browser needs.',
   )
 
 const passkeyAnswer = <const Status extends 200 | 201>(status: Status) =>
-  component(
+  answer(
     status === 200 ? 'PasskeyAnswer' : 'PasskeyAdded',
-    t.Object(
-      { status: t.Literal(status), passkey: passkeySchema },
-      { description: 'The passkey as it is now.' },
-    ),
+    { passkey: passkeySchema },
+    'The passkey as it is now.',
+    status,
   )
 
-const passkeysAnswer = namedObject(
+const passkeysAnswer = answer(
   'Passkeys',
-  { status: t.Literal(200), passkeys: t.Array(passkeySchema), signal: signalSchema },
+  { passkeys: t.Array(passkeySchema), signal: signalSchema },
   'The passkeys of the account, and what the browser may be told of them.',
 )
 
@@ -102,17 +100,8 @@ const nameField = t.String({
 const freshNote =
   'Neither password nor code is needed if the session was opened with them less than five minutes ago and the body has its present `refresh_token`, which stays valid.'
 
-const documented = (operationId: string, summary: string, description: string) => ({
-  tags: ['Passkeys'],
-  operationId,
-  summary,
-  description,
-})
-
-const withBearer = (...parts: Parameters<typeof documented>) => ({
-  ...documented(...parts),
-  security: bearerSecurity,
-})
+const detail = documented('Passkeys')
+const detailInSession = documentedInSession('Passkeys')
 
 /** Elysia changes schemas when it compiles a route, so each service has its own. */
 const removal = () => ({
@@ -124,7 +113,7 @@ const removal = () => ({
   },
 })
 
-const removalDetail = withBearer('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`)
+const removalDetail = detailInSession('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`)
 
 interface Removal {
   signedIn: Authenticated
@@ -140,24 +129,22 @@ export function createPasskeyRoutes(
 ) {
   async function remove({ signedIn, params, body, client }: Removal) {
     await passkeys.remove(signedIn, params.id, body ?? {}, client)
-    return { status: 200 as const, message: client.texts.sentences.passkey_removed }
+    return success({ message: client.texts.sentences.passkey_removed })
   }
 
   return createLoginRoutes(httpBase, passkeys)
     .use(bearer)
     .post(
       '/registration/options',
-      async ({ signedIn, body, client }) => ({
-        status: 200 as const,
-        options: await passkeys.registrationOptions(signedIn, body, client),
-      }),
+      async ({ signedIn, body, client }) =>
+        success({ options: await passkeys.registrationOptions(signedIn, body, client) }),
       {
         body: ownerProofBody,
         response: {
           200: optionsAnswer('PublicKeyCredentialCreationOptionsJSON'),
           ...errorResponses('passkey_limit', ...ownerProofErrors),
         },
-        detail: withBearer(
+        detail: detailInSession(
           'passkeyRegistrationOptions',
           'Begin to add a passkey',
           `${freshNote} A passkey that was added in that way signs in at once, and confirms changes after 24 hours.`,
@@ -166,9 +153,9 @@ export function createPasskeyRoutes(
     )
     .post(
       '/registration',
-      async ({ signedIn, body, client, status }) => {
+      async ({ signedIn, body, client }) => {
         const passkey = await passkeys.register(signedIn, body.credential, body.name ?? null, client)
-        return status(201, { status: 201 as const, passkey: passkeyRecord(passkey) })
+        return created({ passkey: passkeyRecord(passkey) })
       },
       {
         body: t.Object({
@@ -179,7 +166,7 @@ export function createPasskeyRoutes(
           201: passkeyAnswer(201),
           ...errorResponses('invalid_passkey', 'passkey_limit', 'too_many_requests'),
         },
-        detail: withBearer(
+        detail: detailInSession(
           'addPasskey',
           'Add a passkey',
           'With the result of the browser for the options that the same session received. The owner is told.',
@@ -188,16 +175,13 @@ export function createPasskeyRoutes(
     )
     .post(
       '/step-up/options',
-      async ({ signedIn, client }) => ({
-        status: 200 as const,
-        options: await passkeys.stepUpOptions(signedIn, client),
-      }),
+      async ({ signedIn, client }) => success({ options: await passkeys.stepUpOptions(signedIn, client) }),
       {
         response: {
           200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
           ...errorResponses('too_many_requests'),
         },
-        detail: withBearer(
+        detail: detailInSession(
           'passkeyStepUpOptions',
           'Begin to confirm a change by passkey',
           'Send the result of the browser as `credential` in the call that asks for password and code, instead of both.',
@@ -208,31 +192,28 @@ export function createPasskeyRoutes(
       '',
       async ({ signedIn }) => {
         const { passkeys: list, signal } = await passkeys.list(signedIn)
-        return {
-          status: 200 as const,
+        return success({
           passkeys: list.map(passkeyRecord),
           signal: { rp_id: signal.rpId, user_id: signal.userId, credential_ids: signal.credentialIds },
-        }
+        })
       },
       {
         response: {
           200: passkeysAnswer,
           ...errorResponses(),
         },
-        detail: withBearer('listPasskeys', 'List your passkeys', 'The oldest first.'),
+        detail: detailInSession('listPasskeys', 'List your passkeys', 'The oldest first.'),
       },
     )
     .patch(
       '/:id',
-      async ({ signedIn, params, body }) => ({
-        status: 200 as const,
-        passkey: passkeyRecord(await passkeys.rename(signedIn, params.id, body.name)),
-      }),
+      async ({ signedIn, params, body }) =>
+        success({ passkey: passkeyRecord(await passkeys.rename(signedIn, params.id, body.name)) }),
       {
         params: idParams,
         body: t.Object({ name: nameField }),
         response: { 200: passkeyAnswer(200), ...errorResponses('passkey_not_found') },
-        detail: withBearer('renamePasskey', 'Rename a passkey', 'The name is for its owner only.'),
+        detail: detailInSession('renamePasskey', 'Rename a passkey', 'The name is for its owner only.'),
       },
     )
     .delete('/:id', remove, { ...removal(), detail: removalDetail })
@@ -242,27 +223,21 @@ export function createPasskeyRoutes(
 function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
   return new Elysia({ name: 'passkeys', prefix: '/api/v1/auth/passkeys' })
     .use(httpBase)
-    .post(
-      '/login/options',
-      async ({ client }) => ({ status: 200 as const, options: await passkeys.loginOptions(client) }),
-      {
-        response: {
-          200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
-          ...errorResponses('too_many_requests'),
-        },
-        detail: documented(
-          'passkeyLogInOptions',
-          'Begin to sign in with a passkey',
-          'The same for everybody: the person chooses the account in the browser.',
-        ),
+    .post('/login/options', async ({ client }) => success({ options: await passkeys.loginOptions(client) }), {
+      response: {
+        200: optionsAnswer('PublicKeyCredentialRequestOptionsJSON'),
+        ...errorResponses('too_many_requests'),
       },
-    )
+      detail: detail(
+        'passkeyLogInOptions',
+        'Begin to sign in with a passkey',
+        'The same for everybody: the person chooses the account in the browser.',
+      ),
+    })
     .post(
       '/login',
-      async ({ body, client }) => ({
-        status: 200 as const,
-        ...signedInRecord(await passkeys.logIn(body.credential, deviceOf(body), client)),
-      }),
+      async ({ body, client }) =>
+        success(signedInRecord(await passkeys.logIn(body.credential, deviceOf(body), client))),
       {
         body: t.Object({ credential: assertionField, ...deviceFields }),
         response: {
@@ -275,7 +250,7 @@ function createLoginRoutes(httpBase: HttpBase, passkeys: PasskeyService) {
             'too_many_requests',
           ),
         },
-        detail: documented(
+        detail: detail(
           'logInWithPasskey',
           'Sign in with a passkey',
           'Counts as both factors, so that no second step follows. `unknown_passkey` names the credential, for the Signal API.',

@@ -1,9 +1,10 @@
 /** Resetting a forgotten password (two calls), and changing the password inside a session. */
 import { Elysia, t } from 'elysia'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { messageAnswer, success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { documented, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { messageAnswer } from '../../../platform/http/schemas.ts'
 import { identifierField, newPasswordFields } from '../../accounts/accounts/account-schema.ts'
 import { entryErrors } from '../../accounts/admission/entry-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -11,6 +12,9 @@ import { deviceFields } from '../../sessions/sessions/session-schema.ts'
 import { sentCode, sentCodeAnswer } from '../sign-in/sent-code-schema.ts'
 import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { PasswordsService } from './service.ts'
+
+const detail = documented('Passwords')
+const detailInSession = documentedInSession('Passwords')
 
 export function createPasswordRoutes(
   httpBase: HttpBase,
@@ -21,10 +25,10 @@ export function createPasswordRoutes(
     .use(httpBase)
     .post(
       '/forgot',
-      async ({ body, client, status }) => {
+      async ({ body, client }) => {
         const caller = { ...client, fingerprint: body.device_fingerprint || null }
         const sent = await passwords.forgot(body, caller)
-        return status(201, sentCode(client.texts.sentences.password_reset_sent, sent))
+        return sentCode(client.texts.sentences.password_reset_sent, sent)
       },
       {
         body: t.Object({ identifier: identifierField, device_fingerprint: deviceFields.device_fingerprint }),
@@ -32,13 +36,11 @@ export function createPasswordRoutes(
           201: sentCodeAnswer,
           ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
         },
-        detail: {
-          tags: ['Passwords'],
-          operationId: 'forgotPassword',
-          summary: 'Request a code to choose a new password',
-          description:
-            'The same answer for every identifier. A code is sent if the identifier is verified, or waits for its confirmation.',
-        },
+        detail: detail(
+          'forgotPassword',
+          'Request a code to choose a new password',
+          'The same answer for every identifier. A code is sent if the identifier is verified, or waits for its confirmation.',
+        ),
       },
     )
     .post(
@@ -46,7 +48,7 @@ export function createPasswordRoutes(
       async ({ body, client }) => {
         const { password_confirmation: confirmation, device_fingerprint: fingerprint } = body
         await passwords.reset({ ...body, confirmation }, { ...client, fingerprint: fingerprint || null })
-        return { status: 200 as const, message: client.texts.sentences.password_reset }
+        return success({ message: client.texts.sentences.password_reset })
       },
       {
         body: t.Object({
@@ -74,13 +76,11 @@ export function createPasswordRoutes(
             ...entryErrors,
           ),
         },
-        detail: {
-          tags: ['Passwords'],
-          operationId: 'resetPassword',
-          summary: 'Choose a new password with the code',
-          description:
-            'Confirms the account if it waited for that, ends all its sessions and does not sign in. Two-factor sign-in stays on.',
-        },
+        detail: detail(
+          'resetPassword',
+          'Choose a new password with the code',
+          'Confirms the account if it waited for that, ends all its sessions and does not sign in. Two-factor sign-in stays on.',
+        ),
       },
     )
     .use(bearer)
@@ -88,7 +88,7 @@ export function createPasswordRoutes(
       '/change',
       async ({ signedIn, body, client }) => {
         await passwords.change(signedIn, { ...body, confirmation: body.password_confirmation }, client)
-        return { status: 200 as const, message: client.texts.sentences.password_changed }
+        return success({ message: client.texts.sentences.password_changed })
       },
       {
         body: t.Object({
@@ -102,13 +102,11 @@ export function createPasswordRoutes(
           200: messageAnswer(200),
           ...errorResponses(...ownerProofErrors),
         },
-        detail: {
-          tags: ['Passwords'],
-          operationId: 'changePassword',
-          summary: 'Change your password',
-          description: 'The other sessions of the account end; this one stays. The owner is told.',
-          security: bearerSecurity,
-        },
+        detail: detailInSession(
+          'changePassword',
+          'Change your password',
+          'The other sessions of the account end; this one stays. The owner is told.',
+        ),
       },
     )
 }

@@ -1,9 +1,10 @@
 /** Registering, confirming the account, and sending the confirmation code again (under two paths). */
 import { Elysia, t } from 'elysia'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer, created, messageAnswer } from '../../../platform/http/answers.ts'
+import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
+import { optionalField } from '../../../platform/http/schemas.ts'
 import {
   accountSchema,
   identifierField,
@@ -14,6 +15,8 @@ import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import { otpField, signedInAnswer, signedInRecord } from '../sign-in/sign-in-schema.ts'
 import type { RegistrationService } from './service.ts'
+
+const detail = documented('Registration')
 
 const registerBody = t.Object(
   {
@@ -59,16 +62,16 @@ const confirmBody = t.Object({
   ...deviceFields,
 })
 
-const confirmAnswer = namedObject(
+const confirmAnswer = answer(
   'AccountConfirmed',
   {
-    status: t.Literal(201),
     message: t.String(),
     access_token: t.Optional(signedInAnswer.properties.access_token),
     refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
     account: t.Optional(accountSchema),
   },
   'The account is confirmed; with `sign_in` the tokens and the account, too.',
+  201,
 )
 const resendBody = t.Object({
   identifier: identifierField,
@@ -82,26 +85,24 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       201: messageAnswer(201),
       ...errorResponses('too_many_requests', 'country_not_allowed', 'channel_not_available'),
     },
-    detail: {
-      tags: ['Registration'],
-      operationId: `resend${path}`,
-      summary: `Send the confirmation code again${path === 'Confirmation' ? ' (the same, by its other name)' : ''}`,
-      description: 'The same answer for every identifier. A code is sent only for an unconfirmed account.',
-    },
+    detail: detail(
+      `resend${path}`,
+      `Send the confirmation code again${path === 'Confirmation' ? ' (the same, by its other name)' : ''}`,
+      'The same answer for every identifier. A code is sent only for an unconfirmed account.',
+    ),
   })
 
   return new Elysia({ name: 'registration', prefix: '/api/v1/auth' })
     .use(httpBase)
     .post(
       '/register',
-      async ({ body, client, status }) => {
+      async ({ body, client }) => {
         const { channel } = await registration.register(
           { ...body, confirmation: body.password_confirmation },
           client,
         )
         const { sentences } = client.texts
-        return status(201, {
-          status: 201 as const,
+        return created({
           message: channel === 'email' ? sentences.code_sent_by_email : sentences.code_sent_by_sms,
         })
       },
@@ -120,23 +121,20 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
             'domain_not_allowed',
           ),
         },
-        detail: {
-          tags: ['Registration'],
-          operationId: 'register',
-          summary: 'Create an account',
-          description:
-            'With an e-mail address, a phone number, or both; the code is sent to the e-mail address if there is one.',
-        },
+        detail: detail(
+          'register',
+          'Create an account',
+          'With an e-mail address, a phone number, or both; the code is sent to the e-mail address if there is one.',
+        ),
       },
     )
     .post(
       '/verify-account',
-      async ({ body, client, status }) => {
+      async ({ body, client }) => {
         const wanted = { ...body, signsIn: body.sign_in }
         const { hasPassword, signedIn } = await registration.confirm(wanted, deviceOf(body), client)
         const { sentences } = client.texts
-        return status(201, {
-          status: 201 as const,
+        return created({
           message: hasPassword ? sentences.account_confirmed : sentences.account_confirmed_choose_password,
           ...(signedIn && signedInRecord(signedIn)),
         })
@@ -155,34 +153,26 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
             ...entryErrors,
           ),
         },
-        detail: {
-          tags: ['Registration'],
-          operationId: 'verifyAccount',
-          summary: 'Confirm the account with its code',
-          description:
-            'With `password` the account has that one and no other. With `sign_in` too, the answer also holds access_token, refresh_token and account.',
-        },
+        detail: detail(
+          'verifyAccount',
+          'Confirm the account with its code',
+          'With `password` the account has that one and no other. With `sign_in` too, the answer also holds access_token, refresh_token and account.',
+        ),
       },
     )
     .post(
       '/resend-verification',
-      async ({ body, client, status }) => {
+      async ({ body, client }) => {
         await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
-        return status(201, {
-          status: 201 as const,
-          message: client.texts.sentences.confirmation_resent,
-        })
+        return created({ message: client.texts.sentences.confirmation_resent })
       },
       resendDocs('Verification'),
     )
     .post(
       '/resend-confirmation',
-      async ({ body, client, status }) => {
+      async ({ body, client }) => {
         await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
-        return status(201, {
-          status: 201 as const,
-          message: client.texts.sentences.confirmation_resent,
-        })
+        return created({ message: client.texts.sentences.confirmation_resent })
       },
       resendDocs('Confirmation'),
     )

@@ -1,5 +1,6 @@
 /** The answer of an operation that sent a code, for those operations whose answer says more than a sentence. */
 import { t } from 'elysia'
+import { created } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { integer } from '../../../platform/http/schemas.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
@@ -49,12 +50,11 @@ export const requestedCodeAnswer = component(
 
 export function sentCode(message: string, sent: SentCode) {
   const { channel, destination, expiresInSeconds, resendAfterSeconds } = sent
-  return {
-    status: 201 as const,
+  return created({
     message,
     channel,
     expires_in: expiresInSeconds,
     resend_after: resendAfterSeconds,
     ...(destination !== null && { sent_to: maskDestination(destination) }),
-  }
+  })
 }

@@ -1,7 +1,8 @@
 /** The answers of a sign-in, and the fields that re-authenticate inside a session. */
-import { t } from 'elysia'
+import { status, t } from 'elysia'
 import type { TwoFactorMethod } from '../../../errors.ts'
-import { component, namedObject } from '../../../platform/http/components.ts'
+import { answer, success } from '../../../platform/http/answers.ts'
+import { component } from '../../../platform/http/components.ts'
 import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
 import { integer, nullable, optionalField } from '../../../platform/http/schemas.ts'
 import type { Texts } from '../../../texts/texts.ts'
@@ -87,13 +88,9 @@ export const twoFactorMethodsField = t.Array(twoFactorMethod, {
     'The methods that can be used now. `recovery_code` is listed only if nothing else can be used, but always works',
 })
 
-export const signedInAnswer = namedObject(
+export const signedInAnswer = answer(
   'SignedIn',
-  {
-    status: t.Literal(200),
-    ...tokenFields,
-    account: accountSchema,
-  },
+  { ...tokenFields, account: accountSchema },
   'Signed in: the tokens of the new session, and the account.',
 )
 
@@ -108,13 +105,19 @@ export const signedInRecord = ({ account, ...tokens }: OpenedSession) => ({
  */
 export function twoFactorDue<Due extends TwoFactorDue>(due: Due, { sentences }: Texts) {
   const { methods, sentTo, expiresIn, loginToken, ...more } = due
-  return {
+  return status(202, {
     status: 202 as const,
     code: 'two_factor_required' as const,
     message: sentences[twoFactorSentence(methods)],
     two_factor: { methods, sent_to: sentTo, expires_in: expiresIn, login_token: loginToken, ...more },
-  }
+  })
 }
+
+/** The answer to a first factor: the new session, or the second factor that is due. */
+export const outcomeAnswer = <Due extends TwoFactorDue>(
+  outcome: { signedIn: OpenedSession } | { due: Due },
+  texts: Texts,
+) => ('signedIn' in outcome ? success(signedInRecord(outcome.signedIn)) : twoFactorDue(outcome.due, texts))
 
 /** Names the sentence that asks for the second factor. */
 export function twoFactorSentence(methods: TwoFactorMethod[], wasSent = true) {
@@ -123,10 +126,9 @@ export function twoFactorSentence(methods: TwoFactorMethod[], wasSent = true) {
   return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
 }
 
-export const twoFactorAnswer = namedObject(
+export const twoFactorAnswer = answer(
   'TwoFactorDue',
   {
-    status: t.Literal(202),
     code: t.Literal('two_factor_required'),
     message: t.String({ examples: ['A code is on its way.'] }),
     two_factor: t.Object({
@@ -143,4 +145,5 @@ export const twoFactorAnswer = namedObject(
     }),
   },
   'The password is right, and a second factor is due: `2fa/verify` finishes the login.',
+  202,
 )

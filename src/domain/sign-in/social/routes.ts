@@ -1,6 +1,8 @@
 /** Sign in through another provider: in a browser, or with the identity token of a native app. */
 import { Elysia, t } from 'elysia'
+import { answer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
+import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../../platform/http/redirect.ts'
@@ -8,8 +10,10 @@ import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.
 import { providerFailureReasons } from '../../credentials/providers/provider.ts'
 import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
 import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
-import { signedInAnswer, signedInRecord, twoFactorAnswer, twoFactorDue } from '../sign-in/sign-in-schema.ts'
+import { outcomeAnswer, signedInAnswer, twoFactorAnswer } from '../sign-in/sign-in-schema.ts'
 import type { SocialService } from './service.ts'
+
+const detail = documented('Social login')
 
 const providerParams = t.Object({
   provider: t.String({ description: 'Name of the provider, e.g. google' }),
@@ -46,10 +50,9 @@ const socialTwoFactorAnswer = namedObject(
   'The provider identified the person, and a second factor is due.',
 )
 
-const providersAnswer = namedObject(
+const providersAnswer = answer(
   'Providers',
   {
-    status: t.Literal(200),
     providers: t.Array(
       t.Object({
         name: t.String({ examples: ['google'] }),
@@ -82,12 +85,12 @@ export function createSocialRoutes(
 ) {
   return new Elysia({ name: 'social', prefix: '/api/v1/auth/social' })
     .use(httpBase)
-    .get('', () => ({ status: 200 as const, providers: social.list() }), {
+    .get('', () => success({ providers: social.list() }), {
       response: {
         200: providersAnswer,
         ...errorResponses(),
       },
-      detail: { tags: ['Social login'], operationId: 'listProviders', summary: 'List the providers' },
+      detail: detail('listProviders', 'List the providers'),
     })
     .get(
       '/:provider/authorize',
@@ -120,12 +123,11 @@ export function createSocialRoutes(
             'provider_unavailable',
           ),
         },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'authorizeProvider',
-          summary: 'Begin a sign-in in a browser',
-          description: 'For navigation in a browser; scripts cannot fetch it.',
-        },
+        detail: detail(
+          'authorizeProvider',
+          'Begin a sign-in in a browser',
+          'For navigation in a browser; scripts cannot fetch it.',
+        ),
       },
     )
     .get(
@@ -153,11 +155,7 @@ export function createSocialRoutes(
             'too_many_requests',
           ),
         },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'finishProvider',
-          summary: 'The address to which the provider sends the browser back',
-        },
+        detail: detail('finishProvider', 'The address to which the provider sends the browser back'),
       },
     )
     .post(
@@ -172,21 +170,17 @@ export function createSocialRoutes(
           ),
           ...errorResponses('provider_not_found', 'validation_failed'),
         },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'finishProviderByForm',
-          summary: 'The same for a provider that answers with a form',
-          description: 'Apple does so. For browsers: the body is a form.',
-        },
+        detail: detail(
+          'finishProviderByForm',
+          'The same for a provider that answers with a form',
+          'Apple does so. For browsers: the body is a form.',
+        ),
       },
     )
     .post(
       '/exchange',
-      async ({ body, client, status }) => {
-        const outcome = await social.exchange(body, deviceOf(body), client)
-        if ('signedIn' in outcome) return { status: 200 as const, ...signedInRecord(outcome.signedIn) }
-        return status(202, twoFactorDue(outcome.due, client.texts))
-      },
+      async ({ body, client }) =>
+        outcomeAnswer(await social.exchange(body, deviceOf(body), client), client.texts),
       {
         body: t.Object({
           code: t.String({ maxLength: 256, description: 'From the redirect; 60 s, once' }),
@@ -200,19 +194,14 @@ export function createSocialRoutes(
           202: socialTwoFactorAnswer,
           ...errorResponses('invalid_code', 'invalid_credentials', 'test_identity', ...signInErrors),
         },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'exchangeSocialCode',
-          summary: 'Sign in with the code of the redirect',
-        },
+        detail: detail('exchangeSocialCode', 'Sign in with the code of the redirect'),
       },
     )
     .post(
       '/:provider/token',
-      async ({ params, body, client, status }) => {
+      async ({ params, body, client }) => {
         const outcome = await social.signIn(params.provider, body, deviceOf(body), client)
-        if ('signedIn' in outcome) return { status: 200 as const, ...signedInRecord(outcome.signedIn) }
-        return status(202, twoFactorDue(outcome.due, client.texts))
+        return outcomeAnswer(outcome, client.texts)
       },
       {
         params: providerParams,
@@ -234,12 +223,11 @@ export function createSocialRoutes(
             ...signInErrors,
           ),
         },
-        detail: {
-          tags: ['Social login'],
-          operationId: 'signInNatively',
-          summary: 'Sign in with the identity token of a native app',
-          description: 'Each identity token is accepted once.',
-        },
+        detail: detail(
+          'signInNatively',
+          'Sign in with the identity token of a native app',
+          'Each identity token is accepted once.',
+        ),
       },
     )
 }

@@ -1,24 +1,22 @@
 /** Turning two-factor sign-in on and off: sent codes, an authenticator app, recovery codes. */
 import { Elysia, t } from 'elysia'
-import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer, messageAnswer, success } from '../../../platform/http/answers.ts'
+import type { Bearer } from '../../../platform/http/bearer.ts'
+import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { messageAnswer, optionalField } from '../../../platform/http/schemas.ts'
+import { optionalField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { sentCode, sentCodeAnswer } from '../sign-in/sent-code-schema.ts'
 import { otpField, ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
 
-const ok = 200 as const
-
 /** The errors of an attempt with a code. */
 const codeErrors = ['invalid_code', 'too_many_attempts', 'too_many_requests'] as const
 
-const recoveryCodesAnswer = namedObject(
+const recoveryCodesAnswer = answer(
   'RecoveryCodes',
   {
-    status: t.Literal(200),
     recovery_codes: t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
       description:
         'Ten codes, each of which replaces a code once. They are shown only here, and older ones are not valid any more',
@@ -27,10 +25,9 @@ const recoveryCodesAnswer = namedObject(
   'Recovery codes for the person to save; they are not shown again.',
 )
 
-const appAnswer = namedObject(
+const appAnswer = answer(
   'AuthenticatorApp',
   {
-    status: t.Literal(200),
     secret: t.String({
       description: 'Base32, for typing in',
       pattern: '^[A-Z2-7]{32}$',
@@ -49,13 +46,7 @@ const appAnswer = namedObject(
 
 const codeBody = t.Object({ otp: otpField })
 
-const documented = (operationId: string, summary: string, description: string) => ({
-  tags: ['Two factors'],
-  operationId,
-  summary,
-  description,
-  security: bearerSecurity,
-})
+const detail = documentedInSession('Two factors')
 
 export function createTwoFactorRoutes(
   httpBase: HttpBase,
@@ -67,13 +58,13 @@ export function createTwoFactorRoutes(
     .use(bearer)
     .post(
       '/enable',
-      async ({ signedIn, body, client, status }) => {
+      async ({ signedIn, body, client }) => {
         if (body.method === 'passkey') {
           const recovery_codes = await factors.enableWithPasskey(signedIn, body, client)
-          return status(200, { status: ok, recovery_codes })
+          return success({ recovery_codes })
         }
         const sent = await factors.requestEnabling(signedIn, body, client)
-        return status(201, sentCode(client.texts.sentences.two_factor_enrolment_sent, sent))
+        return sentCode(client.texts.sentences.two_factor_enrolment_sent, sent)
       },
       {
         body: t.Object({
@@ -98,7 +89,7 @@ export function createTwoFactorRoutes(
             'channel_not_available',
           ),
         },
-        detail: documented(
+        detail: detail(
           'enableTwoFactor',
           'Begin to turn on two-factor sign-in',
           'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
@@ -107,10 +98,8 @@ export function createTwoFactorRoutes(
     )
     .post(
       '/enable/confirm',
-      async ({ signedIn, body, client }) => ({
-        status: ok,
-        recovery_codes: await factors.confirmEnabling(signedIn, body.otp, client),
-      }),
+      async ({ signedIn, body, client }) =>
+        success({ recovery_codes: await factors.confirmEnabling(signedIn, body.otp, client) }),
       {
         body: codeBody,
         response: {
@@ -122,7 +111,7 @@ export function createTwoFactorRoutes(
             'no_other_factor',
           ),
         },
-        detail: documented(
+        detail: detail(
           'confirmTwoFactor',
           'Turn on two-factor sign-in with the code that was sent',
           'Other sessions that were opened with one factor end.',
@@ -133,12 +122,12 @@ export function createTwoFactorRoutes(
       '/totp',
       async ({ signedIn, body, client }) => {
         const { secret, uri, picture } = await factors.requestApp(signedIn, body, client)
-        return { status: ok, secret, otpauth_uri: uri, qr_svg: picture }
+        return success({ secret, otpauth_uri: uri, qr_svg: picture })
       },
       {
         body: ownerProofBody,
         response: { 200: appAnswer, ...errorResponses(...ownerProofErrors) },
-        detail: documented(
+        detail: detail(
           'requestAuthenticatorApp',
           'Set up an authenticator app',
           'Valid for 30 minutes. An app that is in use stays in use until the new one is confirmed.',
@@ -147,14 +136,12 @@ export function createTwoFactorRoutes(
     )
     .post(
       '/totp/confirm',
-      async ({ signedIn, body, client }) => ({
-        status: ok,
-        recovery_codes: await factors.confirmApp(signedIn, body.otp, client),
-      }),
+      async ({ signedIn, body, client }) =>
+        success({ recovery_codes: await factors.confirmApp(signedIn, body.otp, client) }),
       {
         body: codeBody,
         response: { 200: recoveryCodesAnswer, ...errorResponses(...codeErrors) },
-        detail: documented(
+        detail: detail(
           'confirmAuthenticatorApp',
           'Confirm the authenticator app with its first code',
           'Turns two-factor sign-in on if it was off, and ends other sessions that were opened with one factor. No code is sent to this account any more.',
@@ -165,7 +152,7 @@ export function createTwoFactorRoutes(
       '/disable',
       async ({ signedIn, body, client }) => {
         await factors.disable(signedIn, body, client)
-        return { status: ok, message: client.texts.sentences.two_factor_disabled }
+        return success({ message: client.texts.sentences.two_factor_disabled })
       },
       {
         body: ownerProofBody,
@@ -173,7 +160,7 @@ export function createTwoFactorRoutes(
           200: messageAnswer(200),
           ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
         },
-        detail: documented(
+        detail: detail(
           'disableTwoFactor',
           'Turn off two-factor sign-in',
           'The app and the recovery codes are removed; sessions stay. The owner is told.',
@@ -182,17 +169,15 @@ export function createTwoFactorRoutes(
     )
     .post(
       '/recovery-codes',
-      async ({ signedIn, body, client }) => ({
-        status: ok,
-        recovery_codes: await factors.replaceRecoveryCodes(signedIn, body, client),
-      }),
+      async ({ signedIn, body, client }) =>
+        success({ recovery_codes: await factors.replaceRecoveryCodes(signedIn, body, client) }),
       {
         body: ownerProofBody,
         response: {
           200: recoveryCodesAnswer,
           ...errorResponses(...ownerProofErrors, 'two_factor_not_enabled'),
         },
-        detail: documented(
+        detail: detail(
           'replaceRecoveryCodes',
           'Replace the recovery codes',
           'The old ones are not valid any more, and the owner is told. Two-factor sign-in must be on.',
