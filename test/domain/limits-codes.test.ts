@@ -21,12 +21,8 @@ async function passing(call: () => ReturnType<TestService['post']>, most = 40) {
 }
 
 async function withService(settings: Settings, work: (service: TestService) => Promise<void>) {
-  const service = await startLimited({ settings })
-  try {
-    await work(service)
-  } finally {
-    await service.close()
-  }
+  await using service = await startLimited({ settings })
+  await work(service)
 }
 
 describe.each(racingShapes)('codes sent to one destination, on %s', (shape) => {

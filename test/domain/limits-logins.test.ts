@@ -161,24 +161,20 @@ test('each of these numbers is configuration', async () => {
     login_refusal: '10s',
     login_refusal_maximum: '15s',
   }
-  const service = await startLimited({ settings: { limits } })
-  try {
-    const identifier = newEmail()
-    const client = newClient()
-    const attempt = () => service.post('login', { identifier, password: WRONG }, client)
-    const waits: number[] = []
-    for (let i = 0; i < 7; i++) {
-      const { body } = await attempt()
-      if (body.retry_after === undefined) continue
-      waits.push(body.retry_after)
-      service.clock.advance(body.retry_after * SECOND)
-    }
-    expect(waits).toEqual([10, 15, 15])
-    service.clock.advance(MINUTE + 15 * SECOND)
-    expect([(await attempt()).status, (await attempt()).status, (await attempt()).status]).toEqual([
-      401, 401, 429,
-    ])
-  } finally {
-    await service.close()
+  await using service = await startLimited({ settings: { limits } })
+  const identifier = newEmail()
+  const client = newClient()
+  const attempt = () => service.post('login', { identifier, password: WRONG }, client)
+  const waits: number[] = []
+  for (let i = 0; i < 7; i++) {
+    const { body } = await attempt()
+    if (body.retry_after === undefined) continue
+    waits.push(body.retry_after)
+    service.clock.advance(body.retry_after * SECOND)
   }
+  expect(waits).toEqual([10, 15, 15])
+  service.clock.advance(MINUTE + 15 * SECOND)
+  expect([(await attempt()).status, (await attempt()).status, (await attempt()).status]).toEqual([
+    401, 401, 429,
+  ])
 })

@@ -30,7 +30,7 @@ const plantRegistrations = statement<{ phone: string; first: number; at: Date }>
 test.each(['embedded', 'postgres'] satisfies Shape[])(
   'the work of signing in and of the verification is bounded on %s',
   async (shape) => {
-    const service = await startService({ shape })
+    await using service = await startService({ shape })
     const [email, phone] = [newEmail(), newPhone()]
     await service.post('register', { ...registration(email), phone })
     const otp = await service.inbox.nextCode(email)
@@ -57,6 +57,5 @@ test.each(['embedded', 'postgres'] satisfies Shape[])(
     expect(await countRows(service, 'accounts', naming)).toBe(MANY + 1 - ENDED_AT_ONCE)
     const again = await service.post('login', { identifier: phone, password: PASSWORD })
     expect(again.body.account.email).toBe(email)
-    await service.close()
   },
 )

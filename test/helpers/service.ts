@@ -95,7 +95,7 @@ export interface ServiceOptions {
   network?: Network
 }
 
-export interface TestService extends ApiClient {
+export interface TestService extends ApiClient, AsyncDisposable {
   url: string
   /** The address of administration; null where `admin.listen` is not set. */
   adminUrl: string | null
@@ -111,6 +111,8 @@ export interface TestService extends ApiClient {
   inside: Service
   /** Waits until nothing is left to send; gives the number of messages to anybody so far. */
   delivered(): Promise<number>
+  /** The newest code that came there, once nothing is left to send; a wrong one if none came. */
+  newestCode(destination: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -226,6 +228,23 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     if (clock.standsStill) clock.advance(250)
   }
   const inbox = createInbox(smtp, gateway, moveOn)
+  async function close() {
+    await Promise.all([inside.app.server!.stop(true), adminListener?.server?.stop(true)])
+    await inside.close()
+    await Promise.all([smtp.stop(), gateway.stop()])
+    await stores.drop()
+  }
+  async function delivered() {
+    await waitFor(
+      eachSecond(moveOn, () => nothingWaits(inside)),
+      {
+        what: 'the outbox to be empty',
+        timeoutMs: 60_000,
+        intervalMs: 5,
+      },
+    )
+    return inbox.count()
+  }
   return {
     ...createApiClient(url, inbox),
     url,
@@ -237,22 +256,12 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     log,
     storage: stores.settings,
     inside,
-    async delivered() {
-      await waitFor(
-        eachSecond(moveOn, () => nothingWaits(inside)),
-        {
-          what: 'the outbox to be empty',
-          timeoutMs: 60_000,
-          intervalMs: 5,
-        },
-      )
-      return inbox.count()
+    delivered,
+    async newestCode(destination) {
+      await delivered()
+      return inbox.codesTo(destination).at(-1) ?? `no code for ${destination}`
     },
-    async close() {
-      await Promise.all([inside.app.server!.stop(true), adminListener?.server?.stop(true)])
-      await inside.close()
-      await Promise.all([smtp.stop(), gateway.stop()])
-      await stores.drop()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
