@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
-import { racingShapes, shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
@@ -41,7 +41,7 @@ const usesOf = (service: () => TestService) => ({
   },
 })
 
-describe.each(shapes)('codes on %s', (shape) => {
+describe.each(racingShapes)('codes on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, clock: noon() })
 

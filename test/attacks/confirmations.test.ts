@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
-import { differingShapes, ruleOn } from '../helpers/service.ts'
+import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -11,7 +11,7 @@ setDefaultTimeout(60_000)
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = 'no code has these letters'
 
-describe.each(differingShapes)('confirmations on %s', (shape) => {
+describe.each(limitingShapes)('confirmations on %s', (shape) => {
   const rule = ruleOn(shape)
   const service = useLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
 

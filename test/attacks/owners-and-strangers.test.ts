@@ -10,7 +10,7 @@ import { appCode, protectByApp, protectBySentCodes } from '../helpers/authentica
 import { countRows } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { deliverySettings, differingShapes, ruleOn, type TestService } from '../helpers/service.ts'
+import { deliverySettings, limitingShapes, ruleOn, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -84,7 +84,7 @@ async function signsInWithTwoFactors(service: TestService, identifier: string, m
   expect((await service.post('2fa/verify', { identifier, login_token, otp }, client)).status).toBe(200)
 }
 
-describe.each(differingShapes)('on %s', (shape) => {
+describe.each(limitingShapes)('on %s', (shape) => {
   const rule = ruleOn(shape)
   const sms = { allowed_countries: ['FR'], daily_budget: 40 }
   const service = useLimited({ shape, settings: { sms } })

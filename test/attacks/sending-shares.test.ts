@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
-import { createTestClock, racingShapes, type TestService } from '../helpers/service.ts'
+import { createTestClock, limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -28,7 +28,7 @@ async function passed(count: number, call: () => Promise<{ status: number }>): P
   return admitted
 }
 
-describe.each(racingShapes)('of two networks that attack, on %s', (shape) => {
+describe.each(limitingShapes)('of two networks that attack, on %s', (shape) => {
   const service = useLimited({ shape, settings: { admin: { notify: 'operator@example.com' } } })
 
   test('each gets a twentieth of the SMS for newcomers in a day, and newcomers elsewhere go on', async () => {

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, makeImported } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
@@ -162,6 +162,8 @@ async function ownerGetsIn(identifier: string) {
   return answer.body
 }
 
+/** A run plays every third order, and those in which the one or the other person comes first. A soak plays all. */
+const EVERY = reduced(3, 1)
 /** PostgreSQL decides who owns what in each shape. */
 const played = reduced<Shape[]>(['redis'], shapes)
 
@@ -202,7 +204,8 @@ describe.each(played)('before the owner has the account, on %s', (shape) => {
   for (const [what, stranger] of Object.entries(strangers)) {
     for (const [how, owner] of Object.entries(owners)) {
       test(`a stranger ${what}; the owner comes ${how}`, async () => {
-        const plays = interleavings(owner.steps, stranger)
+        const orders = interleavings(owner.steps, stranger)
+        const plays = orders.filter((_, index) => index % EVERY === 0 || index === orders.length - 1)
         await Promise.all(plays.map((steps) => play(steps.map(([name]) => name).join(', '), steps, owner.by)))
       })
     }
@@ -520,26 +523,17 @@ describe('who an identifier means, with limits on', () => {
     expect(await countRows(service, 'accounts', sql`email_key = ${sql.raw(`'${email}'`)}`)).toBe(1)
     expect((await logIn(email, OWNERS)).status).toBe(200)
   })
-})
 
-test('registering with what is somebody’s changes nothing of their account, and tells only them', async () => {
-  service = await startService({})
-  try {
-    const owner = await service.signUp(newEmail())
-    const before = (await service.logIn(owner)).account
-    const answer = await service.post('register', {
-      ...registration(owner.identifier, STRANGERS),
-      phone: newPhone(),
-    })
+  test('registering with what is somebody’s changes nothing of their account, and tells only them', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const before = (await logIn(identifier, PASSWORD)).body.account
+    const answer = await register({ email: identifier, phone: newPhone() }, STRANGERS, stranger())
     expect(answer.body.message).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
     await service.delivered()
-    expect(service.inbox.textsTo(owner.identifier)).toHaveLength(2)
-    expect(service.inbox.textsTo(owner.identifier)[1]).not.toMatch(/\d{6}/)
-    const wrong = await service.post('login', { identifier: owner.identifier, password: STRANGERS })
-    expect(wrong.status).toBe(401)
-    const { account } = await service.logIn(owner)
+    expect(service.inbox.textsTo(identifier)).toHaveLength(2)
+    expect(service.inbox.textsTo(identifier)[1]).not.toMatch(/\d{6}/)
+    expect((await logIn(identifier, STRANGERS)).status).toBe(401)
+    const { account } = (await logIn(identifier, PASSWORD)).body
     expect([account.uuid, account.phone, account.created_at]).toEqual([before.uuid, null, before.created_at])
-  } finally {
-    await service.close()
-  }
+  })
 })

@@ -6,7 +6,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
-import { differingShapes, type TestService } from '../helpers/service.ts'
+import type { TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -31,8 +31,8 @@ const settings = {
   limits: { codes_burst: 50, codes_per_hour: 100, codes_per_day: 100, owner_codes_per_hour: 100 },
 }
 
-describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (shape) => {
-  const service = useLimited({ shape, settings })
+describe('with two_factor.allow_email = false', () => {
+  const service = useLimited({ settings })
   const post = (operation: string, body: unknown, bearer?: string) =>
     charged(service, () => service.post(operation, body, { ...newClient(), ...(bearer && { bearer }) }))
   const done = async (operation: string, body: unknown, bearer?: string) => {

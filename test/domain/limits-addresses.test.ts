@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'
 import { startRedis } from '../helpers/servers.ts'
-import { createStorage, racingShapes, startService, type TestService } from '../helpers/service.ts'
+import { createStorage, limitingShapes, startService, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -29,7 +29,7 @@ const verify: Operation = {
 }
 const verifyTwoFactors: Operation = { ...verify, path: '2fa/verify' }
 
-describe.each(racingShapes)('by client address, on %s', (shape) => {
+describe.each(limitingShapes)('by client address, on %s', (shape) => {
   const service = useLimited({ shape })
 
   const callOf = (operation: Operation, client: ReturnType<typeof from>) => () =>

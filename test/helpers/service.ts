@@ -46,6 +46,12 @@ export const differingShapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'redi
  */
 export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 'redis'], shapes)
 
+/**
+ * What a limit refuses call after call is a rule, since the contract suites demand the same of every store of counters and
+ * codes. A soak tries it on each.
+ */
+export const limitingShapes: Shape[] = reduced(['redis'], shapes)
+
 /** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
 export const ruleOn = (shape: Shape): typeof test => (shape === 'redis' ? test : notHere)
 
