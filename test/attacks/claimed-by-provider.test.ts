@@ -5,7 +5,7 @@ import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
-import { differingShapes, mergeSettings, type Settings } from '../helpers/service.ts'
+import { mergeSettings, type Settings } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 
@@ -24,11 +24,11 @@ function settingsOf([first, second]: PretendProvider[]): Settings {
   return mergeSettings(settings, { social, passkeys: { rp_id: 'example.com', origins: [ORIGIN] } })
 }
 
-describe.each(differingShapes)('with limits on, on %s', (shape) => {
+describe('with limits on', () => {
   const service = use(async () => {
     if (providers.length === 0)
       providers = await Promise.all([startPretendProvider(), startPretendProvider()])
-    const started = await startLimited({ shape, settings: settingsOf(providers) })
+    const started = await startLimited({ settings: settingsOf(providers) })
     for (const provider of providers) provider.keepTime(started.clock)
     return started
   })

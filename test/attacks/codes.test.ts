@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
-import { racingShapes, shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
@@ -41,7 +41,7 @@ const usesOf = (service: () => TestService) => ({
   },
 })
 
-describe.each(shapes)('codes on %s', (shape) => {
+describe.each(racingShapes)('codes on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, clock: noon() })
 
@@ -284,70 +284,66 @@ describe.each(racingShapes)('with a day’s budget that nobody spends, on %s', (
 })
 
 test('a code for one purpose is of no use for any other', async () => {
-  const service = await startService({ clock: noon() })
-  try {
-    /** Purposes by what asks for a code and what takes one; each on an account that waits for all of them. */
-    const owner = async () => {
-      const person = await service.signUp(newEmail())
-      const { access_token } = await service.logIn(person)
-      return { ...person, bearer: access_token as string, newEmail: newEmail(), newPhone: newPhone() }
-    }
-    type Owner = Awaited<ReturnType<typeof owner>>
-    const password = PASSWORD
-    const good = { password: 'another good one', password_confirmation: 'another good one' }
-    const purposes: Record<
-      string,
-      { ask(o: Owner): Promise<Answer>; to(o: Owner): string; use(o: Owner, otp: string): Promise<Answer> }
-    > = {
-      confirmation: {
-        ask: ({ newEmail: email }) => service.post('register', registration(email)),
-        to: (o) => o.newEmail,
-        use: (o, otp) => service.post('verify-account', { identifier: o.newEmail, otp }),
-      },
-      two_factor: {
-        ask: ({ identifier }) => service.post('2fa/request-otp', { identifier }),
-        to: (o) => o.identifier,
-        use: ({ identifier }, otp) => service.post('2fa/verify', { identifier, otp }),
-      },
-      password_reset: {
-        ask: ({ identifier }) => service.post('password/forgot', { identifier }),
-        to: (o) => o.identifier,
-        use: ({ identifier }, otp) => service.post('password/reset', { identifier, otp, ...good }),
-      },
-      email_change: {
-        ask: ({ bearer, newEmail: email }) => service.post('email/change', { email, password }, { bearer }),
-        to: (o) => o.newEmail,
-        use: ({ bearer }, otp) => service.post('email/confirm', { otp }, { bearer }),
-      },
-      phone_change: {
-        ask: ({ bearer, newPhone: phone }) => service.post('phone/change', { phone, password }, { bearer }),
-        to: (o) => o.newPhone,
-        use: ({ bearer }, otp) => service.post('phone/confirm', { otp }, { bearer }),
-      },
-      two_factor_enrolment: {
-        ask: ({ bearer }) => service.post('2fa/enable', { password }, { bearer }),
-        to: (o) => o.identifier,
-        use: ({ bearer }, otp) => service.post('2fa/enable/confirm', { otp }, { bearer }),
-      },
-    }
-    const tryAs = async (purpose: string, other: string) => {
-      const { ask, to, use: useOwn } = purposes[purpose]!
-      const { ask: askOther, to: toOther, use } = purposes[other]!
-      const person = await owner()
-      await askOther(person)
-      await service.inbox.nextCode(toOther(person))
-      await ask(person)
-      const otp = await service.inbox.nextCode(to(person))
-      const answer = outcome(await use(person, otp))
-      expect([purpose, other, answer]).toEqual([purpose, other, '422 invalid_code'])
-      // It was alive all the time.
-      expect([purpose, other, (await useOwn(person, otp)).status < 300]).toEqual([purpose, other, true])
-    }
-    const names = Object.keys(purposes)
-    for (const purpose of names) {
-      await Promise.all(names.filter((other) => other !== purpose).map((other) => tryAs(purpose, other)))
-    }
-  } finally {
-    await service.close()
+  await using service = await startService({ clock: noon() })
+  /** Purposes by what asks for a code and what takes one; each on an account that waits for all of them. */
+  const owner = async () => {
+    const person = await service.signUp(newEmail())
+    const { access_token } = await service.logIn(person)
+    return { ...person, bearer: access_token as string, newEmail: newEmail(), newPhone: newPhone() }
+  }
+  type Owner = Awaited<ReturnType<typeof owner>>
+  const password = PASSWORD
+  const good = { password: 'another good one', password_confirmation: 'another good one' }
+  const purposes: Record<
+    string,
+    { ask(o: Owner): Promise<Answer>; to(o: Owner): string; use(o: Owner, otp: string): Promise<Answer> }
+  > = {
+    confirmation: {
+      ask: ({ newEmail: email }) => service.post('register', registration(email)),
+      to: (o) => o.newEmail,
+      use: (o, otp) => service.post('verify-account', { identifier: o.newEmail, otp }),
+    },
+    two_factor: {
+      ask: ({ identifier }) => service.post('2fa/request-otp', { identifier }),
+      to: (o) => o.identifier,
+      use: ({ identifier }, otp) => service.post('2fa/verify', { identifier, otp }),
+    },
+    password_reset: {
+      ask: ({ identifier }) => service.post('password/forgot', { identifier }),
+      to: (o) => o.identifier,
+      use: ({ identifier }, otp) => service.post('password/reset', { identifier, otp, ...good }),
+    },
+    email_change: {
+      ask: ({ bearer, newEmail: email }) => service.post('email/change', { email, password }, { bearer }),
+      to: (o) => o.newEmail,
+      use: ({ bearer }, otp) => service.post('email/confirm', { otp }, { bearer }),
+    },
+    phone_change: {
+      ask: ({ bearer, newPhone: phone }) => service.post('phone/change', { phone, password }, { bearer }),
+      to: (o) => o.newPhone,
+      use: ({ bearer }, otp) => service.post('phone/confirm', { otp }, { bearer }),
+    },
+    two_factor_enrolment: {
+      ask: ({ bearer }) => service.post('2fa/enable', { password }, { bearer }),
+      to: (o) => o.identifier,
+      use: ({ bearer }, otp) => service.post('2fa/enable/confirm', { otp }, { bearer }),
+    },
+  }
+  const tryAs = async (purpose: string, other: string) => {
+    const { ask, to, use: useOwn } = purposes[purpose]!
+    const { ask: askOther, to: toOther, use } = purposes[other]!
+    const person = await owner()
+    await askOther(person)
+    await service.inbox.nextCode(toOther(person))
+    await ask(person)
+    const otp = await service.inbox.nextCode(to(person))
+    const answer = outcome(await use(person, otp))
+    expect([purpose, other, answer]).toEqual([purpose, other, '422 invalid_code'])
+    // It was alive all the time.
+    expect([purpose, other, (await useOwn(person, otp)).status < 300]).toEqual([purpose, other, true])
+  }
+  const names = Object.keys(purposes)
+  for (const purpose of names) {
+    await Promise.all(names.filter((other) => other !== purpose).map((other) => tryAs(purpose, other)))
   }
 })

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
-import { differingShapes, ruleOn } from '../helpers/service.ts'
+import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -11,17 +11,13 @@ setDefaultTimeout(60_000)
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = 'no code has these letters'
 
-describe.each(differingShapes)('confirmations on %s', (shape) => {
+describe.each(limitingShapes)('confirmations on %s', (shape) => {
   const rule = ruleOn(shape)
   const service = useLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
 
   const confirm = async (identifier: string, otp: string, client: CallOptions = newClient()) =>
     (await service.post('verify-account', { identifier, otp }, client)).status
   const register = (body: object) => service.post('register', body, newClient())
-  async function newestCode(identifier: string) {
-    await service.delivered()
-    return /\b\d{6}\b/.exec(service.inbox.textsTo(identifier).at(-1) ?? '')?.[0] ?? ''
-  }
   /** Wrong ones until a call is refused; how many were not. */
   async function wrongOnes(identifier: string, times: number, client?: CallOptions) {
     let answered = 0
@@ -38,7 +34,7 @@ describe.each(differingShapes)('confirmations on %s', (shape) => {
     }
     expect(await wrongOnes(email, 25)).toBe(25)
     expect((await service.post('resend-verification', { identifier: email }, newClient())).status).toBe(201)
-    expect(await confirm(email, await newestCode(email))).toBe(201)
+    expect(await confirm(email, await service.newestCode(email))).toBe(201)
   })
 
   test('one address has 20 a day, of whatever code, and only itself is refused then', async () => {
@@ -50,7 +46,7 @@ describe.each(differingShapes)('confirmations on %s', (shape) => {
       service.clock.advance(5 * MINUTE)
     }
     await service.post('resend-verification', { identifier: email }, newClient())
-    const otp = await newestCode(email)
+    const otp = await service.newestCode(email)
     expect(await confirm(email, otp, from('198.51.100.20'))).toBe(429)
     expect(await confirm(email, otp)).toBe(201)
   })
@@ -58,7 +54,7 @@ describe.each(differingShapes)('confirmations on %s', (shape) => {
   rule('a code takes five wrong ones, from however many addresses', async () => {
     const email = newEmail()
     await register(registration(email))
-    const otp = await newestCode(email)
+    const otp = await service.newestCode(email)
     await wrongOnes(email, 5)
     expect(await confirm(email, otp)).toBe(422)
   })
@@ -76,14 +72,14 @@ describe.each(differingShapes)('confirmations on %s', (shape) => {
           const sent = await service.post('resend-verification', { identifier: phone }, newClient())
           expect(sent.status).toBe(201)
           answered += await wrongOnes(phone, 4, client)
-          otp = await newestCode(phone)
+          otp = await service.newestCode(phone)
           service.clock.advance(5 * MINUTE)
         }
         service.clock.advance(HOUR)
       }
       expect(answered).toBe(20)
       await service.post('resend-verification', { identifier: phone }, newClient())
-      otp = await newestCode(phone)
+      otp = await service.newestCode(phone)
       expect(await confirm(phone, otp, client)).toBe(429)
       expect(await confirm(phone, otp)).toBe(201)
     },

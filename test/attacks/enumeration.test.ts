@@ -5,8 +5,7 @@ import { protectByApp, protectBySentCodes, signedIn } from '../helpers/authentic
 import { lockAccount } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes } from '../helpers/service.ts'
-import { reduced } from '../helpers/soak.ts'
+import { limitingShapes } from '../helpers/service.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
@@ -22,7 +21,7 @@ const [OWNERS_DEVICE, STRANGERS_DEVICE] = ['the device of the owner', 'the devic
 const guessedDevice = (call: number): { device_fingerprint?: string } =>
   [{}, { device_fingerprint: crypto.randomUUID() }, { device_fingerprint: STRANGERS_DEVICE }][call % 3]!
 
-describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
+describe.each(limitingShapes)('what an answer shows, on %s', (shape) => {
   const service = useLimited({
     shape,
     settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
@@ -30,9 +29,6 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   beforeAll(async () => {
     await signedIn(service, newEmail(), { device_fingerprint: STRANGERS_DEVICE })
   })
-
-  /** The kind of identifier is a matter of rules, and the counting one of the storage: each is tried once. */
-  const kinds = reduced(shape === 'redis' ? [newPhone] : [newEmail], [newEmail, newPhone])
 
   /** Nobody, an account, one that waits, a locked one, two with two factors. The confirmed ones know a device. */
   async function everybody(newIdentifier: () => string) {
@@ -80,7 +76,7 @@ describe.each(differingShapes)('what an answer shows, on %s', (shape) => {
   test.each(strangersCalls)(
     '$operation: the same for everybody, call after call, and when a limit answers',
     async ({ operation, body, untilRefused }) => {
-      for (const newIdentifier of kinds) {
+      for (const newIdentifier of [newEmail, newPhone]) {
         await expectAlike(newIdentifier, async (identifier) => {
           const client = newClient()
           const answers = await repeatedly(untilRefused, (call) =>

@@ -179,28 +179,24 @@ describe('telephone numbers', () => {
   ] as const)(
     'in every spelling of %s are one account, one bucket and one recipient',
     async (country, code, number) => {
-      const local = await startLimited({ settings: { accounts: { default_country: country } } })
-      try {
-        const phone = number()
-        const [first, ...others] = spellings(phone, code) as [string, ...string[]]
-        await local.post('register', registration(first.startsWith('+') ? first : phone), newClient())
-        const otp = await local.inbox.nextCode(phone)
-        const confirmed = await local.post('verify-account', { identifier: others[1], otp }, newClient())
-        expect([country, confirmed.status]).toEqual([country, 201])
-        for (const identifier of spellings(phone, code)) {
-          const { body } = await local.post('login', { identifier, password: PASSWORD }, newClient())
-          expect([identifier, body.account?.phone]).toEqual([identifier, phone])
-        }
-        local.clock.advance(3_600_000)
-        const statuses: number[] = []
-        for (const identifier of spellings(phone, code)) {
-          statuses.push((await local.post('2fa/request-otp', { identifier }, newClient())).status)
-        }
-        expect(statuses.filter((status) => status === 201)).toHaveLength(3)
-        expect(new Set(local.gateway.messages.map(({ to }) => to))).toEqual(new Set([phone]))
-      } finally {
-        await local.close()
+      await using local = await startLimited({ settings: { accounts: { default_country: country } } })
+      const phone = number()
+      const [first, ...others] = spellings(phone, code) as [string, ...string[]]
+      await local.post('register', registration(first.startsWith('+') ? first : phone), newClient())
+      const otp = await local.inbox.nextCode(phone)
+      const confirmed = await local.post('verify-account', { identifier: others[1], otp }, newClient())
+      expect([country, confirmed.status]).toEqual([country, 201])
+      for (const identifier of spellings(phone, code)) {
+        const { body } = await local.post('login', { identifier, password: PASSWORD }, newClient())
+        expect([identifier, body.account?.phone]).toEqual([identifier, phone])
       }
+      local.clock.advance(3_600_000)
+      const statuses: number[] = []
+      for (const identifier of spellings(phone, code)) {
+        statuses.push((await local.post('2fa/request-otp', { identifier }, newClient())).status)
+      }
+      expect(statuses.filter((status) => status === 201)).toHaveLength(3)
+      expect(new Set(local.gateway.messages.map(({ to }) => to))).toEqual(new Set([phone]))
     },
   )
 

@@ -10,7 +10,7 @@ import { appCode, protectByApp, protectBySentCodes } from '../helpers/authentica
 import { countRows } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { deliverySettings, differingShapes, ruleOn, type TestService } from '../helpers/service.ts'
+import { deliverySettings, limitingShapes, ruleOn, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -27,15 +27,6 @@ const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWOR
 
 /** Nobody is behind this address but who is meant, and no account signed in from it. */
 const HERE = from('198.51.100.1')
-
-/** The code of the newest message, once everything is delivered. */
-async function lastCode(service: TestService, destination: string): Promise<string> {
-  await service.delivered()
-  const codes = service.inbox
-    .textsTo(destination)
-    .flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
-  return codes.at(-1) ?? `no code for ${destination}`
-}
 
 /** So many calls one after the other, each from another address. */
 async function crowd(service: TestService, calls: number, operation: string, body: object) {
@@ -86,14 +77,14 @@ async function signsInWithTwoFactors(service: TestService, identifier: string, m
   const login = await service.post('login', { identifier, password: PASSWORD }, client)
   expect([login.status, login.body.two_factor?.methods]).toEqual([202, [method]])
   const { login_token } = login.body.two_factor
-  const first = await lastCode(service, identifier)
+  const first = await service.newestCode(identifier)
   const again = await service.post('2fa/request-otp', { identifier, login_token }, client)
-  const otp = await lastCode(service, identifier)
+  const otp = await service.newestCode(identifier)
   expect([again.status, otp === first]).toEqual([201, false])
   expect((await service.post('2fa/verify', { identifier, login_token, otp }, client)).status).toBe(200)
 }
 
-describe.each(differingShapes)('on %s', (shape) => {
+describe.each(limitingShapes)('on %s', (shape) => {
   const rule = ruleOn(shape)
   const sms = { allowed_countries: ['FR'], daily_budget: 40 }
   const service = useLimited({ shape, settings: { sms } })
@@ -147,7 +138,7 @@ describe.each(differingShapes)('on %s', (shape) => {
     expect(await withCode(PASSWORD, recoveryCodes[0])).toBe(200)
 
     expect((await service.post('password/forgot', { identifier }, newClient())).status).toBe(201)
-    const otp = await lastCode(service, identifier)
+    const otp = await service.newestCode(identifier)
     const reset = { identifier, otp, ...newPassword }
     expect((await service.post('password/reset', reset, newClient())).status).toBe(200)
     expect(await withCode(NEW_PASSWORD, app())).toBe(200)
@@ -176,7 +167,7 @@ describe.each(differingShapes)('on %s', (shape) => {
     const uses = { '2fa/request-otp': '2fa/verify', 'password/forgot': 'password/reset' }
     for (const [ask, use] of Object.entries(uses)) {
       expect((await service.post(ask, { identifier, ...device }, newClient())).status).toBe(201)
-      const otp = await lastCode(service, identifier)
+      const otp = await service.newestCode(identifier)
       const body = { identifier, otp, ...device, ...(use === 'password/reset' && newPassword) }
       expect([use, (await service.post(use, body, newClient())).status]).toEqual([use, 200])
     }
@@ -191,7 +182,7 @@ describe.each(differingShapes)('on %s', (shape) => {
       for (const proof of ['login_token', 'password']) {
         service.clock.advance(10 * MINUTE)
         const { body } = await service.post('login', { ...person }, HERE)
-        const otp = await lastCode(service, identifier)
+        const otp = await service.newestCode(identifier)
         const guesses = []
         for (let n = 0; n <= WRONG_CODES_A_DAY; n++)
           guesses.push((await verify({ identifier, otp: WRONG }, HERE)).status)
@@ -232,7 +223,7 @@ describe.each(differingShapes)('on %s', (shape) => {
     for (const { ask, use, body } of ways) {
       const asked = { ...(ask === 'login' ? body : { identifier }) }
       expect((await service.post(ask, asked, newClient())).status).toBeLessThan(300)
-      const otp = await lastCode(service, body.identifier)
+      const otp = await service.newestCode(body.identifier)
       onlySuccess(
         await race([service], (api) => api.post(use, { ...body, otp }, newClient())),
         'invalid_code',
@@ -246,7 +237,7 @@ describe.each(differingShapes)('on %s', (shape) => {
     await useUpRow(service, 'password/reset', { identifier, ...newPassword })
     const resets = async (code?: string) => {
       expect((await service.post('password/forgot', { identifier }, newClient())).status).toBe(201)
-      const otp = code ?? (await lastCode(service, identifier))
+      const otp = code ?? (await service.newestCode(identifier))
       return (await service.post('password/reset', { identifier, otp, ...newPassword }, newClient())).status
     }
     expect([await resets(WRONG), await resets()]).toEqual([422, 429])
@@ -263,23 +254,17 @@ describe.each(differingShapes)('on %s', (shape) => {
       const guarded = await protectBySentCodes(service, newEmail())
       clock.advance(MINUTE)
       await service.post('2fa/request-otp', { identifier }, newClient())
-      const otp = await lastCode(service, identifier)
+      const otp = await service.newestCode(identifier)
       const settings = { ...deliverySettings(smtp, gateway), codes: { login: false } }
-      const without = await startLimited({ storage, clock, settings })
-      try {
-        const sent = await service.delivered()
-        expect((await without.post('2fa/verify', { identifier, otp }, newClient())).status).toBe(422)
-        expect((await without.post('2fa/request-otp', { identifier }, newClient())).status).toBe(201)
-        expect(await service.delivered()).toBe(sent)
-        const { person } = guarded
-        const login = await without.post('login', person, newClient())
-        const body = { ...person, otp: await lastCode(service, person.identifier) }
-        expect([login.status, (await without.post('2fa/verify', body, newClient())).status]).toEqual([
-          202, 200,
-        ])
-      } finally {
-        await without.close()
-      }
+      await using without = await startLimited({ storage, clock, settings })
+      const sent = await service.delivered()
+      expect((await without.post('2fa/verify', { identifier, otp }, newClient())).status).toBe(422)
+      expect((await without.post('2fa/request-otp', { identifier }, newClient())).status).toBe(201)
+      expect(await service.delivered()).toBe(sent)
+      const { person } = guarded
+      const login = await without.post('login', person, newClient())
+      const body = { ...person, otp: await service.newestCode(person.identifier) }
+      expect([login.status, (await without.post('2fa/verify', body, newClient())).status]).toEqual([202, 200])
     },
   )
 })
@@ -335,29 +320,25 @@ describe('calls by address', () => {
 
 test('a /56 has four times the number of a /64, and a /48 sixteen times', async () => {
   const limits = { code_requests_burst: 2, logins_per_minute: 2 }
-  const service = await startLimited({ settings: { limits } })
-  try {
-    const networks = {
-      64: (n: number) => `2001:db8:1:1::${n.toString(16)}`,
-      56: (n: number) => `2001:db8:2:${n.toString(16)}::1`,
-      48: (n: number) => `2001:db8:3:${n.toString(16)}00::1`,
+  await using service = await startLimited({ settings: { limits } })
+  const networks = {
+    64: (n: number) => `2001:db8:1:1::${n.toString(16)}`,
+    56: (n: number) => `2001:db8:2:${n.toString(16)}::1`,
+    48: (n: number) => `2001:db8:3:${n.toString(16)}00::1`,
+  }
+  const asking = {
+    '2fa/request-otp': () => ({ identifier: newEmail() }),
+    login: () => ({ identifier: newEmail(), password: PASSWORD }),
+  }
+  for (const [operation, body] of Object.entries(asking)) {
+    const passed: Record<string, number> = {}
+    for (const [bits, address] of Object.entries(networks)) {
+      const statuses = []
+      for (let n = 1; n <= 40; n++)
+        statuses.push((await service.post(operation, body(), from(address(n)))).status)
+      passed[bits] = statuses.filter((status) => status !== 429).length
     }
-    const asking = {
-      '2fa/request-otp': () => ({ identifier: newEmail() }),
-      login: () => ({ identifier: newEmail(), password: PASSWORD }),
-    }
-    for (const [operation, body] of Object.entries(asking)) {
-      const passed: Record<string, number> = {}
-      for (const [bits, address] of Object.entries(networks)) {
-        const statuses = []
-        for (let n = 1; n <= 40; n++)
-          statuses.push((await service.post(operation, body(), from(address(n)))).status)
-        passed[bits] = statuses.filter((status) => status !== 429).length
-      }
-      expect([operation, passed]).toEqual([operation, { 64: 2, 56: 8, 48: 32 }])
-    }
-  } finally {
-    await service.close()
+    expect([operation, passed]).toEqual([operation, { 64: 2, 56: 8, 48: 32 }])
   }
 })
 
@@ -366,17 +347,13 @@ test('a try that a full hash queue refuses is no failure', async () => {
     limits: { hash_concurrency: 1, hash_queue: 1 },
     password: { memory_kib: 65_536, iterations: 3 },
   }
-  const service = await startLimited({ settings })
-  try {
-    const { identifier } = await service.signUp(newEmail())
-    const guess = async () =>
-      (await service.post('login', { identifier, password: 'not this one' }, HERE)).status
-    const statuses = await Promise.all(Array.from({ length: 30 }, guess))
-    expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(10)
-    // A 503 is not counted on the address either, so that none of these is refused for it.
-    while (statuses.at(-1) !== 429 && statuses.length < 60) statuses.push(await guess())
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
-  } finally {
-    await service.close()
-  }
+  await using service = await startLimited({ settings })
+  const { identifier } = await service.signUp(newEmail())
+  const guess = async () =>
+    (await service.post('login', { identifier, password: 'not this one' }, HERE)).status
+  const statuses = await Promise.all(Array.from({ length: 30 }, guess))
+  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(10)
+  // A 503 is not counted on the address either, so that none of these is refused for it.
+  while (statuses.at(-1) !== 429 && statuses.length < 60) statuses.push(await guess())
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10)
 })

@@ -7,7 +7,7 @@ import type { CallOptions } from '../helpers/api-client.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { limitingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
 setDefaultTimeout(120_000)
@@ -18,7 +18,7 @@ const KNOWN = { device_fingerprint: 'the device of the owner' }
 /** The bound over all addresses, and that of one. */
 const [EVERYWHERE, HERE] = [60, 20]
 
-describe.each(shapes)('the second step by address alone, on %s', (shape) => {
+describe.each(limitingShapes)('the second step by address alone, on %s', (shape) => {
   const { test, rule } = testsOn(shape)
   const service = useLimited({ shape, settings: { limits: { verifications: 1000 } } })
   const replica = useReplica(service, {

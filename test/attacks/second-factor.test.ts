@@ -8,7 +8,7 @@ import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '..
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { from, newClient, seen } from '../helpers/limited-service.ts'
-import { differingShapes, ruleOn } from '../helpers/service.ts'
+import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -17,7 +17,7 @@ const HERE = from('198.51.100.1')
 const ELSEWHERE = from('203.0.113.1')
 const WRONG = 'no code has these letters'
 
-describe.each(differingShapes)('a stranger beside an owner with two factors, on %s', (shape) => {
+describe.each(limitingShapes)('a stranger beside an owner with two factors, on %s', (shape) => {
   const rule = ruleOn(shape)
   const service = useLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
 

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
-import { createTestClock, racingShapes, type TestService } from '../helpers/service.ts'
+import { createTestClock, limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -28,7 +28,7 @@ async function passed(count: number, call: () => Promise<{ status: number }>): P
   return admitted
 }
 
-describe.each(racingShapes)('of two networks that attack, on %s', (shape) => {
+describe.each(limitingShapes)('of two networks that attack, on %s', (shape) => {
   const service = useLimited({ shape, settings: { admin: { notify: 'operator@example.com' } } })
 
   test('each gets a twentieth of the SMS for newcomers in a day, and newcomers elsewhere go on', async () => {
@@ -74,17 +74,16 @@ describe.each(racingShapes)('of two networks that attack, on %s', (shape) => {
 })
 
 test('a network of IPv4 is a /24, and addresses that are not public share nothing', async () => {
-  const service = await startLimited()
+  await using service = await startLimited()
   const ask = (address: string) => service.post('register', registration(numberOfNextRange()), from(address))
   let host = 0
   expect(await passed(20, () => ask(`10.1.7.${++host}`))).toBe(20)
   expect(await passed(20, () => ask(`82.64.7.${++host}`))).toBe(13)
   expect((await ask('82.64.8.1')).status).toBe(201)
-  await service.close()
 })
 
 test('forty networks use up the SMS of newcomers, of which one then comes back in its time', async () => {
-  const service = await startLimited({ clock: noon(), settings: { sms: { daily_budget: 240 } } })
+  await using service = await startLimited({ clock: noon(), settings: { sms: { daily_budget: 240 } } })
   const ask = (network: number) => register(service, numberOfNextRange(), `2a01:e0b:${network.toString(16)}`)
   for (let network = 1; network <= 39; network++) expect(await passed(4, () => ask(network))).toBe(3)
   expect(await passed(4, () => register(service, numberOfNextRange(), ELSEWHERE))).toBe(3)
@@ -92,11 +91,10 @@ test('forty networks use up the SMS of newcomers, of which one then comes back i
   service.clock.advance((24 * HOUR) / 120)
   expect((await ask(41)).status).toBe(201)
   expect((await ask(42)).status).toBe(429)
-  await service.close()
 })
 
 test('when the pool of newcomers is dry, owners on new devices still get their codes, and the operator is told', async () => {
-  const service = await startLimited({
+  await using service = await startLimited({
     clock: noon(),
     settings: { sms: { daily_budget: 8 }, admin: { notify: 'operator@example.com' } },
   })
@@ -112,11 +110,10 @@ test('when the pool of newcomers is dry, owners on new devices still get their c
     service.inbox.textsTo('operator@example.com').some((text) => text.includes('sms_newcomers')),
   )
   expect(service.log.filter((line) => line.includes('"pool":"sms_newcomers"'))).toHaveLength(1)
-  await service.close()
 })
 
 test('strangers who name numbers without an account use up nothing that an owner needs', async () => {
-  const service = await startLimited({ settings: { sms: { daily_budget: 8 } } })
+  await using service = await startLimited({ settings: { sms: { daily_budget: 8 } } })
   const owner = await service.signUp(newPhone())
   service.clock.advance(HOUR)
   const left = await service.inside.services.limits.smsLeft()
@@ -128,22 +125,20 @@ test('strangers who name numbers without an account use up nothing that an owner
   await service.post('password/forgot', { identifier: owner.identifier }, newClient())
   await service.delivered()
   expect(service.inbox.textsTo(owner.identifier)).toHaveLength(before + 1)
-  await service.close()
 })
 
 test('what was used comes back over the day', async () => {
-  const service = await startLimited({ clock: noon(), settings: { sms: { daily_budget: 24 } } })
+  await using service = await startLimited({ clock: noon(), settings: { sms: { daily_budget: 24 } } })
   const ask = () => service.post('register', registration(newPhone()), newClient())
   expect(await passed(20, ask)).toBe(12)
   service.clock.advance(2 * HOUR)
   expect(await passed(5, ask)).toBe(1)
   service.clock.advance(8 * HOUR)
   expect(await passed(20, ask)).toBe(4)
-  await service.close()
 })
 
 test('the e-mails of newcomers use up none that go to verified addresses', async () => {
-  const service = await startLimited({
+  await using service = await startLimited({
     clock: createTestClock(),
     settings: { smtp: { strangers_per_hour: 6 }, limits: { codes_burst: 100, codes_per_hour: 100 } },
   })
@@ -154,5 +149,4 @@ test('the e-mails of newcomers use up none that go to verified addresses', async
   await service.post('password/forgot', { identifier: owner.identifier }, newClient())
   await waitFor(() => count() > before, { timeoutMs: 3000 })
   expect((await service.post('login', { identifier: owner.identifier, password: PASSWORD })).status).toBe(200)
-  await service.close()
 })

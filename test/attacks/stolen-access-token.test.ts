@@ -16,7 +16,6 @@ import {
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal, outcomeOf, refusedBy } from '../helpers/refusals.ts'
-import { differingShapes } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 
@@ -63,12 +62,12 @@ test('a recent sign-in is read in one place', async () => {
 let provider: PretendProvider
 afterAll(() => provider?.stop())
 
-describe.each(differingShapes)('with limits on, on %s', (shape) => {
+describe('with limits on', () => {
   const service = use(async () => {
     provider ??= await startPretendProvider()
     const passkeys = { rp_id: 'example.com', origins: [ORIGIN] }
     const settings = { passkeys, ...socialSettings(provider.issuer) }
-    const started = await startLimited({ shape, settings })
+    const started = await startLimited({ settings })
     provider.keepTime(started.clock)
     return started
   })

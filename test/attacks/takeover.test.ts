@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, makeImported } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
@@ -19,13 +19,6 @@ const STRANGERS = 'the password of a stranger'
 const NEW = 'chosen after the reset'
 
 let service: TestService
-
-/** The newest code that came there; the reader of that mailbox or phone has it. */
-async function newestCode(destination: string): Promise<string> {
-  await service.delivered()
-  const codes = service.inbox.textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? [])
-  return codes.at(-1) ?? '000000'
-}
 
 interface Cast {
   email: string
@@ -43,7 +36,7 @@ const ownersAddress = from('198.51.100.1')
 const strangersAddress = from('203.0.113.1')
 
 const confirm = async (identifier: string) =>
-  service.post('verify-account', { identifier, otp: await newestCode(identifier) })
+  service.post('verify-account', { identifier, otp: await service.newestCode(identifier) })
 
 const strangerLogsIn = async (cast: Cast) => {
   for (const identifier of [cast.email, cast.phone, cast.ownEmail, cast.ownPhone]) {
@@ -137,7 +130,7 @@ const strangers: Record<string, Step[]> = {
     [
       'tries the code that came to them',
       async (cast) => {
-        const otp = await newestCode(cast.ownEmail)
+        const otp = await service.newestCode(cast.ownEmail)
         const { body } = await service.post('2fa/verify', { identifier: cast.phone, otp })
         if (body.access_token) cast.strangersSessions.push(body.access_token)
       },
@@ -161,7 +154,7 @@ async function ownerGetsIn(identifier: string) {
   await service.post('register', registration(identifier, OWNERS), ownersAddress)
   await confirm(identifier)
   await service.post('password/forgot', { identifier })
-  const otp = await newestCode(identifier)
+  const otp = await service.newestCode(identifier)
   const reset = { identifier, otp, password: NEW, password_confirmation: NEW }
   expect((await service.post('password/reset', reset)).status).toBe(200)
   const answer = await service.post('login', { identifier, password: NEW }, newClient())
@@ -169,6 +162,8 @@ async function ownerGetsIn(identifier: string) {
   return answer.body
 }
 
+/** A run plays every third order, and those in which the one or the other person comes first. A soak plays all. */
+const EVERY = reduced(3, 1)
 /** PostgreSQL decides who owns what in each shape. */
 const played = reduced<Shape[]>(['redis'], shapes)
 
@@ -209,7 +204,8 @@ describe.each(played)('before the owner has the account, on %s', (shape) => {
   for (const [what, stranger] of Object.entries(strangers)) {
     for (const [how, owner] of Object.entries(owners)) {
       test(`a stranger ${what}; the owner comes ${how}`, async () => {
-        const plays = interleavings(owner.steps, stranger)
+        const orders = interleavings(owner.steps, stranger)
+        const plays = orders.filter((_, index) => index % EVERY === 0 || index === orders.length - 1)
         await Promise.all(plays.map((steps) => play(steps.map(([name]) => name).join(', '), steps, owner.by)))
       })
     }
@@ -346,7 +342,7 @@ describe('a waiting registration is contested', () => {
     // The two mails may arrive in either order; the code of the registration that came last is the right one.
     await service.delivered()
     for (const email of emails) {
-      const codes = service.inbox.textsTo(email).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text) ?? [])
+      const codes = service.inbox.codesTo(email)
       const answers = []
       for (const otp of codes) answers.push(await service.post('verify-account', { identifier: email, otp }))
       const right = answers.map(({ status }) => status === 201)
@@ -400,7 +396,7 @@ describe('who an identifier means, with limits on', () => {
     await register({ phone }, OWNERS, owner())
     expect((await logIn(phone, OWNERS)).status).toBe(401)
     await service.post('password/forgot', { identifier: phone }, owner())
-    const otp = await newestCode(phone)
+    const otp = await service.newestCode(phone)
     const reset = { identifier: phone, otp, password: NEW, password_confirmation: NEW }
     expect((await service.post('password/reset', reset, owner())).status).toBe(200)
     const { body } = await logIn(phone, NEW)
@@ -426,7 +422,7 @@ describe('who an identifier means, with limits on', () => {
     await register({ email, phone: ownPhone }, STRANGERS, stranger())
     expect((await confirm(email)).status).toBe(201)
     await service.post('password/forgot', { identifier: email }, owner())
-    const otp = await newestCode(email)
+    const otp = await service.newestCode(email)
     await service.post(
       'password/reset',
       { identifier: email, otp, password: NEW, password_confirmation: NEW },
@@ -440,7 +436,7 @@ describe('who an identifier means, with limits on', () => {
     const [email, ownPhone] = [newEmail(), newPhone()]
     await register({ email }, OWNERS, owner())
     await register({ email, phone: ownPhone }, STRANGERS, stranger())
-    const otp = await newestCode(email)
+    const otp = await service.newestCode(email)
     await service.post('resend-verification', { identifier: ownPhone }, stranger())
     expect((await confirm(ownPhone)).status).toBe(201)
     const confirmed = await service.post(
@@ -460,7 +456,7 @@ describe('who an identifier means, with limits on', () => {
     await register({ email, phone: ownPhone }, STRANGERS, stranger())
     const { status, body } = await service.post(
       'verify-account',
-      { identifier: email, otp: await newestCode(email), password: OWNERS },
+      { identifier: email, otp: await service.newestCode(email), password: OWNERS },
       owner(),
     )
     expect([status, body]).toEqual([
@@ -474,7 +470,7 @@ describe('who an identifier means, with limits on', () => {
   test('a password that is refused leaves the code as it was; signing in needs one in the same call', async () => {
     const email = newEmail()
     await register({ email }, OWNERS, owner())
-    const otp = await newestCode(email)
+    const otp = await service.newestCode(email)
     const refusals: [object, object][] = [
       [{ password: '1234567' }, { field: 'password', code: 'weak_password' }],
       [{ password: email }, { field: 'password', code: 'weak_password' }],
@@ -502,7 +498,7 @@ describe('who an identifier means, with limits on', () => {
   test('of 32 callers with one code and passwords of their own, one has the account', async () => {
     const email = newEmail()
     await register({ email }, OWNERS, owner())
-    const otp = await newestCode(email)
+    const otp = await service.newestCode(email)
     const answers = await race([service], (_, caller) =>
       service.post(
         'verify-account',
@@ -527,26 +523,17 @@ describe('who an identifier means, with limits on', () => {
     expect(await countRows(service, 'accounts', sql`email_key = ${sql.raw(`'${email}'`)}`)).toBe(1)
     expect((await logIn(email, OWNERS)).status).toBe(200)
   })
-})
 
-test('registering with what is somebody’s changes nothing of their account, and tells only them', async () => {
-  service = await startService({})
-  try {
-    const owner = await service.signUp(newEmail())
-    const before = (await service.logIn(owner)).account
-    const answer = await service.post('register', {
-      ...registration(owner.identifier, STRANGERS),
-      phone: newPhone(),
-    })
+  test('registering with what is somebody’s changes nothing of their account, and tells only them', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const before = (await logIn(identifier, PASSWORD)).body.account
+    const answer = await register({ email: identifier, phone: newPhone() }, STRANGERS, stranger())
     expect(answer.body.message).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
     await service.delivered()
-    expect(service.inbox.textsTo(owner.identifier)).toHaveLength(2)
-    expect(service.inbox.textsTo(owner.identifier)[1]).not.toMatch(/\d{6}/)
-    const wrong = await service.post('login', { identifier: owner.identifier, password: STRANGERS })
-    expect(wrong.status).toBe(401)
-    const { account } = await service.logIn(owner)
+    expect(service.inbox.textsTo(identifier)).toHaveLength(2)
+    expect(service.inbox.textsTo(identifier)[1]).not.toMatch(/\d{6}/)
+    expect((await logIn(identifier, STRANGERS)).status).toBe(401)
+    const { account } = (await logIn(identifier, PASSWORD)).body
     expect([account.uuid, account.phone, account.created_at]).toEqual([before.uuid, null, before.created_at])
-  } finally {
-    await service.close()
-  }
+  })
 })

@@ -260,14 +260,10 @@ describe.each(reduced(['redis'] as const, ['embedded', 'redis'] as const))('with
       expect([fresh.error, fresh.code]).toEqual(['', 0])
       expect(fresh.out).toContain('Not known: erasures, revoked keys and locks since')
     }
-    const elsewhere = await startService({ shape, storage: target })
-    try {
-      if (shape === 'redis') expect((await elsewhere.post('refresh', { refresh_token })).status).toBe(200)
-      else elsewhere.clock.advance(60_000)
-      expect(await signInWithApp(elsewhere)).toBe(200)
-    } finally {
-      await elsewhere.close()
-    }
+    await using elsewhere = await startService({ shape, storage: target })
+    if (shape === 'redis') expect((await elsewhere.post('refresh', { refresh_token })).status).toBe(200)
+    else elsewhere.clock.advance(60_000)
+    expect(await signInWithApp(elsewhere)).toBe(200)
   })
 })
 
@@ -492,14 +488,10 @@ test('a backup of an older version is brought up to date', async () => {
   const target = { server: { secret }, storage: { data_dir: join(newFastDirectory('target'), 'data') } }
   const restored = await poterne(['restore', file], target)
   expect([restored.error, restored.code]).toEqual(['', 0])
-  const service = await startService({ shape: 'embedded', storage: target })
-  try {
-    expect(await service.logIn(ada)).toMatchObject({ status: 200 })
-    const fresh = await service.signUp(newEmail())
-    expect(await service.logIn(fresh)).toMatchObject({ status: 200 })
-  } finally {
-    await service.close()
-  }
+  await using service = await startService({ shape: 'embedded', storage: target })
+  expect(await service.logIn(ada)).toMatchObject({ status: 200 })
+  const fresh = await service.signUp(newEmail())
+  expect(await service.logIn(fresh)).toMatchObject({ status: 200 })
 })
 
 describe('a scheduled backup', () => {

@@ -6,7 +6,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
-import { differingShapes, type TestService } from '../helpers/service.ts'
+import type { TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -31,8 +31,8 @@ const settings = {
   limits: { codes_burst: 50, codes_per_hour: 100, codes_per_day: 100, owner_codes_per_hour: 100 },
 }
 
-describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (shape) => {
-  const service = useLimited({ shape, settings })
+describe('with two_factor.allow_email = false', () => {
+  const service = useLimited({ settings })
   const post = (operation: string, body: unknown, bearer?: string) =>
     charged(service, () => service.post(operation, body, { ...newClient(), ...(bearer && { bearer }) }))
   const done = async (operation: string, body: unknown, bearer?: string) => {
@@ -46,18 +46,18 @@ describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (sh
     const password = PASSWORD
     await done('register', registration(email))
     await done('resend-verification', { identifier: email })
-    await done('verify-account', { identifier: email, otp: await lastCode(email) })
+    await done('verify-account', { identifier: email, otp: await service.newestCode(email) })
     await done('register', registration(newPhone()))
     const { access_token: bearer, account } = await done('login', { identifier: email, password })
     await done('phone/change', { phone, password }, bearer)
-    await done('phone/confirm', { otp: await lastCode(phone) }, bearer)
+    await done('phone/confirm', { otp: await service.newestCode(phone) }, bearer)
     for (const identifier of [email, phone]) {
       await done('password/forgot', { identifier })
       await done('2fa/request-otp', { identifier })
       await done('2fa/request-otp', { identifier, device_fingerprint: 'unknown' })
     }
     await done('2fa/enable', { password }, bearer)
-    await done('2fa/enable/confirm', { otp: await lastCode(phone) }, bearer)
+    await done('2fa/enable/confirm', { otp: await service.newestCode(phone) }, bearer)
     for (const identifier of [email, phone]) {
       const { two_factor } = await done('login', { identifier, password })
       const { login_token } = two_factor
@@ -65,7 +65,7 @@ describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (sh
       await done('2fa/request-otp', { identifier: account.uuid, login_token })
     }
     await done('2fa/request-otp', {}, bearer)
-    const otp = await lastCode(phone)
+    const otp = await service.newestCode(phone)
     await done('email/change', { email: newEmail(), password, otp }, bearer)
     const call = createAdminClient(service)
     for (const send of ['email', 'sms'])
@@ -74,9 +74,4 @@ describe.each(differingShapes)('with two_factor.allow_email = false, on %s', (sh
     const purposes = (await service.inside.database.all(purposesSent, {})).map((row) => row.purpose)
     expect(purposes.sort()).toEqual([...codePurposes, ...accountCodeKinds].sort())
   })
-
-  async function lastCode(destination: string) {
-    const texts = service.inbox.textsTo(destination)
-    return /(?<!\d)\d{6}(?!\d)/.exec(texts.at(-1) ?? '')?.[0] ?? ''
-  }
 })

@@ -61,7 +61,7 @@ test.each(differingShapes)('everything answers, and nothing is sent (%s)', async
 })
 
 test('accounts without another way in are counted where codes.login is off', async () => {
-  const service = await startService({ settings: { accounts: { password: 'optional' } } })
+  await using service = await startService({ settings: { accounts: { password: 'optional' } } })
   const [email, create] = [newEmail(), true]
   await service.post('2fa/request-otp', { identifier: email, create })
   const otp = await service.inbox.nextCode(email)
@@ -76,7 +76,6 @@ test('accounts without another way in are counted where codes.login is off', asy
   expect(await databaseLine({ login: false })).toMatch(
     /^ok {6}database\.url: it answers, and is up to date; warning: 1 accounts have no way in but a sent code/,
   )
-  await service.close()
 })
 
 test('a backup directory that cannot be written is a warning, in the check and at the start', async () => {

@@ -98,7 +98,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     expect(other.account.uuid).not.toBe(body.account.uuid)
   })
 
-  rule('is not removed where it is the last verified one', async () => {
+  test('is not removed where it is the last verified one', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     const { access_token } = await register(email)
     expect((await remove('email', access_token)).body.code).toBe('last_sign_in_method')

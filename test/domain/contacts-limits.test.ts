@@ -1,8 +1,9 @@
 /** The number of changes of contact that may be asked for. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
-import { newClient, startLimited } from '../helpers/limited-service.ts'
-import { racingShapes, type TestService } from '../helpers/service.ts'
+import { newClient } from '../helpers/limited-service.ts'
+import { limitingShapes, type TestService } from '../helpers/service.ts'
+import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
@@ -15,12 +16,8 @@ async function signIn(service: TestService): Promise<string> {
 const changePhone = (service: TestService, bearer: string, phone: string, password = PASSWORD) =>
   service.post('phone/change', { phone, password }, { bearer, ...newClient() })
 
-describe.each(racingShapes)('limits of changes on %s', (shape) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
-  }, 60_000)
-  afterAll(() => service?.close())
+describe.each(limitingShapes)('limits of changes on %s', (shape) => {
+  const service = useLimited({ shape, settings: { sms: { allowed_countries: ['FR'] } } })
 
   test('a destination gets three codes at once, whoever asks; a taken one is answered alike', async () => {
     const owner = await service.signUp(newPhone())

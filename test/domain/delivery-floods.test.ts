@@ -26,7 +26,7 @@ const waiting = (lane: number) =>
   )
 
 test('e-mails of strangers beyond smtp.strangers_per_hour wait, and those of an owner do not', async () => {
-  const service = await startLimited({
+  await using service = await startLimited({
     clock: createTestClock(),
     settings: { smtp: { strangers_per_hour: 6 }, limits: { codes_burst: 100, codes_per_hour: 100 } },
   })
@@ -41,7 +41,6 @@ test('e-mails of strangers beyond smtp.strangers_per_hour wait, and those of an 
   await service.post('2fa/enable', { password: PASSWORD }, { bearer })
   await waitFor(() => service.inbox.textsTo(owner.identifier).length > before, { timeoutMs: 10_000 })
   expect(strangers.filter((email) => service.inbox.textsTo(email).length > 0)).toHaveLength(2)
-  await service.close()
 })
 
 describe.each(['embedded', 'postgres'] as const)('in the shape %s', (shape) => {

@@ -73,10 +73,9 @@ describe('with a mail server only', () => {
 })
 
 test('with a gateway for other numbers only, a number that no gateway covers is refused', async () => {
-  const service = await startService({ settings: { sms: { gateways: [gateway] } } })
+  await using service = await startService({ settings: { sms: { gateways: [gateway] } } })
   expect((await service.post('register', registration(newPhone()))).body.code).toBe('channel_not_available')
   expect((await service.post('register', registration('+2250707000001'))).status).toBe(201)
-  await service.close()
 })
 
 describe('numbers whose type takes no SMS', () => {
@@ -150,7 +149,7 @@ describe('numbers whose type takes no SMS', () => {
   })
 
   test('one that a voice gateway covers is called', async () => {
-    const service = await startService()
+    await using service = await startService()
     const voice = {
       name: 'caller',
       url: service.gateway.url,
@@ -158,20 +157,18 @@ describe('numbers whose type takes no SMS', () => {
       channel: 'voice',
       prefixes: ['+331'],
     }
-    const calling = await startService({ settings: { sms: { gateways: [voice] } } })
+    await using calling = await startService({ settings: { sms: { gateways: [voice] } } })
     expect((await calling.post('register', registration('+33142278186'))).status).toBe(201)
     await service.gateway.waitForSms('+33142278186')
     expect(fieldsOf(await calling.post('register', registration('+33899701234')))).toEqual(refused)
-    await calling.close()
-    await service.close()
   })
 })
 
 test('the log joins a message to its request and account, and names a gateway that refused before another one', async () => {
   const first = { name: 'acme', url: 'http://127.0.0.1:9/send', body: { to: '{to}', text: '{text}' } }
-  const service = await startService({ settings: {} })
+  await using service = await startService({ settings: {} })
   const second = { name: 'beta', url: service.gateway.url, body: { to: '{to}', text: '{text}' } }
-  const both = await startService({ settings: { sms: { gateways: [first, second] } } })
+  await using both = await startService({ settings: { sms: { gateways: [first, second] } } })
   const phone = newPhone()
   const { headers } = await both.post('register', registration(phone))
   await service.gateway.waitForSms(phone)
@@ -191,12 +188,10 @@ test('the log joins a message to its request and account, and names a gateway th
   expect(lines).toContainEqual(
     expect.objectContaining({ request_id, account, outcome: 'sent', detail: 'beta', msg: 'message' }),
   )
-  await both.close()
-  await service.close()
 })
 
 test('a notice names the device of the session that caused it', async () => {
-  const service = await startService()
+  await using service = await startService()
   const person = await service.signUp(newEmail())
   const { access_token: bearer } = await service.logIn(person, { device_name: 'Ada’s phone' })
   const body = {
@@ -209,5 +204,4 @@ test('a notice names the device of the session that caused it', async () => {
   const notice = service.inbox.textsTo(person.identifier).at(-1)
   expect(notice).toContain('Ada’s phone')
   expect(notice).toMatch(/UTC/)
-  await service.close()
 })

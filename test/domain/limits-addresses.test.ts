@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'
 import { startRedis } from '../helpers/servers.ts'
-import { createStorage, racingShapes, startService, type TestService } from '../helpers/service.ts'
+import { createStorage, limitingShapes, startService, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -29,7 +29,7 @@ const verify: Operation = {
 }
 const verifyTwoFactors: Operation = { ...verify, path: '2fa/verify' }
 
-describe.each(racingShapes)('by client address, on %s', (shape) => {
+describe.each(limitingShapes)('by client address, on %s', (shape) => {
   const service = useLimited({ shape })
 
   const callOf = (operation: Operation, client: ReturnType<typeof from>) => () =>
@@ -94,31 +94,23 @@ describe('whose address', () => {
 
   test('behind a trusted proxy it is the right-most hop that is not one; IPv6 counts by /64; mapped IPv4 is IPv4', async () => {
     const trusted_proxies = ['127.0.0.1', '192.0.2.0/24']
-    const service = await startLimited({ settings: { limits, server: { trusted_proxies } } })
-    try {
-      const groups = [
-        ['198.51.100.1', '1.1.1.1, 198.51.100.1', '198.51.100.1, 192.0.2.7', '::ffff:198.51.100.1'],
-        ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:DB8:1:2:aaaa:bbbb:cccc:dddd'],
-        ['2001:db8:2:3::1', '2001:db8:2:3::2', '2001:db8:2:3::3'],
-        ['garbage', null, 'garbage, more'],
-      ]
-      for (const group of groups) {
-        expect(await statuses(service, group)).toEqual([401, 401, ...Array(group.length - 2).fill(429)])
-      }
-    } finally {
-      await service.close()
+    await using service = await startLimited({ settings: { limits, server: { trusted_proxies } } })
+    const groups = [
+      ['198.51.100.1', '1.1.1.1, 198.51.100.1', '198.51.100.1, 192.0.2.7', '::ffff:198.51.100.1'],
+      ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:DB8:1:2:aaaa:bbbb:cccc:dddd'],
+      ['2001:db8:2:3::1', '2001:db8:2:3::2', '2001:db8:2:3::3'],
+      ['garbage', null, 'garbage, more'],
+    ]
+    for (const group of groups) {
+      expect(await statuses(service, group)).toEqual([401, 401, ...Array(group.length - 2).fill(429)])
     }
   })
 
   test('without a trusted proxy it is the peer, whatever it writes, and the log names the key to set', async () => {
-    const service = await startLimited({ settings: { limits, server: { trusted_proxies: [] } } })
-    try {
-      expect(await statuses(service, ['1.1.1.1', '2.2.2.2', '3.3.3.3', null])).toEqual([401, 401, 429, 429])
-      const lines = service.log.filter((line) => line.includes('server.trusted_proxies'))
-      expect(lines).toHaveLength(1)
-    } finally {
-      await service.close()
-    }
+    await using service = await startLimited({ settings: { limits, server: { trusted_proxies: [] } } })
+    expect(await statuses(service, ['1.1.1.1', '2.2.2.2', '3.3.3.3', null])).toEqual([401, 401, 429, 429])
+    const lines = service.log.filter((line) => line.includes('server.trusted_proxies'))
+    expect(lines).toHaveLength(1)
   })
 })
 
@@ -130,44 +122,36 @@ test('the numbers by address are configuration', async () => {
     verifications: 2,
     verifications_window: '10s',
   }
-  const service = await startLimited({ settings: { limits } })
-  try {
-    const client = newClient()
-    const waitsOf = async ({ path, body }: Operation, calls: number) => {
-      const waits: number[] = []
-      for (let i = 0; i < calls; i++)
-        waits.push((await service.post(path, body(), client)).body.retry_after ?? 0)
-      return waits
-    }
-    expect(await waitsOf(login, 2)).toEqual([0, 60])
-    expect(await waitsOf(verify, 3)).toEqual([0, 0, 10])
-    expect(await waitsOf(register, 3)).toEqual([0, 0, 1200])
-    service.clock.advance(1200 * SECOND)
-    expect(await waitsOf(register, 2)).toEqual([0, 2400])
-  } finally {
-    await service.close()
+  await using service = await startLimited({ settings: { limits } })
+  const client = newClient()
+  const waitsOf = async ({ path, body }: Operation, calls: number) => {
+    const waits: number[] = []
+    for (let i = 0; i < calls; i++)
+      waits.push((await service.post(path, body(), client)).body.retry_after ?? 0)
+    return waits
   }
+  expect(await waitsOf(login, 2)).toEqual([0, 60])
+  expect(await waitsOf(verify, 3)).toEqual([0, 0, 10])
+  expect(await waitsOf(register, 3)).toEqual([0, 0, 1200])
+  service.clock.advance(1200 * SECOND)
+  expect(await waitsOf(register, 2)).toEqual([0, 2400])
 })
 
 test('limits.enabled = false turns all of this off, but neither the wrong-code budgets nor the hash queue', async () => {
   const settings = { limits: { enabled: false, hash_concurrency: 1, hash_queue: 2 } }
-  const service = await startService({ settings, clock: noon() })
-  try {
-    const email = newEmail()
-    for (let i = 0; i < 15; i++)
-      expect((await service.post('2fa/request-otp', { identifier: email })).status).toBe(201)
-    const person = await service.signUp(email)
-    for (let i = 0; i < 70; i++) {
-      expect((await service.post('login', { ...person, password: 'wrong' })).status).toBe(401)
-    }
-    await service.logIn(person)
-    const tries: number[] = []
-    for (let i = 0; i < 21; i++)
-      tries.push((await service.post('2fa/verify', { identifier: email, otp: '000000' })).status)
-    expect(tries).toEqual([...Array(20).fill(422), 429])
-  } finally {
-    await service.close()
+  await using service = await startService({ settings, clock: noon() })
+  const email = newEmail()
+  for (let i = 0; i < 15; i++)
+    expect((await service.post('2fa/request-otp', { identifier: email })).status).toBe(201)
+  const person = await service.signUp(email)
+  for (let i = 0; i < 70; i++) {
+    expect((await service.post('login', { ...person, password: 'wrong' })).status).toBe(401)
   }
+  await service.logIn(person)
+  const tries: number[] = []
+  for (let i = 0; i < 21; i++)
+    tries.push((await service.post('2fa/verify', { identifier: email, otp: '000000' })).status)
+  expect(tries).toEqual([...Array(20).fill(422), 429])
 })
 
 test('the hash queue is bounded: 503 server_busy, come back in a second; and the refused cost nothing', async () => {
@@ -176,21 +160,17 @@ test('the hash queue is bounded: 503 server_busy, come back in a second; and the
     // Slow enough that the queue is full while all of them come, also where they come slowly.
     password: { memory_kib: 65_536, iterations: 6 },
   }
-  const service = await startLimited({ settings })
-  try {
-    const call = (path: string, body: unknown) => service.post(path, body, newClient())
-    const answers = await Promise.all([
-      ...Array.from({ length: 20 }, () => call('login', login.body())),
-      ...Array.from({ length: 20 }, () => call('register', registration(newEmail()))),
-    ])
-    const refused = answers.filter(({ status }) => status === 503)
-    expect(refused.length).toBeGreaterThanOrEqual(30)
-    expect(answers.length - refused.length).toBeGreaterThanOrEqual(5)
-    for (const { headers, body } of refused) {
-      expect([body.code, body.retry_after, headers.get('retry-after')]).toEqual(['server_busy', 1, '1'])
-    }
-  } finally {
-    await service.close()
+  await using service = await startLimited({ settings })
+  const call = (path: string, body: unknown) => service.post(path, body, newClient())
+  const answers = await Promise.all([
+    ...Array.from({ length: 20 }, () => call('login', login.body())),
+    ...Array.from({ length: 20 }, () => call('register', registration(newEmail()))),
+  ])
+  const refused = answers.filter(({ status }) => status === 503)
+  expect(refused.length).toBeGreaterThanOrEqual(30)
+  expect(answers.length - refused.length).toBeGreaterThanOrEqual(5)
+  for (const { headers, body } of refused) {
+    expect([body.code, body.retry_after, headers.get('retry-after')]).toEqual(['server_busy', 1, '1'])
   }
 })
 
@@ -260,13 +240,9 @@ test('with the counter store away every limited call is 503, never unlimited; an
 })
 
 test('no answer carries RateLimit headers: what is left of a counter may tell of an account', async () => {
-  const service = await startLimited({})
-  try {
-    for (const { path, body } of [login, register, verify]) {
-      const answer = await service.post(path, body(), newClient())
-      expect(Object.keys(seen(answer).headers).filter((name) => /rate-?limit/.test(name))).toEqual([])
-    }
-  } finally {
-    await service.close()
+  await using service = await startLimited({})
+  for (const { path, body } of [login, register, verify]) {
+    const answer = await service.post(path, body(), newClient())
+    expect(Object.keys(seen(answer).headers).filter((name) => /rate-?limit/.test(name))).toEqual([])
   }
 })

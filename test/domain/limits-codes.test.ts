@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
-import { racingShapes, type Settings, type TestService } from '../helpers/service.ts'
+import { limitingShapes, type Settings, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -21,15 +21,11 @@ async function passing(call: () => ReturnType<TestService['post']>, most = 40) {
 }
 
 async function withService(settings: Settings, work: (service: TestService) => Promise<void>) {
-  const service = await startLimited({ settings })
-  try {
-    await work(service)
-  } finally {
-    await service.close()
-  }
+  await using service = await startLimited({ settings })
+  await work(service)
 }
 
-describe.each(racingShapes)('codes sent to one destination, on %s', (shape) => {
+describe.each(limitingShapes)('codes sent to one destination, on %s', (shape) => {
   const service = useLimited({ shape })
 
   const request = (identifier: string) => () => service.post('2fa/request-otp', { identifier }, newClient())

@@ -19,20 +19,12 @@ async function ownerWith(factors: 1 | 2) {
   const body = { identifier, password: PASSWORD, ...known }
   const first = await service.post('login', body, newClient())
   if (factors === 2) {
-    const otp = await newestCode(identifier)
+    const otp = await service.newestCode(identifier)
     const { login_token } = first.body.two_factor
     await service.post('2fa/verify', { identifier, otp, login_token, ...known }, newClient())
   }
   service.clock.advance(2 * MINUTE)
   return identifier
-}
-
-async function newestCode(identifier: string): Promise<string> {
-  await service.delivered()
-  const codes = service.inbox
-    .textsTo(identifier)
-    .flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
-  return codes.at(-1) ?? ''
 }
 
 /** It makes as many calls as are refused next. */
@@ -48,7 +40,7 @@ test('a login token asks for codes where strangers have used up those of the ide
   const { login_token } = login.body.two_factor
   const asked = await service.post('2fa/request-otp', { identifier, login_token }, newClient())
   expect([login.body.two_factor.methods, asked.status]).toEqual([['email'], 201])
-  const otp = await newestCode(identifier)
+  const otp = await service.newestCode(identifier)
   expect((await service.post('2fa/verify', { identifier, otp, login_token }, newClient())).status).toBe(200)
 })
 
@@ -88,7 +80,7 @@ test.each(['2fa/request-otp', 'password/forgot', 'resend-verification', 'resend-
 test('wrong codes of strangers neither kill the code of a known device nor close its day', async () => {
   const identifier = await ownerWith(1)
   const asked = await service.post('password/forgot', { identifier, ...known }, newClient())
-  const otp = await newestCode(identifier)
+  const otp = await service.newestCode(identifier)
   const fields = { identifier, password: PASSWORD, password_confirmation: PASSWORD }
   for (let n = 0; n < 21; n++) await service.post('password/reset', { ...fields, otp: '000000' }, newClient())
   const reset = await service.post('password/reset', { ...fields, otp, ...known }, newClient())

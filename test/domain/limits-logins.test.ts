@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
-import { racingShapes } from '../helpers/service.ts'
+import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -12,6 +12,7 @@ const MINUTE = 60 * SECOND
 const WRONG = 'not this one'
 
 describe.each(racingShapes)('failed logins on %s', (shape) => {
+  const { test, raced } = testsOn(shape)
   const service = useLimited({ shape })
 
   /** The strangers of a test are there; the account never signed in from that address. */
@@ -125,7 +126,7 @@ describe.each(racingShapes)('failed logins on %s', (shape) => {
     }
   })
 
-  test('of 200 parallel guesses ten are checked', async () => {
+  raced('of 200 parallel guesses ten are checked', async () => {
     const { identifier } = await service.signUp(newEmail())
     const answers = await Promise.all(Array.from({ length: 200 }, () => attempt(identifier, WRONG)))
     const statuses = answers.map(({ status }) => status)
@@ -135,7 +136,7 @@ describe.each(racingShapes)('failed logins on %s', (shape) => {
     expect((await attempt(identifier, PASSWORD)).status).toBe(429)
   })
 
-  test('40 parallel logins with the right password all pass', async () => {
+  raced('40 parallel logins with the right password all pass', async () => {
     const person = await service.signUp(newEmail())
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => attempt(person.identifier, person.password)),
@@ -161,24 +162,20 @@ test('each of these numbers is configuration', async () => {
     login_refusal: '10s',
     login_refusal_maximum: '15s',
   }
-  const service = await startLimited({ settings: { limits } })
-  try {
-    const identifier = newEmail()
-    const client = newClient()
-    const attempt = () => service.post('login', { identifier, password: WRONG }, client)
-    const waits: number[] = []
-    for (let i = 0; i < 7; i++) {
-      const { body } = await attempt()
-      if (body.retry_after === undefined) continue
-      waits.push(body.retry_after)
-      service.clock.advance(body.retry_after * SECOND)
-    }
-    expect(waits).toEqual([10, 15, 15])
-    service.clock.advance(MINUTE + 15 * SECOND)
-    expect([(await attempt()).status, (await attempt()).status, (await attempt()).status]).toEqual([
-      401, 401, 429,
-    ])
-  } finally {
-    await service.close()
+  await using service = await startLimited({ settings: { limits } })
+  const identifier = newEmail()
+  const client = newClient()
+  const attempt = () => service.post('login', { identifier, password: WRONG }, client)
+  const waits: number[] = []
+  for (let i = 0; i < 7; i++) {
+    const { body } = await attempt()
+    if (body.retry_after === undefined) continue
+    waits.push(body.retry_after)
+    service.clock.advance(body.retry_after * SECOND)
   }
+  expect(waits).toEqual([10, 15, 15])
+  service.clock.advance(MINUTE + 15 * SECOND)
+  expect([(await attempt()).status, (await attempt()).status, (await attempt()).status]).toEqual([
+    401, 401, 429,
+  ])
 })

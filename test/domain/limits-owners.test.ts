@@ -38,13 +38,6 @@ describe('an owner', () => {
     }
     return Object.fromEntries(statuses)
   }
-  async function newestCode(identifier: string) {
-    await service.delivered()
-    return service.inbox
-      .textsTo(identifier)
-      .flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
-      .at(-1)
-  }
   /** Noon of the next day: what counts by the day begins anew, and lasts for the test. */
   const passDay = () => service.clock.advance(DAY - ((service.clock.now().getTime() + DAY / 2) % DAY))
 
@@ -108,7 +101,7 @@ describe('an owner', () => {
     const guess = () => verify({ identifier, otp: WRONG, ...on('laptop') })
     expect(await repeat(22, guess)).toEqual({ 422: 20, 429: 2 })
     await service.post('2fa/request-otp', { identifier, ...on('phone') }, newClient())
-    const otp = await newestCode(identifier)
+    const otp = await service.newestCode(identifier)
     expect(await verify({ identifier, otp, ...on('laptop') })).toBe(429)
     expect(await verify({ identifier, otp, ...on('phone') })).toBe(200)
   })
@@ -137,7 +130,7 @@ describe('an owner', () => {
     for (const status of [200, 429]) {
       expect(await repeat(21, guess)).toEqual({ 422: 20, 429: 1 })
       expect((await service.post('password/forgot', { identifier }, newClient())).status).toBe(201)
-      const otp = await newestCode(identifier)
+      const otp = await service.newestCode(identifier)
       const reset = { identifier, otp, password: PASSWORD, password_confirmation: PASSWORD }
       expect(await statusOf(service.post('password/reset', reset, newClient()))).toBe(200)
       expect(await isOpen()).toBe(status)
@@ -172,7 +165,7 @@ describe('an owner', () => {
     const { access_token } = (
       await service.post(
         '2fa/verify',
-        { ...person, ...on('laptop'), otp: await newestCode(identifier) },
+        { ...person, ...on('laptop'), otp: await service.newestCode(identifier) },
         near,
       )
     ).body

@@ -149,70 +149,53 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
 })
 
 test('start says how many apps cannot be opened', async () => {
-  const service = await startService()
-  try {
-    const { person } = await protectByApp(service, newEmail())
-    await service.inside.database.all(damage, { email: person.identifier })
-    const { storage, smtp, gateway } = service
-    const again = await startService({ storage, settings: deliverySettings(smtp, gateway) })
-    await waitFor(() => again.log.some((line) => /"count":1.*authenticator apps cannot be used/.test(line)), {
-      what: 'the line',
-    })
-    await again.close()
-  } finally {
-    await service.close()
-  }
+  await using service = await startService()
+  const { person } = await protectByApp(service, newEmail())
+  await service.inside.database.all(damage, { email: person.identifier })
+  const { storage, smtp, gateway } = service
+  await using again = await startService({ storage, settings: deliverySettings(smtp, gateway) })
+  await waitFor(() => again.log.some((line) => /"count":1.*authenticator apps cannot be used/.test(line)), {
+    what: 'the line',
+  })
 })
 
 test('guesses made before two factors were on do not close the second step', async () => {
-  const service = await startLimited()
-  try {
-    const { identifier } = await service.signUp(newEmail())
-    for (let n = 0; n < 21; n++) {
-      await service.post('2fa/verify', { identifier, otp: '000000' }, newClient())
-    }
-    const password = PASSWORD
-    const { access_token: bearer } = await service.logIn({ identifier, password })
-    const { body } = await service.post('2fa/totp', { password }, { bearer })
-    const { recovery_codes } = (
-      await service.post('2fa/totp/confirm', { otp: appCode(body.secret, service.clock.now()) }, { bearer })
-    ).body
-    for (const otp of [appCode(body.secret, service.clock.now(), 1), recovery_codes[0]]) {
-      expect((await service.post('2fa/verify', { identifier, password, otp }, newClient())).status).toBe(200)
-    }
-  } finally {
-    await service.close()
+  await using service = await startLimited()
+  const { identifier } = await service.signUp(newEmail())
+  for (let n = 0; n < 21; n++) {
+    await service.post('2fa/verify', { identifier, otp: '000000' }, newClient())
+  }
+  const password = PASSWORD
+  const { access_token: bearer } = await service.logIn({ identifier, password })
+  const { body } = await service.post('2fa/totp', { password }, { bearer })
+  const { recovery_codes } = (
+    await service.post('2fa/totp/confirm', { otp: appCode(body.secret, service.clock.now()) }, { bearer })
+  ).body
+  for (const otp of [appCode(body.secret, service.clock.now(), 1), recovery_codes[0]]) {
+    expect((await service.post('2fa/verify', { identifier, password, otp }, newClient())).status).toBe(200)
   }
 })
 
 test('turning two factors on again opens what guesses closed while they were on before', async () => {
-  const service = await startService({ clock: noon() })
-  try {
-    const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
-    const { identifier, password } = person
-    for (let n = 0; n < 21; n++) await service.post('2fa/verify', { ...person, otp: '000000' })
-    await service.post('2fa/disable', { password, otp: recoveryCodes[0] }, { bearer })
-    const { body } = await service.post('2fa/totp', { password }, { bearer })
-    await service.post('2fa/totp/confirm', { otp: appCode(body.secret, service.clock.now()) }, { bearer })
-    const otp = appCode(body.secret, service.clock.now(), 1)
-    expect((await service.post('2fa/verify', { identifier, password, otp })).status).toBe(200)
-  } finally {
-    await service.close()
-  }
+  await using service = await startService({ clock: noon() })
+  const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+  const { identifier, password } = person
+  for (let n = 0; n < 21; n++) await service.post('2fa/verify', { ...person, otp: '000000' })
+  await service.post('2fa/disable', { password, otp: recoveryCodes[0] }, { bearer })
+  const { body } = await service.post('2fa/totp', { password }, { bearer })
+  await service.post('2fa/totp/confirm', { otp: appCode(body.secret, service.clock.now()) }, { bearer })
+  const otp = appCode(body.secret, service.clock.now(), 1)
+  expect((await service.post('2fa/verify', { identifier, password, otp })).status).toBe(200)
 })
 
 test('sign-in by a code alone can be turned off; the second step stays', async () => {
-  const service = await startService({ settings: { codes: { login: false } } })
-  try {
-    const { identifier } = await service.signUp(newEmail())
-    const before = await service.delivered()
-    expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
-    expect(await service.delivered()).toBe(before)
-    const sent = await protectBySentCodes(service, newEmail())
-    expect((await service.post('login', sent.person)).status).toBe(202)
-    const otp = await service.inbox.nextCode(sent.person.identifier)
-    expect((await service.post('2fa/verify', { ...sent.person, otp })).status).toBe(200)
-  } finally {
-    await service.close()
-  }
+  await using service = await startService({ settings: { codes: { login: false } } })
+  const { identifier } = await service.signUp(newEmail())
+  const before = await service.delivered()
+  expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
+  expect(await service.delivered()).toBe(before)
+  const sent = await protectBySentCodes(service, newEmail())
+  expect((await service.post('login', sent.person)).status).toBe(202)
+  const otp = await service.inbox.nextCode(sent.person.identifier)
+  expect((await service.post('2fa/verify', { ...sent.person, otp })).status).toBe(200)
 })

@@ -150,11 +150,7 @@ describe.each(shapes)('login on %s', (shape) => {
 })
 
 test('with password_digest = "full" the record holds the true digest', async () => {
-  const service = await startService({ settings: { accounts: { password_digest: 'full' } } })
-  try {
-    const { account } = await service.logIn(await service.signUp(newEmail()))
-    expect(await Bun.password.verify(PASSWORD, account.password_digest)).toBe(true)
-  } finally {
-    await service.close()
-  }
+  await using service = await startService({ settings: { accounts: { password_digest: 'full' } } })
+  const { account } = await service.logIn(await service.signUp(newEmail()))
+  expect(await Bun.password.verify(PASSWORD, account.password_digest)).toBe(true)
 })

@@ -109,18 +109,14 @@ describe.each(shapes)('the own account on %s', (shape) => {
 })
 
 test('wrong passwords in a session refuse that session, and no login', async () => {
-  const service = await startService({ shape: 'redis', settings: { limits: { enabled: true } } })
-  try {
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = await service.logIn(person)
-    const erase = (password: string) => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer })
-    for (let tries = 0; tries < 10; tries++) expectRefusal(await erase('wrong'), 'validation_failed')
-    const refused = await erase(person.password)
-    expectRefusal(refused, 'too_many_requests')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    const other = await service.logIn(person)
-    expect((await service.get('me', { bearer: other.access_token })).status).toBe(200)
-  } finally {
-    await service.close()
-  }
+  await using service = await startService({ shape: 'redis', settings: { limits: { enabled: true } } })
+  const person = await service.signUp(newEmail())
+  const { access_token: bearer } = await service.logIn(person)
+  const erase = (password: string) => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer })
+  for (let tries = 0; tries < 10; tries++) expectRefusal(await erase('wrong'), 'validation_failed')
+  const refused = await erase(person.password)
+  expectRefusal(refused, 'too_many_requests')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  const other = await service.logIn(person)
+  expect((await service.get('me', { bearer: other.access_token })).status).toBe(200)
 }, 30_000)

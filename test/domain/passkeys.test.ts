@@ -511,7 +511,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
 describe('with limits', () => {
   test('600 options and 60 tries a minute for each client address', async () => {
-    const service = await startLimited({ shape: 'postgres', settings })
+    await using service = await startLimited({ shape: 'postgres', settings })
     const [one, other] = [newClient(), newClient()]
     const options = (client: typeof one) => service.post('passkeys/login/options', {}, client)
     for (let count = 0; count < 600; count++) expect((await options(one)).status).toBe(200)
@@ -523,13 +523,12 @@ describe('with limits', () => {
     for (let count = 0; count < 60; count++) expectRefusal(await attempt(one), 'invalid_passkey')
     expectRefusal(await attempt(one), 'too_many_requests')
     expectRefusal(await attempt(other), 'invalid_passkey')
-    await service.close()
   })
 })
 
 describe('the relying party', () => {
   test('may not change while passkeys are stored, unless the operator says so', async () => {
-    const service = await startService({ shape: 'postgres', settings })
+    await using service = await startService({ shape: 'postgres', settings })
     const person = await service.signUp(newEmail())
     const { access_token: bearer } = await service.logIn(person)
     const { body } = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
@@ -541,13 +540,11 @@ describe('the relying party', () => {
       'passkeys.rp_id is "example.org", and 1 stored passkeys belong to another one',
     )
     const allowed = { passkeys: { rp_id: 'example.org', allow_rp_id_change: true } }
-    const elsewhere = await startService({ shape: 'postgres', storage, settings: allowed })
+    await using elsewhere = await startService({ shape: 'postgres', storage, settings: allowed })
     const proof = { password: person.password, method: 'passkey' }
     expectRefusal(await elsewhere.post('2fa/enable', proof, { bearer }), 'passkey_not_found')
     const { signal, passkeys } = (await elsewhere.get('passkeys', { bearer })).body
     expect([passkeys.length, signal.credential_ids]).toEqual([1, []])
-    await elsewhere.close()
-    await service.close()
   })
 
   test('publishes what browsers and phones look for, and nothing that is not configured', async () => {
@@ -596,7 +593,7 @@ describe('the relying party', () => {
     )
     expect(unknown.status).toBe(404)
     await service.close()
-    const bare = await startService({ shape: 'postgres' })
+    await using bare = await startService({ shape: 'postgres' })
     for (const name of [
       'webauthn',
       'passkey-endpoints',
@@ -605,13 +602,11 @@ describe('the relying party', () => {
       'change-password',
     ])
       expect((await bare.call('GET', `/.well-known/${name}`)).status).toBe(404)
-    await bare.close()
   })
 })
 
 test('without an rp_id there are no passkeys', async () => {
-  const service = await startService({ shape: 'postgres' })
+  await using service = await startService({ shape: 'postgres' })
   const answer = await service.post('passkeys/login/options', {})
   expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found'])
-  await service.close()
 })

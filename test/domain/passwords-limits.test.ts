@@ -4,7 +4,7 @@ import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { expectSameTime, type TimedCall, timeInterleaved } from '../helpers/parity.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { racingShapes } from '../helpers/service.ts'
+import { limitingShapes } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -21,7 +21,7 @@ const resetBody = (identifier: string, otp: string) => ({
   password_confirmation: NEW_PASSWORD,
 })
 
-describe.each(racingShapes)('limits of passwords on %s', (shape) => {
+describe.each(limitingShapes)('limits of passwords on %s', (shape) => {
   const service = useLimited({ shape })
 
   const logIn = (identifier: string, password: string, device = {}) =>

@@ -293,7 +293,7 @@ describe('what an account carries', () => {
     })
 
     test('stay kept when the server secret is changed and when it is revoked', async () => {
-      const first = await startService({
+      await using first = await startService({
         shape: 'postgres',
         settings: { server: { secret: 'ab'.repeat(32) } },
       })
@@ -317,13 +317,11 @@ describe('what an account carries', () => {
       await refused(second)
       await second.close()
       const only = { secret: 'cd'.repeat(32) }
-      const third = await startService({
+      await using third = await startService({
         storage: { ...first.storage, server: only },
         settings: { server: only },
       })
       await refused(third)
-      await third.close()
-      await first.close()
     })
   })
 })

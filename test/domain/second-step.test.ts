@@ -256,32 +256,28 @@ describe.each(shapes)('the second step on %s', (shape) => {
 })
 
 test('100 wrong codes in a row, over whatever days, leave one try a day', async () => {
-  const service = await startService({
+  await using service = await startService({
     clock: noon(),
     settings: {
       codes: { attempts_per_day: 1000 },
       limits: { enabled: true, verifications: 10_000 },
     },
   })
-  try {
-    const { person, secret } = await protectByApp(service, newEmail())
-    const { identifier } = person
-    await service.post('login', person)
-    const guess = (otp: string) => service.post('2fa/verify', { identifier, otp })
-    for (let n = 0; n < 100; n++) expect(failure(await guess('000000'))).toEqual(invalidCode)
-    const refused = await guess(appCode(secret, service.clock.now(), 1))
-    expect(failure(refused)).toEqual([429, 'too_many_attempts'])
-    // It lasts until midnight (UTC), as the budgets of the day.
-    expect(refused.body.retry_after).toBe(43_200)
-    service.clock.advance(DAY_MS)
-    await service.post('login', person)
-    expect((await guess(appCode(secret, service.clock.now()))).status).toBe(200)
-    await service.post('login', person)
-    service.clock.advance(PERIOD_MS)
-    expect((await guess(appCode(secret, service.clock.now()))).status).toBe(200)
-  } finally {
-    await service.close()
-  }
+  const { person, secret } = await protectByApp(service, newEmail())
+  const { identifier } = person
+  await service.post('login', person)
+  const guess = (otp: string) => service.post('2fa/verify', { identifier, otp })
+  for (let n = 0; n < 100; n++) expect(failure(await guess('000000'))).toEqual(invalidCode)
+  const refused = await guess(appCode(secret, service.clock.now(), 1))
+  expect(failure(refused)).toEqual([429, 'too_many_attempts'])
+  // It lasts until midnight (UTC), as the budgets of the day.
+  expect(refused.body.retry_after).toBe(43_200)
+  service.clock.advance(DAY_MS)
+  await service.post('login', person)
+  expect((await guess(appCode(secret, service.clock.now()))).status).toBe(200)
+  await service.post('login', person)
+  service.clock.advance(PERIOD_MS)
+  expect((await guess(appCode(secret, service.clock.now()))).status).toBe(200)
 }, 60_000)
 
 /** RFC 4648, without padding. */

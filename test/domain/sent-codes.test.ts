@@ -2,15 +2,14 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
-import { differingShapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
 const SECOND = 1000
 
-describe.each(differingShapes)('a code that is sent, on %s', (shape) => {
-  const service = useLimited({ shape })
+describe('a code that is sent', () => {
+  const service = useLimited()
   const password = PASSWORD
 
   const signedIn = async () => {

@@ -37,7 +37,7 @@ const endEarlier = statement(sql`update sessions set created_at = created_at - i
 
 test('fifty codes that nobody enters close their prefix, and no other one', async () => {
   const clock = noon()
-  const service = await startLimited({
+  await using service = await startLimited({
     clock,
     settings: { limits: { sms_per_prefix_per_hour: 1000 }, sms: { daily_budget: 10_000 } },
   })
@@ -68,11 +68,10 @@ test('fifty codes that nobody enters close their prefix, and no other one', asyn
   clock.advance(86_400_000)
   await send('3361234', 61, 2)
   expect(funnel.closedUntil('+3361234')).toBeNull()
-  await service.close()
 })
 
 test('one verified code in fifty keeps a prefix open', async () => {
-  const service = await startLimited({
+  await using service = await startLimited({
     settings: { limits: { sms_per_prefix_per_hour: 1000 }, sms: { daily_budget: 10_000 } },
   })
   const { funnel } = service.inside.services
@@ -90,11 +89,10 @@ test('one verified code in fifty keeps a prefix open', async () => {
   await service.delivered()
   await funnel.flush()
   expect(funnel.closedUntil('+3361236')).toBeNull()
-  await service.close()
 })
 
 test('codes do not count where the sign-in ended by another factor while they were valid', async () => {
-  const service = await startLimited({
+  await using service = await startLimited({
     clock: noon(),
     settings: { limits: { sms_per_prefix_per_hour: 1000 }, sms: { daily_budget: 10_000 } },
   })
@@ -120,7 +118,6 @@ test('codes do not count where the sign-in ended by another factor while they we
   await database.all(endEarlier, {})
   await evaluate()
   expect(refused()).toBe(true)
-  await service.close()
 })
 
 test('a gateway whose codes are hardly ever verified is tried last', async () => {

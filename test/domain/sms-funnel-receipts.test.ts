@@ -198,7 +198,9 @@ test('lists of receipts and the signature of Twilio are understood', async () =>
 })
 
 test('600 refused receipts a minute from one address, and no more; the gateway itself is not counted', async () => {
-  const service = await startLimited({ settings: { sms: { gateways: [gatewayAt('http://127.0.0.1:9')] } } })
+  await using service = await startLimited({
+    settings: { sms: { gateways: [gatewayAt('http://127.0.0.1:9')] } },
+  })
   const post = (address: string, headers: Record<string, string> = {}) =>
     service.call('POST', PATH, {}, { headers: { ...from(address).headers, ...headers } })
   const statuses = await Promise.all(Array.from({ length: 610 }, () => post('203.0.113.1')))
@@ -210,5 +212,4 @@ test('600 refused receipts a minute from one address, and no more; the gateway i
   expect((await post('203.0.113.1')).status).toBe(429)
   service.clock.advance(1000)
   expect((await post('203.0.113.1')).status).toBe(401)
-  await service.close()
 })

@@ -312,7 +312,7 @@ test('receipts as the vendors send them are understood', async () => {
     const expanded = example.replace(/\$\{(\w+)\}/g, (_, variable: string) => env[variable] as string)
     return { ...(parse(expanded) as { sms: { gateways: object[] } }).sms.gateways[0], name }
   })
-  const service = await startService({
+  await using service = await startService({
     settings: { server: { base_url: 'https://auth.example.com' }, sms: { gateways } },
   })
   const early = statement<{ gateway: string }, { providerId: string; receipt: string }>(
@@ -336,5 +336,4 @@ test('receipts as the vendors send them are understood', async () => {
       receipt: receipt.receipt as never,
     })
   }
-  await service.close()
 })

@@ -36,7 +36,7 @@ test('what the first mail server does not take, the second one does, and the log
 })
 
 test('a message that neither takes is tried again, and refused only when both refuse it', async () => {
-  const service = await startService({
+  await using service = await startService({
     settings: { smtp: { fallback: [fallback(await freePort())] } },
     clock: createTestClock(),
   })
@@ -49,11 +49,10 @@ test('a message that neither takes is tried again, and refused only when both re
   service.smtp.behave({})
   service.clock.advance(3000)
   await service.smtp.waitForMailTo(email)
-  await service.close()
 })
 
 test('an address that was refused for good is shown as such to its owner and to administrators, for a day', async () => {
-  const service = await startService({ clock: createTestClock() })
+  await using service = await startService({ clock: createTestClock() })
   const person = await service.signUp(newEmail())
   const { access_token: bearer, account } = await service.logIn(person)
   const shown = async () => [
@@ -71,11 +70,10 @@ test('an address that was refused for good is shown as such to its owner and to 
   service.clock.advance(86_400_000)
   const later = (await service.logIn(person)).access_token
   expect((await service.get('me/security', { bearer: later })).body).not.toHaveProperty('email_refused_at')
-  await service.close()
 })
 
 test('an address that was refused for good gets nothing more that strangers cause, for a day', async () => {
-  const service = await startService({ clock: createTestClock() })
+  await using service = await startService({ clock: createTestClock() })
   const refused = newEmail()
   service.smtp.behave({ refuse: { status: 550, at: 'recipient', words: '5.1.1 no such user' } })
   await service.post('register', registration(refused))
@@ -91,5 +89,4 @@ test('an address that was refused for good gets nothing more that strangers caus
   service.clock.advance(86_400_000)
   await service.post('resend-verification', { identifier: refused })
   await service.smtp.waitForMailTo(refused)
-  await service.close()
 })

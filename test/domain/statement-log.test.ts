@@ -20,7 +20,7 @@ import { waitFor } from '../helpers/wait.ts'
 setDefaultTimeout(60_000)
 
 test.each(differingShapes)('the log line of an internal error names the statement (%s)', async (shape) => {
-  const service = await startService({ shape })
+  await using service = await startService({ shape })
   await renameTable(service, 'registration_claims', 'hidden')
   const { status, body } = await service.post('register', registration(newEmail()))
   expect([status, body.code]).toEqual([500, 'internal_error'])
@@ -31,11 +31,10 @@ test.each(differingShapes)('the log line of an internal error names the statemen
     statement: expect.stringMatching(/^[a-z_. ]+$/),
   })
   expect(JSON.stringify(body)).not.toContain('statement')
-  await service.close()
 })
 
 test('with log.level = "debug" each statement has a line, joined to its request, without a value, and each probe', async () => {
-  const service = await startService({ shape: 'postgres', settings: { log: { level: 'debug' } } })
+  await using service = await startService({ shape: 'postgres', settings: { log: { level: 'debug' } } })
   const email = newEmail()
   const { headers } = await service.post('register', registration(email))
   const lines = service.log.map((each) => JSON.parse(each)).filter(({ msg }) => msg === 'statement')
@@ -52,11 +51,10 @@ test('with log.level = "debug" each statement has a line, joined to its request,
   await service.call('GET', '/healthz')
   const probed = service.log.map((each) => JSON.parse(each)).filter(({ route }) => route === '/healthz')
   expect(probed.map(({ level }) => level)).toEqual(['debug'])
-  await service.close()
 })
 
 test('a login with two factors asks once whether it knows the device', async () => {
-  const service = await startService({ shape: 'postgres', settings: { log: { level: 'debug' } } })
+  await using service = await startService({ shape: 'postgres', settings: { log: { level: 'debug' } } })
   const identifier = newEmail()
   const { person } = await protectBySentCodes(service, identifier)
   const body = { identifier, password: person.password, device_fingerprint: 'at home' }
@@ -67,14 +65,12 @@ test('a login with two factors asks once whether it knows the device', async () 
     .filter(({ request_id, statement }) => request_id === headers.get('x-request-id') && statement)
     .map(({ statement }) => statement)
   expect(asked.filter((statement) => statement === 'devices.find')).toHaveLength(1)
-  await service.close()
 })
 
 test('the usual level writes no line for statements', async () => {
-  const service = await startService({ shape: 'postgres' })
+  await using service = await startService({ shape: 'postgres' })
   await service.post('register', registration(newEmail()))
   expect(service.log.filter((line) => line.includes('"msg":"statement"'))).toEqual([])
-  await service.close()
 })
 
 test('with --dev the stack of an internal error stands on standard error', async () => {

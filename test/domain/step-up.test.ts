@@ -5,7 +5,7 @@ import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers
 import { noon } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -25,7 +25,7 @@ const changes: Call[] = [
   ['erasing the account', 'DELETE', 'me', () => ({ password: PASSWORD })],
 ]
 
-describe.each(shapes)('a change inside a session on %s', (shape) => {
+describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, clock: noon(), settings: { passkeys: { rp_id: 'example.com' } } })
 

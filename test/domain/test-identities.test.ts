@@ -312,30 +312,26 @@ describe('an entry', () => {
     )
     ;(settings.test_identities as unknown as object[]).push({ identifier: ended, code: CODE, until: day(-1) })
     const { storage, clock } = plain
-    const service = await startService({ storage, clock, settings })
-    try {
-      const lines = service.log.map((line) => JSON.parse(line)).filter(({ until }) => until)
-      expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
-        'warn a test identity is on: its code opens an account',
-        'error a test identity is ignored: it belongs to an ordinary account',
-        `error a test identity is ignored: it ended with ${day(-1)}`,
-      ])
-      const { findings } = (await asOperator(service, 'GET', 'doctor')).body
-      const found = findings.find(({ name }: { name: string }) => name === 'test-identities')
-      expect(found.level).toBe('failure')
-      expect((await service.post('2fa/request-otp', { identifier: taken })).status).toBe(201)
-      const otp = await plain.inbox.nextCode(taken)
-      expectRefusal(await enter(service, taken), 'invalid_code')
-      expect((await enter(service, taken, otp)).status).toBe(200)
-      expect((await service.post('password/forgot', { identifier: taken })).status).toBe(201)
-      await plain.inbox.nextCode(taken)
-      await service.post('register', registration(ended))
-      await plain.inbox.nextCode(ended)
-      expectRefusal(await service.post('verify-account', { identifier: ended, otp: CODE }), 'invalid_code')
-      await service.logIn(owner)
-    } finally {
-      await service.close()
-    }
+    await using service = await startService({ storage, clock, settings })
+    const lines = service.log.map((line) => JSON.parse(line)).filter(({ until }) => until)
+    expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
+      'warn a test identity is on: its code opens an account',
+      'error a test identity is ignored: it belongs to an ordinary account',
+      `error a test identity is ignored: it ended with ${day(-1)}`,
+    ])
+    const { findings } = (await asOperator(service, 'GET', 'doctor')).body
+    const found = findings.find(({ name }: { name: string }) => name === 'test-identities')
+    expect(found.level).toBe('failure')
+    expect((await service.post('2fa/request-otp', { identifier: taken })).status).toBe(201)
+    const otp = await plain.inbox.nextCode(taken)
+    expectRefusal(await enter(service, taken), 'invalid_code')
+    expect((await enter(service, taken, otp)).status).toBe(200)
+    expect((await service.post('password/forgot', { identifier: taken })).status).toBe(201)
+    await plain.inbox.nextCode(taken)
+    await service.post('register', registration(ended))
+    await plain.inbox.nextCode(ended)
+    expectRefusal(await service.post('verify-account', { identifier: ended, otp: CODE }), 'invalid_code')
+    await service.logIn(owner)
   })
 
   test('ends, and the mark of its account stays: a code is sent again, and still next to nothing is allowed', async () => {
@@ -359,13 +355,9 @@ describe('an entry', () => {
 
   test('ends with its day', async () => {
     const identifier = newEmail()
-    const service = await startService({ settings: withIdentities([identifier], day(1)) })
-    try {
-      await openTest(service, identifier)
-      service.clock.advance(2 * DAY_MS)
-      expectRefusal(await enter(service, identifier), 'invalid_code')
-    } finally {
-      await service.close()
-    }
+    await using service = await startService({ settings: withIdentities([identifier], day(1)) })
+    await openTest(service, identifier)
+    service.clock.advance(2 * DAY_MS)
+    expectRefusal(await enter(service, identifier), 'invalid_code')
   })
 })

@@ -59,18 +59,14 @@ test('rotates from tomorrow on, or at once; a replica that was running accepts t
   expect(await states()).toEqual(['signing', 'next'])
   const { out } = await keys(service.storage, 'rotate', '--now')
   expect(await states()).toEqual(['superseded', 'signing'])
-  const replica = await startService({ shape: 'postgres', storage: service.storage })
-  try {
-    expect(await published(replica)).toContain(out.slice(0, 43))
-    const { access_token } = await replica.logIn(person)
-    expect(kidOf(access_token)).toBe(out.slice(0, 43))
-    expect((await service.get('me', { bearer: access_token })).status).toBe(200)
-    const before = await service.logIn(person)
-    expect((await replica.get('me', { bearer: before.access_token })).status).toBe(200)
-    expect(await published(service)).toEqual([old, out.slice(0, 43)])
-  } finally {
-    await replica.close()
-  }
+  await using replica = await startService({ shape: 'postgres', storage: service.storage })
+  expect(await published(replica)).toContain(out.slice(0, 43))
+  const { access_token } = await replica.logIn(person)
+  expect(kidOf(access_token)).toBe(out.slice(0, 43))
+  expect((await service.get('me', { bearer: access_token })).status).toBe(200)
+  const before = await service.logIn(person)
+  expect((await replica.get('me', { bearer: before.access_token })).status).toBe(200)
+  expect(await published(service)).toEqual([old, out.slice(0, 43)])
 }, 60_000)
 
 test('says so where no service has made a key yet, and what is wrong with the command line', async () => {

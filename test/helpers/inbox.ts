@@ -8,6 +8,8 @@ export interface Inbox {
   nextCode(destination: string, timeoutMs?: number): Promise<string>
   /** Texts of every message to it so far. */
   textsTo(destination: string): string[]
+  /** The codes in them. */
+  codesTo(destination: string): string[]
   /** Messages to anybody so far. */
   count(): number
 }
@@ -23,6 +25,7 @@ export function createInbox(smtp: TestSmtp, gateway: TestGateway, onSlow = () =>
     textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
   return {
     textsTo,
+    codesTo,
     count: () => smtp.messages.length + gateway.messages.length,
     async nextCode(destination, timeoutMs = PATIENCE_MS) {
       const index = seen.get(destination) ?? 0

@@ -46,6 +46,12 @@ export const differingShapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'redi
  */
 export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 'redis'], shapes)
 
+/**
+ * What a limit refuses call after call is a rule, since the contract suites demand the same of every store of counters and
+ * codes. A soak tries it on each.
+ */
+export const limitingShapes: Shape[] = reduced(['redis'], shapes)
+
 /** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
 export const ruleOn = (shape: Shape): typeof test => (shape === 'redis' ? test : notHere)
 
@@ -95,7 +101,7 @@ export interface ServiceOptions {
   network?: Network
 }
 
-export interface TestService extends ApiClient {
+export interface TestService extends ApiClient, AsyncDisposable {
   url: string
   /** The address of administration; null where `admin.listen` is not set. */
   adminUrl: string | null
@@ -111,6 +117,8 @@ export interface TestService extends ApiClient {
   inside: Service
   /** Waits until nothing is left to send; gives the number of messages to anybody so far. */
   delivered(): Promise<number>
+  /** The newest code that came there, once nothing is left to send; a wrong one if none came. */
+  newestCode(destination: string): Promise<string>
   close(): Promise<void>
 }
 
@@ -226,6 +234,23 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     if (clock.standsStill) clock.advance(250)
   }
   const inbox = createInbox(smtp, gateway, moveOn)
+  async function close() {
+    await Promise.all([inside.app.server!.stop(true), adminListener?.server?.stop(true)])
+    await inside.close()
+    await Promise.all([smtp.stop(), gateway.stop()])
+    await stores.drop()
+  }
+  async function delivered() {
+    await waitFor(
+      eachSecond(moveOn, () => nothingWaits(inside)),
+      {
+        what: 'the outbox to be empty',
+        timeoutMs: 60_000,
+        intervalMs: 5,
+      },
+    )
+    return inbox.count()
+  }
   return {
     ...createApiClient(url, inbox),
     url,
@@ -237,22 +262,12 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     log,
     storage: stores.settings,
     inside,
-    async delivered() {
-      await waitFor(
-        eachSecond(moveOn, () => nothingWaits(inside)),
-        {
-          what: 'the outbox to be empty',
-          timeoutMs: 60_000,
-          intervalMs: 5,
-        },
-      )
-      return inbox.count()
+    delivered,
+    async newestCode(destination) {
+      await delivered()
+      return inbox.codesTo(destination).at(-1) ?? `no code for ${destination}`
     },
-    async close() {
-      await Promise.all([inside.app.server!.stop(true), adminListener?.server?.stop(true)])
-      await inside.close()
-      await Promise.all([smtp.stop(), gateway.stop()])
-      await stores.drop()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }

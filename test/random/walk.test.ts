@@ -70,11 +70,11 @@ async function walk(shape: Shape, limited: boolean, steps: number, disturbances:
 }
 
 test(`a walk on PostgreSQL and Redis, with faults (POTERNE_SEED=${seed})`, async () => {
-  expect(await walk('redis', false, stepsOf(600, 6000), soaking ? 60 : 4)).toBeGreaterThan(0)
+  expect(await walk('redis', false, stepsOf(300, 6000), soaking ? 60 : 4)).toBeGreaterThan(0)
 })
 
 test(`a walk within the limits (POTERNE_SEED=${seed})`, async () => {
-  expect(await walk('redis', true, stepsOf(250, 4000), soaking ? 20 : 1)).toBeGreaterThan(0)
+  expect(await walk('redis', true, stepsOf(150, 4000), soaking ? 20 : 1)).toBeGreaterThan(0)
 })
 
 if (soaking) {

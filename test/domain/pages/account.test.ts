@@ -1,9 +1,8 @@
-/** One's own account on the pages, through forms and without script, on every storage shape. */
+/** One's own account on the pages, through forms and without script. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
 import { appCode, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
-import { differingShapes, type TestService } from '../../helpers/service.ts'
 import { useService } from '../../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
@@ -11,7 +10,9 @@ setDefaultTimeout(30_000)
 const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
 const NEW_PASSWORD = 'an entirely new phrase'
 
-async function signedIn(service: TestService, identifier = newEmail()) {
+const service = useService({ settings })
+
+async function signedIn(identifier = newEmail()) {
   const person = await service.signUp(identifier)
   const browser = await openBrowser(service.url).open('/sign-in')
   await browser.press('Sign in', { identifier, password: person.password })
@@ -19,9 +20,7 @@ async function signedIn(service: TestService, identifier = newEmail()) {
   return { person, browser, password: person.password }
 }
 
-describe.each(differingShapes)('the pages of an account on %s', (shape) => {
-  const service = useService({ shape, settings })
-
+describe('the pages of an account', () => {
   test('a stranger is asked to sign in, and comes back to the page', async () => {
     const person = await service.signUp(newEmail())
     const browser = await openBrowser(service.url).open('/account/sessions')
@@ -31,7 +30,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
   })
 
   test('the password is changed, and other sessions end', async () => {
-    const { person, browser, password } = await signedIn(service)
+    const { person, browser, password } = await signedIn()
     const elsewhere = await service.logIn(person)
     await browser.open('/account/password')
     await browser.press('Save password', { password: 'wrong one here', new_password: NEW_PASSWORD })
@@ -46,7 +45,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
   })
 
   test('an e-mail address is changed, a phone number added and removed', async () => {
-    const { browser, password } = await signedIn(service)
+    const { browser, password } = await signedIn()
     const [email, phone] = [newEmail(), newPhone()]
     await browser.open('/account/email')
     await browser.press('Send a code', { contact: email, password })
@@ -65,7 +64,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
 
   test('two factors are turned on by a code, new codes are made, and it is turned off', async () => {
     const email = newEmail()
-    const { browser, password } = await signedIn(service, email)
+    const { browser, password } = await signedIn(email)
     await browser.open('/account/two-factor/on')
     await browser.press('Send a code', { password })
     await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
@@ -83,7 +82,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
   })
 
   test('an app is added by its key, and its secret is shown once', async () => {
-    const { browser, password } = await signedIn(service)
+    const { browser, password } = await signedIn()
     await browser.open('/account/two-factor/app')
     await browser.press('Continue', { password })
     expect(browser.html).toContain('<svg')
@@ -97,7 +96,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
   })
 
   test('another device is listed and signed out', async () => {
-    const { browser, person } = await signedIn(service)
+    const { browser, person } = await signedIn()
     const elsewhere = await service.logIn(person, { device_name: 'Old phone' })
     await browser.open('/account/sessions')
     expect(browser.html).toContain('Firefox on Linux')
@@ -108,7 +107,7 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
   })
 
   test('the account is deleted with the password, and nothing before', async () => {
-    const { browser, person, password } = await signedIn(service)
+    const { browser, person, password } = await signedIn()
     await browser.open('/account/delete')
     await browser.press('Delete your account', { password: 'wrong one here' })
     expect(browser.said).toBe('This is not your password.')
@@ -119,10 +118,8 @@ describe.each(differingShapes)('the pages of an account on %s', (shape) => {
 })
 
 describe('what the pages of an account show', () => {
-  const service = useService({ settings })
-
   test('profile and language', async () => {
-    const { browser } = await signedIn(service)
+    const { browser } = await signedIn()
     await browser.open('/account/profile')
     await browser.press('Save', { name: 'Ada <b>', given_name: 'Ada' })
     expect(browser.said).toBe('Saved.')
@@ -134,14 +131,14 @@ describe('what the pages of an account show', () => {
   })
 
   test('the history says what happened, in sentences', async () => {
-    const { browser } = await signedIn(service)
+    const { browser } = await signedIn()
     await browser.open('/account/history')
     expect(browser.html).toContain('Somebody signed in')
     expect(browser.html).toContain('Firefox on Linux')
   })
 
   test('the export is a file, and an old sign-in has to be repeated', async () => {
-    const { browser, person } = await signedIn(service)
+    const { browser, person } = await signedIn()
     await browser.open('/account/export')
     const form = browser.forms.find(({ action }) => action.startsWith('/account/export'))!
     const file = await browser.post(form.action, {})

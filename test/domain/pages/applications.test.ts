@@ -214,35 +214,30 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
 
 test('an account that lost a required claim between hand-over and redemption gets no session, and later one', async () => {
   const claims = { login: { from: 'username', required: true } }
-  const service = await startService({ settings: mergeSettings(settings, { tokens: { claims } }) })
-  try {
-    const person = await service.signUp(newEmail())
-    const found = await asOperator(service, 'GET', `accounts?query=${person.identifier}`)
-    const { uuid } = found.body.items[0]
-    const name = `u${uuid.slice(0, 8)}`
-    const setName = (username: string | null) =>
-      asOperator(service, 'PATCH', `accounts/${uuid}`, { username })
-    const applicationsOf = async () =>
-      (await asOperator(service, 'GET', `accounts/${uuid}/sessions`)).body.items.filter(
-        ({ device_name }: { device_name: string | null }) => device_name === 'Example',
-      )
-    await setName(name)
-    const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
-    const { code, verifier } = await newCode(browser)
-    await setName(null)
-    const refused = await redeem(service, code, verifier)
-    expect([refused.status, refused.body.code]).toEqual([403, 'account_incomplete'])
-    expect(await applicationsOf()).toEqual([])
-    await setName(name)
-    expect((await redeem(service, code, verifier)).body.error).toBe('invalid_grant')
-    const again = await newCode(browser)
-    const { body } = await redeem(service, again.code, again.verifier)
-    expect(decodeJwt(body.access_token)).toMatchObject({ sub: uuid, login: name })
-    expect(await applicationsOf()).toHaveLength(1)
-  } finally {
-    await service.close()
-  }
+  await using service = await startService({ settings: mergeSettings(settings, { tokens: { claims } }) })
+  const person = await service.signUp(newEmail())
+  const found = await asOperator(service, 'GET', `accounts?query=${person.identifier}`)
+  const { uuid } = found.body.items[0]
+  const name = `u${uuid.slice(0, 8)}`
+  const setName = (username: string | null) => asOperator(service, 'PATCH', `accounts/${uuid}`, { username })
+  const applicationsOf = async () =>
+    (await asOperator(service, 'GET', `accounts/${uuid}/sessions`)).body.items.filter(
+      ({ device_name }: { device_name: string | null }) => device_name === 'Example',
+    )
+  await setName(name)
+  const browser = await openBrowser(service.url).open('/sign-in')
+  await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+  const { code, verifier } = await newCode(browser)
+  await setName(null)
+  const refused = await redeem(service, code, verifier)
+  expect([refused.status, refused.body.code]).toEqual([403, 'account_incomplete'])
+  expect(await applicationsOf()).toEqual([])
+  await setName(name)
+  expect((await redeem(service, code, verifier)).body.error).toBe('invalid_grant')
+  const again = await newCode(browser)
+  const { body } = await redeem(service, again.code, again.verifier)
+  expect(decodeJwt(body.access_token)).toMatchObject({ sub: uuid, login: name })
+  expect(await applicationsOf()).toHaveLength(1)
 })
 
 describe('what may be asked for', () => {

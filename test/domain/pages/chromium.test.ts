@@ -10,8 +10,7 @@ import { join } from 'node:path'
 import * as openid from 'openid-client'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
-import { appCode, protectBySentCodes } from '../../helpers/authenticator.ts'
-import { examine, loadAxe } from '../../helpers/axe.ts'
+import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { addPlatformAuthenticator, launchBrowser } from '../../helpers/browser.ts'
 import { createCertificate } from '../../helpers/certificates.ts'
 import { startService, type TestService } from '../../helpers/service.ts'
@@ -320,68 +319,6 @@ describe('with script', () => {
     await arrives(page)
     await close()
   })
-})
-
-test('axe finds nothing on the way from the application through an account with an app and back', async () => {
-  // The rules of axe need a page that lets them in, so this tab alone ignores the policy.
-  const { page, close } = await openTab({ bypassCSP: true, viewport: { width: 320, height: 800 } })
-  const found: Record<string, string[]> = {}
-  const look = async () => {
-    await loadAxe(page)
-    const findings = await examine(page)
-    if (findings.length > 0) found[`${new URL(page.url()).pathname}: ${await page.title()}`] = findings
-  }
-  const email = newEmail()
-  await page.goto(authorize)
-  await look()
-  await press(page, 'Create an account')
-  await look()
-  await fill(page, { identifier: email, password: 'short' })
-  await press(page, 'Create an account')
-  await page.waitForSelector('.wrong')
-  await look()
-  await fill(page, { password: PASSWORD })
-  await press(page, 'Create an account')
-  await heading(page, 'Confirm your account')
-  await look()
-  await fill(page, { otp: await service.inbox.nextCode(email) })
-  await arrives(page)
-  const paths = ['', '/profile', '/email', '/phone', '/language', '/password', '/two-factor', '/passkeys']
-  for (const path of [...paths, '/passkeys/add', '/sessions', '/history', '/delete']) {
-    await page.goto(`${AUTH}/account${path}`)
-    await look()
-  }
-  await page.goto(`${AUTH}/account/two-factor/app`)
-  await look()
-  await fill(page, { password: PASSWORD })
-  await press(page, 'Continue')
-  await isAt(page, '/account/two-factor/app/confirm')
-  await look()
-  const secret = (await page.textContent('main code'))!.replaceAll(/\s/g, '')
-  await fill(page, { otp: appCode(secret, service.clock.now()) })
-  await page.waitForSelector('#codes')
-  await look()
-  await page.click('main a:text-is("I have kept them")')
-  await look()
-  await page.goto(`${AUTH}/oauth2/sign-out?client_id=web`)
-  await look()
-  await press(page, 'Sign out')
-  await isAt(page, '/signed-out')
-  await look()
-  await page.goto(
-    authorize
-      .replace('client_id=web', 'client_id=desk')
-      .replace(encodeURIComponent(`${APP}/`), encodeURIComponent('http://127.0.0.1/cb')),
-  )
-  await fill(page, { identifier: email, password: PASSWORD })
-  await press(page, 'Sign in')
-  await isAt(page, '/code')
-  await look()
-  await fill(page, { otp: appCode(secret, service.clock.now(), 1) })
-  await heading(page, 'Continue to Desk')
-  await look()
-  expect(found).toEqual({})
-  await close()
 })
 
 describe('an application gets its tokens', () => {

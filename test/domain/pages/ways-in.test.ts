@@ -1,4 +1,4 @@
-/** The pages by which people come in, through forms and without script, on every storage shape. */
+/** The pages by which people come in, through forms and without script. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { checkPagesReach } from '../../../src/domain/operations/doctor/reach-checks.ts'
 import type { Config } from '../../../src/platform/config/types.ts'
@@ -7,7 +7,6 @@ import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
-import { shapes, testsOn } from '../../helpers/service.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
 
@@ -19,11 +18,10 @@ const settings = {
   pages: { enabled: true, home: 'https://app.example.com/', return_to: ['https://app.example.com/in/*'] },
 }
 
-describe.each(shapes)('the pages on %s', (shape) => {
-  const { test, rule } = testsOn(shape)
-  const service = useService({ shape, settings })
-  const browse = () => openBrowser(service.url)
+const service = useService({ settings })
+const browse = () => openBrowser(service.url)
 
+describe('the pages', () => {
   test('somebody registers, confirms in the same browser, and is signed in', async () => {
     const email = newEmail()
     const browser = await browse().open('/sign-in')
@@ -40,7 +38,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     await service.logIn({ identifier: email, password: PASSWORD })
   })
 
-  rule('another browser confirms with the code, and names a password', async () => {
+  test('another browser confirms with the code, and names a password', async () => {
     const email = newEmail()
     await (await browse().open('/sign-up')).press('Create an account', {
       identifier: email,
@@ -65,7 +63,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     expect(browser.html).toContain('url=https://app.example.com/in/x"')
   })
 
-  rule('a wrong password says so, keeps the identifier and never the password', async () => {
+  test('a wrong password says so, keeps the identifier and never the password', async () => {
     const browser = await browse().open('/sign-in')
     await browser.press('Sign in', { identifier: 'nobody@example.com', password: 'this is wrong' })
     expect(browser.said).toBe('That e-mail address, phone number or password is not right.')
@@ -83,7 +81,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     expect(browser.path).toBe('/leave')
   })
 
-  rule('a code for somebody unknown looks the same', async () => {
+  test('a code for somebody unknown looks the same', async () => {
     const browser = await browse().open('/sign-in')
     await browser.press('Send me a code instead', { identifier: 'nobody@example.com' })
     expect(browser.title).toBe('Enter your code')
@@ -120,7 +118,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     expect(browser.title).toBe('Sign in')
   })
 
-  rule('signing in again ends the session that the browser had', async () => {
+  test('signing in again ends the session that the browser had', async () => {
     const person = await service.signUp(newEmail())
     const browser = await browse().open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
@@ -136,7 +134,7 @@ describe.each(shapes)('the pages on %s', (shape) => {
     ])
   })
 
-  rule('the cookie of a session is no refresh token, and no route of the interface reads it', async () => {
+  test('the cookie of a session is no refresh token, and no route of the interface reads it', async () => {
     const person = await service.signUp(newEmail())
     const browser = await browse().open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
@@ -154,8 +152,6 @@ describe.each(shapes)('the pages on %s', (shape) => {
 })
 
 describe('what a page is', () => {
-  const service = useService({ settings })
-
   test('no GET of a stranger writes, and the first one names the browser', async () => {
     const browser = await openBrowser(service.url).open('/sign-in')
     expect(browser.headers.getSetCookie()).toHaveLength(1)
