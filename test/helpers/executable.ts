@@ -64,7 +64,7 @@ function isStale(): boolean {
 export interface RunOptions {
   /** An empty one if not given. */
   directory?: string
-  /** Everything the process knows of the environment, beside PATH and HOME. */
+  /** Everything the process knows of the environment, beside PATH, HOME and the tiers of the compilers. */
   env?: Record<string, string>
   /** Put in front, e.g. `['prlimit', '--fsize=1000000']`. */
   wrapper?: string[]
@@ -89,6 +89,10 @@ export interface RunningProcess {
   signal(name: NodeJS.Signals): void
 }
 
+/** The tiers of the compilers that scripts/test turns off, where it does. */
+const compilerTiers = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('BUN_JSC_')))
+
 export async function spawnExecutable(args: string[], options: RunOptions = {}): Promise<RunningProcess> {
   const { directory = newFastDirectory('executable'), env = {}, wrapper = [] } = options
   // It lies beside the directory, not in it: that one stays as the caller made it.
@@ -96,7 +100,7 @@ export async function spawnExecutable(args: string[], options: RunOptions = {}):
   const [out, error] = [join(printed, 'out'), join(printed, 'error')]
   const child = Bun.spawn([...wrapper, options.executable ?? (await builtExecutable()), ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH ?? '', HOME: directory, ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: directory, ...compilerTiers(), ...env },
     stdin: 'ignore',
     stdout: Bun.file(out),
     stderr: Bun.file(error),
