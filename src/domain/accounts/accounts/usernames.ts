@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../../errors.ts'
 import { isUsername } from '../../../platform/config/formats.ts'
-import { currentActor } from '../../../platform/request-context.ts'
+import { currentRequest } from '../../../platform/request-context.ts'
 
 export interface Usernames {
   /** The comparable form. Reserved names are refused unless the caller may give them. */
@@ -12,7 +12,7 @@ export interface Usernames {
 }
 
 /** Only the command line gives reserved names. */
-export const isByCommand = (): boolean => currentActor()?.type === 'operator'
+export const isByCommand = (): boolean => currentRequest()?.actor?.type === 'operator'
 
 export function createUsernames({
   config,
