@@ -13,18 +13,22 @@ const services: never = new Proxy(() => {}, {
   get: (_, key) => (typeof key === 'symbol' || key === 'then' ? undefined : services),
 }) as never
 
-export function mountedRoutes(): Mounted[] {
-  const app = createApp(services, {
-    baseUrl: 'https://auth.example.com',
-    catalog: createCatalog({ language: 'en' }),
-    trustedProxies: [],
-    corsOrigins: [],
-    logger: createLogger({ clock: systemClock, write: () => {} }),
-    devRoutes: null,
-    pages: null,
-    documentation: null,
+const common = {
+  catalog: createCatalog({ language: 'en' }),
+  logger: createLogger({ clock: systemClock, write: () => {} }),
+  trustedProxies: [],
+}
+
+/** The public app without services. Passkeys are on, without any of the files that name apps and pages. */
+export const createBareApp = (
+  baseUrl: string,
+  documentation: Parameters<typeof createApp>[1]['documentation'] = null,
+) =>
+  createApp(services, {
+    ...common,
+    ...{ baseUrl, documentation, corsOrigins: [], devRoutes: null, pages: null, secureCookies: true },
     passkeys: {
-      rpId: 'example.com',
+      rpId: new URL(baseUrl).hostname,
       rpName: null,
       origins: [],
       iosApps: [],
@@ -34,30 +38,26 @@ export function mountedRoutes(): Mounted[] {
       changePasswordUrl: null,
       allowRpIdChange: false,
     },
-    secureCookies: true,
   })
+
+/** The listener of administration without services. */
+export const createBareListener = (baseUrl: string | null, version: string) =>
+  createAdminListener(services, {
+    ...common,
+    ...{ baseUrl, version, clock: systemClock, serviceName: 'Poterne' },
+    listen: { host: '127.0.0.1', port: 8081 },
+  })
+
+export function mountedRoutes(): Mounted[] {
+  const app = createBareApp('https://auth.example.com')
   return routesOf(app).map(({ detail, ...route }) => ({ ...route, authentication: authenticationOf(detail) }))
 }
 
 /** The routes of administration, on either server. */
-export function mountedAdminRoutes() {
-  const options = {
-    catalog: createCatalog({ language: 'en' }),
-    logger: createLogger({ clock: systemClock, write: () => {} }),
-  }
-  const listener = createAdminListener(services, {
-    ...options,
-    listen: { host: '127.0.0.1', port: 8081 },
-    baseUrl: null,
-    trustedProxies: [],
-    clock: systemClock,
-    version: '0.0.0',
-    serviceName: 'Poterne',
-  })
-  return [...routesOf(createAdminApp(services, options)), ...routesOf(listener)].map(
-    ({ method, path, operation }) => ({ method, path, operation }),
-  )
-}
+export const mountedAdminRoutes = () =>
+  [createAdminApp(services, common), createBareListener(null, '0.0.0')]
+    .flatMap(routesOf)
+    .map(({ method, path, operation }) => ({ method, path, operation }))
 
 interface RouteDetail {
   operationId?: string

@@ -211,8 +211,6 @@ export function createAdminApp(
     .use(createDoctorRoutes(httpBase, services.doctor))
 }
 
-export type AdminApp = ReturnType<typeof createAdminApp>
-
 export interface AdminListenerOptions extends AdminAppOptions {
   listen: NonNullable<Config['admin']['listen']>
   baseUrl: string | null
@@ -270,8 +268,6 @@ const documentation = {
     return administrationInterface(adminRoutes)
   },
 }
-
-export type AdminListener = ReturnType<typeof createAdminListener>
 
 /**
  * The hosts by which requests may name the listener: as browsers and proxies reach it, and on loopback by any of its

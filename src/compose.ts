@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
-import { type Administration, createAdministration } from './compose/administration.ts'
+import { createAdministration } from './compose/administration.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
 import { migrateDatabase } from './compose/migrating.ts'
@@ -13,7 +13,7 @@ import { requireNotMoved } from './compose/move.ts'
 import type { createPages } from './compose/pages.ts'
 import type { Services } from './compose/services.ts'
 import { createServices } from './compose/services.ts'
-import { createReadiness, type StoreWatch, watchStores } from './compose/store-watch.ts'
+import { createReadiness, watchStores } from './compose/store-watch.ts'
 import type { Stores } from './compose/stores.ts'
 import { createStores, sweepsOf } from './compose/stores.ts'
 import { countAnswer } from './domain/foundation/metrics/answers.ts'
@@ -26,10 +26,10 @@ import { createBreaker } from './domain/messages/senders/breaker.ts'
 import type { MessageSender } from './domain/messages/senders/sender.ts'
 import { clientSettings } from './domain/operations/client-settings/routes.ts'
 import { type DevKey, openDevKey } from './domain/operations/dev/dev-key.ts'
-import { createMailbox, type Mailbox } from './domain/operations/dev/mailbox.ts'
+import { createMailbox } from './domain/operations/dev/mailbox.ts'
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { describeLockedOut } from './domain/operations/doctor/store.ts'
-import { createHousekeeping, type Housekeeping } from './domain/operations/housekeeping/service.ts'
+import { createHousekeeping } from './domain/operations/housekeeping/service.ts'
 import { originsOf } from './domain/pages/applications/origins.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { serviceName } from './platform/config/service-name.ts'
@@ -38,7 +38,7 @@ import { hasSecureCookies } from './platform/config/types.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
 import { createAddressProbes } from './platform/http/address-probes.ts'
 import { createLogger, type Logger } from './platform/http/logging.ts'
-import { openScrapeListener, type ScrapeListener } from './platform/http/scrape-listener.ts'
+import { openScrapeListener } from './platform/http/scrape-listener.ts'
 import type { Database } from './platform/postgres/database.ts'
 import { requireMigrated } from './platform/postgres/migrate.ts'
 import { failedStatement } from './platform/postgres/statement-name.ts'
@@ -64,23 +64,7 @@ interface ComposeOptions {
   devKey?: DevKey | null
 }
 
-export interface Service {
-  app: ReturnType<typeof createApp>
-  administration: Administration
-  services: Services
-  /** Only with --dev. */
-  mailbox: Mailbox | null
-  devKey: DevKey | null
-  /** Commands and tests look beneath the services with it. */
-  database: Database
-  housekeeping: Pick<Housekeeping, 'run'>
-  /** Asks the stores for what the first request needs, as the signing keys. Rejects when the service could not answer. */
-  start(): Promise<void>
-  /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
-  begin(): void
-  /** Ends what `start` and `begin` began, then the connections. Call it when no request is under way. */
-  close(): Promise<void>
-}
+export type Service = ReturnType<typeof build>
 
 /**
  * The service as `poterne serve` runs it, ready for requests. Throws when a store is not there: a service that cannot answer
@@ -134,7 +118,7 @@ export async function withStores<T>(config: Config, work: (service: Service) => 
 }
 
 /** Makes every store, every service and the app, and starts nothing: no loop, no timer, no write before `start`. */
-export function build(options: ComposeOptions, connections: Connections): Service {
+export function build(options: ComposeOptions, connections: Connections) {
   const { config, dev, clock, logger, network = trueNetwork, metrics = noMetrics } = options
   const { devKey = null } = options
   const { secret } = connections
@@ -177,9 +161,9 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     version: version.version,
   })
   const probes = createAddressProbes()
-  let storeWatch: StoreWatch | null = null
+  let storeWatch: Awaited<ReturnType<typeof watchStores>> | null = null
   let lostApps: Promise<unknown> | null = null
-  let scrapes: ScrapeListener | null = null
+  let scrapes: ReturnType<typeof openScrapeListener> | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const settings = clientSettings({
     config,
@@ -235,10 +219,13 @@ export function build(options: ComposeOptions, connections: Connections): Servic
     app,
     administration,
     services,
+    /** Only with --dev. */
     mailbox,
     devKey,
+    /** Commands and tests look beneath the services with it. */
     database,
     housekeeping,
+    /** Asks the stores for what the first request needs, as the signing keys. Rejects when the service could not answer. */
     async start() {
       await requireOwnPasskeys(config, stores.passkeys)
       // By the machine's own clock, whatever clock the service goes by.
@@ -250,6 +237,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
       await secrets.start()
       await reportTestIdentities(services.testIdentities, logger)
     },
+    /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
     begin() {
       void secrets.run()
       events.start()
@@ -263,6 +251,7 @@ export function build(options: ComposeOptions, connections: Connections): Servic
         reportLockedOut(config, database, logger),
       ])
     },
+    /** Ends what `start` and `begin` began, then the connections. Call it when no request is under way. */
     async close() {
       storeWatch?.close()
       await scrapes?.close()

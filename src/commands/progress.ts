@@ -8,17 +8,11 @@ const CLEAR = '\r\x1b[K'
 
 const INTERRUPTED = 'interrupted: nothing was changed'
 
-interface ProgressBar {
-  show(what: string, done: number): void
-  /** Removes the bar. */
-  end(): void
-}
-
-export function createProgressBar(out: NodeJS.WriteStream = process.stderr): ProgressBar {
+export function createProgressBar(out: NodeJS.WriteStream = process.stderr) {
   let shownAt = Number.NEGATIVE_INFINITY
   let shown = ''
   return {
-    show(what, done) {
+    show(what: string, done: number): void {
       if (!out.isTTY || (what === shown && performance.now() - shownAt < INTERVAL_MS)) return
       shownAt = performance.now()
       shown = what
@@ -26,7 +20,8 @@ export function createProgressBar(out: NodeJS.WriteStream = process.stderr): Pro
       const percent = `${Math.floor(Math.min(1, done) * 100)} %`.padStart(5)
       out.write(`${CLEAR}[${'#'.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${percent}  ${what}`)
     },
-    end() {
+    /** Removes the bar. */
+    end(): void {
       if (out.isTTY && shown !== '') out.write(CLEAR)
       shown = ''
     },

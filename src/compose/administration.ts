@@ -1,16 +1,7 @@
 /** The socket and the listener of administration. Their routes are loaded at the first request: a service starts without them. */
-import type { AdminApp, AdminListener, AdminListenerOptions, AdminServices } from '../admin-app.ts'
+import type { AdminListenerOptions, AdminServices } from '../admin-app.ts'
 import type { StoreContext } from '../domain/operations/doctor/check.ts'
-import type { DoctorService } from '../domain/operations/doctor/service.ts'
 import type { AddressProbes } from '../platform/http/address-probes.ts'
-
-export interface Administration {
-  /** Answers what comes through the socket: everybody who reaches it is let in. */
-  handle(request: Request): Promise<Response>
-  /** It listens on TCP, with tokens and a page. It returns null where `admin.listen` is not set. */
-  listener: (() => Promise<AdminListener>) | null
-  doctor(): Promise<DoctorService>
-}
 
 interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
   listen: AdminListenerOptions['listen'] | null
@@ -21,12 +12,12 @@ interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
 export function createAdministration(
   services: AdminServices,
   { listen, probes, examined, ...options }: AdministrationOptions,
-): Administration {
+) {
   const doctor = once(async () => {
     const { createDoctorService } = await import('../domain/operations/doctor/service.ts')
     return createDoctorService(examined, probes)
   })
-  const app = once(async (): Promise<AdminApp> => {
+  const app = once(async () => {
     const { createAdminApp } = await import('../admin-app.ts')
     const { catalog, logger, onInternalError } = options
     return createAdminApp(
@@ -35,7 +26,9 @@ export function createAdministration(
     )
   })
   return {
-    handle: async (request) => (await app()).handle(request),
+    /** Answers what comes through the socket: everybody who reaches it is let in. */
+    handle: async (request: Request) => (await app()).handle(request),
+    /** It listens on TCP, with tokens and a page. It returns null where `admin.listen` is not set. */
     listener:
       listen &&
       once(async () => {

@@ -38,7 +38,7 @@ export async function watchStores({
   logger,
   version,
   intervalMs = INTERVAL_MS,
-}: StoreWatchOptions): Promise<StoreWatch> {
+}: StoreWatchOptions): Promise<{ close(): void }> {
   async function compareClocks(): Promise<void> {
     // The embedded database reads the clock of this very machine.
     if (database.kind === 'embedded') return
@@ -64,10 +64,6 @@ export async function watchStores({
   const timer = setInterval(lookAgain, intervalMs)
   timer.unref()
   return { close: () => clearInterval(timer) }
-}
-
-export interface StoreWatch {
-  close(): void
 }
 
 interface ReadinessOptions {

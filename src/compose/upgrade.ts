@@ -41,18 +41,11 @@ interface UpgradeOptions {
   signal: AbortSignal
 }
 
-interface Upgraded {
-  rows: number
-  engineBefore: string
-  /** The old directory is there. */
-  kept: string
-}
-
 /**
  * Throws BackupRefused and DataDirectoryRefused; then nothing was changed. It returns null if the database is of this
- * engine already.
+ * engine already. The old directory is at `kept`.
  */
-export async function upgradeEngine(options: UpgradeOptions): Promise<Upgraded | null> {
+export async function upgradeEngine(options: UpgradeOptions): Promise<{ rows: number; kept: string } | null> {
   const { config, onProgress, signal } = options
   const { dataDir } = config.storage
   const directory = join(dataDir, DATABASE_DIRECTORY)
@@ -75,7 +68,7 @@ export async function upgradeEngine(options: UpgradeOptions): Promise<Upgraded |
       const fresh = join(work, DATABASE_DIRECTORY)
       const rows = await load(options, { file, key, fresh })
       signal.throwIfAborted()
-      return { rows, engineBefore: engine, kept: swapDatabase(dataDir, fresh, engine) }
+      return { rows, kept: swapDatabase(dataDir, fresh, engine) }
     } finally {
       rmSync(work, { recursive: true, force: true, maxRetries: 3 })
       if (typeof unlockWork === 'function') unlockWork()

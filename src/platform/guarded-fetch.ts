@@ -6,6 +6,7 @@
 import { lookup } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
 import { isLoopbackHost } from './config/formats.ts'
+import { readBounded } from './read-bounded.ts'
 
 /** The outside world; tests replace it. */
 export interface Network {
@@ -74,7 +75,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     try {
       await Promise.race([requireAllowed(url), rejection(signal)])
       const response = await network.fetch(url, { ...init, redirect: 'manual', signal })
-      const bytes = await Promise.race([readBounded(response, maximumBytes), rejection(signal)])
+      const bytes = await Promise.race([readWhole(response, maximumBytes), rejection(signal)])
       const { status } = response
       if (status >= 300 && status < 400) throw new OutboundFailure('redirect')
       if (status >= 500 || status === 429) throw new OutboundFailure('status')
@@ -90,6 +91,10 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   }
 }
 
+/** The bound holds for the decompressed body. */
+const readWhole = ({ body }: Response, maximumBytes: number) =>
+  readBounded(body ?? [], maximumBytes, () => new OutboundFailure('size'))
+
 function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
 }
@@ -100,22 +105,4 @@ function rejection(signal: AbortSignal): Promise<never> {
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
   })
-}
-
-/** The bound holds for the decompressed body. */
-async function readBounded(response: Response, maximumBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  const reader = response.body?.getReader()
-  while (reader) {
-    const { done, value } = await reader.read()
-    if (done) break
-    length += value.byteLength
-    if (length > maximumBytes) {
-      await reader.cancel()
-      throw new OutboundFailure('size')
-    }
-    chunks.push(value)
-  }
-  return new Uint8Array(Buffer.concat(chunks))
 }

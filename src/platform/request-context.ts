@@ -26,7 +26,7 @@ export interface RequestWork {
   askedStore: boolean
 }
 
-interface RequestActor {
+export interface RequestActor {
   type: 'account' | 'administrator' | 'token' | 'operator' | 'system'
   id: string | null
   name: string | null
@@ -53,27 +53,12 @@ export function currentRequest(): Readonly<RequestContext> | undefined {
   return requests.getStore()
 }
 
-/** It returns null outside of any request. */
-export function currentRequestId(): string | null {
-  return requests.getStore()?.requestId ?? null
-}
-
-/** It returns null where nobody is signed in, or where the client gave no name. */
-export function currentDeviceName(): string | null {
-  return requests.getStore()?.deviceName ?? null
-}
-
 /** The session that the request's access token names. */
 export function setCurrentSession(session: { id: string; deviceName: string | null }): void {
   const context = requests.getStore()
   if (!context) return
   context.deviceName = session.deviceName
   context.sessionId = session.id
-}
-
-/** It returns null outside of any request, and for the account that a request is about. */
-export function currentActor(): RequestActor | null {
-  return requests.getStore()?.actor ?? null
 }
 
 export function setCurrentActor(actor: RequestActor): void {

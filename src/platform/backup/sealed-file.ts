@@ -23,16 +23,10 @@ function nonceOf(number: number, isLast: boolean): Uint8Array {
   return nonce
 }
 
-export interface SealedWriter {
-  write(bytes: Uint8Array): Promise<void>
-  /** Seals the last chunk; the file is on the disk when it returns. */
-  end(): Promise<void>
-  /** Closes the file, whatever is in it. */
-  close(): Promise<void>
-}
+export type SealedWriter = Awaited<ReturnType<typeof createSealedFile>>
 
 /** Makes the file, which must not exist, for its owner alone. It and its functions throw BackupRefused. */
-export async function createSealedFile(path: string, key: BackupKey): Promise<SealedWriter> {
+export async function createSealedFile(path: string, key: BackupKey) {
   const { fileKey, header } = makeFileKey(key)
   const clear = Buffer.from(`${MAGIC}${FORMAT}\n${JSON.stringify(header)}\n`)
   const refuse = (error: unknown) => {
@@ -61,7 +55,7 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
     if (waitingBytes >= 16 * CHUNK) await flush()
   }
   return {
-    async write(bytes) {
+    async write(bytes: Uint8Array): Promise<void> {
       for (let at = 0; at < bytes.length; ) {
         // A full chunk is sealed only when more follows, since the last one is marked.
         if (filled === CHUNK) await seal(false)
@@ -71,11 +65,13 @@ export async function createSealedFile(path: string, key: BackupKey): Promise<Se
         at += taken.length
       }
     },
-    async end() {
+    /** Seals the last chunk; the file is on the disk when it returns. */
+    async end(): Promise<void> {
       await seal(true)
       await flush()
       await file.sync().catch(refuse)
     },
+    /** Closes the file, whatever is in it. */
     close: () => file.close(),
   }
 }

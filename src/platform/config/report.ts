@@ -16,16 +16,12 @@ export interface ConfigProblem {
   message: string
 }
 
-export interface Report {
-  problems: ConfigProblem[]
-  /** Each key is reported once; after its first problem the others are noise. */
-  add(problem: ConfigProblem): void
-  isWrong(key: string): boolean
-}
+export type Report = ReturnType<typeof createReport>
 
-export function createReport(): Report {
+export function createReport() {
   const problems: ConfigProblem[] = []
   const isWrong = (key: string) => problems.some((problem) => problem.key === key)
+  /** Each key is reported once; after its first problem the others are noise. */
   const add = (problem: ConfigProblem) => {
     if (!isWrong(problem.key)) problems.push(problem)
   }

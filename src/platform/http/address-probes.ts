@@ -10,43 +10,38 @@ export interface Arrival {
   isTrusted: boolean
 }
 
-export interface AddressProbes {
-  /** True while a mark is expected: otherwise no header is read. */
-  readonly isWaiting: boolean
-  /** Gives out a mark for one request of the next minute. */
-  expect(): string
-  note(mark: string | null, arrival: Arrival): void
-  /** It returns null while it did not arrive. */
-  take(mark: string): Arrival | null
-}
+export type AddressProbes = ReturnType<typeof createAddressProbes>
 
 export const PROBE_HEADER = 'x-poterne-probe'
 
 const LIFETIME_MS = 60_000
 const MOST = 100
 
-export function createAddressProbes(): AddressProbes {
+export function createAddressProbes() {
   const marks = new Map<string, { arrival: Arrival | null; endsAtMs: number }>()
   const removeOld = () => {
     for (const [mark, { endsAtMs }] of marks)
       if (endsAtMs < performance.now() || marks.size > MOST) marks.delete(mark)
   }
   return {
+    /** True while a mark is expected: otherwise no header is read. */
     get isWaiting() {
       return marks.size > 0
     },
-    expect() {
+    /** Gives out a mark for one request of the next minute. */
+    expect(): string {
       removeOld()
       const mark = crypto.randomUUID()
       marks.set(mark, { arrival: null, endsAtMs: performance.now() + LIFETIME_MS })
       return mark
     },
-    note(mark, arrival) {
+    note(mark: string | null, arrival: Arrival): void {
       removeOld()
       const expected = mark === null ? undefined : marks.get(mark)
       if (expected) expected.arrival = arrival
     },
-    take(mark) {
+    /** It returns null while it did not arrive. */
+    take(mark: string): Arrival | null {
       const arrival = marks.get(mark)?.arrival ?? null
       if (arrival !== null) marks.delete(mark)
       return arrival

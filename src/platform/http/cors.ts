@@ -6,18 +6,11 @@
 /** The time for which browsers may cache the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600
 
-interface Cors {
-  /** Called for every answer. */
-  apply(request: Request, headers: Headers): void
-  /** Called in addition for the answer to OPTIONS. */
-  applyPreflight(request: Request, headers: Headers, methods: string[]): void
-}
-
 /** Further origins that may call one path. */
 export type PathOrigins = Readonly<Record<string, readonly string[]>>
 
 /** `origins`: `https://app.example.com`, without a path; empty: no CORS header at all. */
-export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}): Cors {
+export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}) {
   const everywhere = new Set(origins)
   const allowedAt = (path: string) => new Set([...everywhere, ...(ofPaths[path] ?? [])])
   const byPath = new Map(Object.keys(ofPaths).map((path) => [path, allowedAt(path)]))
@@ -31,7 +24,8 @@ export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}
   }
 
   return {
-    apply(request, headers) {
+    /** Called for every answer. */
+    apply(request: Request, headers: Headers): void {
       if (isOff) return
       headers.append('vary', 'Origin')
       const origin = allowedOrigin(request)
@@ -40,7 +34,8 @@ export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}
       headers.set('access-control-expose-headers', 'Content-Language, Retry-After, X-Request-Id')
     },
 
-    applyPreflight(request, headers, methods) {
+    /** Called in addition for the answer to OPTIONS. */
+    applyPreflight(request: Request, headers: Headers, methods: string[]): void {
       if (!allowedOrigin(request) || !request.headers.has('access-control-request-method')) return
       headers.set('access-control-allow-methods', methods.join(', '))
       headers.set(

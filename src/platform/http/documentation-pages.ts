@@ -25,17 +25,8 @@ const pageSettings = {
   customCss: '',
 }
 
-export interface DocumentationPages {
-  page(): Response
-  document(): Promise<Response>
-  script(acceptEncoding: string): Promise<Response>
-}
-
 /** The routes are the same for ever: the document is made once, and every answer sends its bytes. */
-export function createDocumentationPages(
-  options: DocumentationOptions,
-  routesOf: RoutesOf,
-): DocumentationPages {
+export function createDocumentationPages(options: DocumentationOptions, routesOf: RoutesOf) {
   const policy = contentSecurityPolicy(new URL(options.baseUrl).origin)
   let document: Promise<Blob> | undefined
   return {

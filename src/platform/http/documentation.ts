@@ -4,7 +4,7 @@
  */
 import { Elysia } from 'elysia'
 import type { DocumentationOptions, RoutesOf } from './described-interface.ts'
-import type { DocumentationPages } from './documentation-pages.ts'
+import type { createDocumentationPages } from './documentation-pages.ts'
 
 export { errorResponses } from './error-responses.ts'
 
@@ -20,7 +20,7 @@ export function createDocumentation(options: DocumentationOptions) {
   const { page, document, script } = options.addresses
   const app = new Elysia({ name: 'documentation' })
   const host = app as unknown as RoutesOf
-  let loaded: Promise<DocumentationPages> | undefined
+  let loaded: Promise<ReturnType<typeof createDocumentationPages>> | undefined
   const pages = () => {
     loaded ??= import('./documentation-pages.ts').then(({ createDocumentationPages }) =>
       createDocumentationPages(options, {

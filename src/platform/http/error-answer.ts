@@ -1,43 +1,13 @@
 /** The one shape of every error answer, in the client's language. */
-import {
-  type ErrorCode,
-  errorStatus,
-  type FieldError,
-  type TwoFactorMethod,
-  type UnknownPasskey,
-} from '../../errors.ts'
+import { errorStatus, type FieldError } from '../../errors.ts'
 import { errorSentence } from '../../texts/error-sentence.ts'
 import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
 
-/** The keys have this order; `errors`, `retry_after`, `two_factor`, `terms`, `passkey` and `reason` are present only if they apply. */
-interface ErrorBody {
-  status: number
-  code: ErrorCode
-  message: string
-  errors?: { field: string; code: string; message: string }[]
-  retry_after?: number
-  two_factor?: { methods: TwoFactorMethod[] }
-  terms?: string
-  passkey?: UnknownPasskey
-  /** Only at /readyz: why, in English as in the log. */
-  reason?: string
-  /** Only with --dev: as in the log. */
-  cause?: string
-  request_id: string
-  /** As RFC 6749, 5.2, has them. */
-  error?: string
-  error_description?: string
-}
-
-export function errorAnswerBody(
-  failure: Failure,
-  texts: Texts,
-  requestId: string,
-  showsCause = false,
-): ErrorBody {
+/** The keys have this order; those between `message` and `request_id` are present only if they apply. */
+export function errorAnswerBody(failure: Failure, texts: Texts, requestId: string, showsCause = false) {
   const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason } = failure
   const message = errorSentence(errorCode, texts, failure.wantedType)
   return {
@@ -50,8 +20,10 @@ export function errorAnswerBody(
     ...(terms !== undefined && { terms }),
     ...(passkey && { passkey }),
     ...(reason !== undefined && { reason }),
+    // Only with --dev.
     ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,
+    // As RFC 6749, 5.2, has them.
     ...(oauthError !== undefined && { error: oauthError, error_description: message }),
   }
 }

@@ -8,7 +8,7 @@ import { AppError, type ErrorCode, type PageContent } from '../../errors.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
-import { currentActor, type RequestWork, runAsRequest } from '../request-context.ts'
+import { currentRequest, type RequestActor, type RequestWork, runAsRequest } from '../request-context.ts'
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
@@ -93,7 +93,7 @@ interface RequestState {
   route?: string
   bodyComplete: boolean
   work: RequestWork
-  actor?: ReturnType<typeof currentActor>
+  actor?: RequestActor | null
   failure?: Failure
   /** The answer to a failure, sent as it is: Elysia would make a copy of it through a stream. */
   refusal?: Response
@@ -212,7 +212,7 @@ export function createHttpBase({
           ? answerOptions(request)
           : await runAsRequest(originOf(exchange), async () => {
               const answered = await handle(request)
-              exchange.actor = currentActor()
+              exchange.actor = currentRequest()?.actor ?? null
               return answered
             })
       response = exchange.refusal ?? (handled as Response)

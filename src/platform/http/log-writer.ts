@@ -17,15 +17,8 @@ let lost = 0
 /** Lines that did not fit since the process began. */
 export const linesLost = (): number => lost
 
-interface LogWriter {
-  /** One whole line, including its line feed. Returns at once. */
-  write(line: string): void
-  /** Resolves when everything is written, or nobody has read for `patienceMs`. */
-  flush(patienceMs: number): Promise<void>
-}
-
 /** `onFree` is called with the number of lines that did not fit, once lines fit again. */
-export function createLogWriter(onFree: (lost: number) => void): LogWriter {
+export function createLogWriter(onFree: (lost: number) => void) {
   /** The lines of one turn of the event loop: under load, a system call for each would cost as much as a request. */
   let waiting: Buffer[] = []
   let waitingBytes = 0
@@ -88,7 +81,8 @@ export function createLogWriter(onFree: (lost: number) => void): LogWriter {
   process.on('exit', atExit)
 
   return {
-    write(line) {
+    /** One whole line, including its line feed. Returns at once. */
+    write(line: string): void {
       const bytes = Buffer.from(line)
       if (waitingBytes + bytes.length > MOST_BYTES) {
         lost++
@@ -99,7 +93,8 @@ export function createLogWriter(onFree: (lost: number) => void): LogWriter {
       waitingBytes += bytes.length
       plan()
     },
-    async flush(patienceMs) {
+    /** Resolves when everything is written, or nobody has read for `patienceMs`. */
+    async flush(patienceMs: number): Promise<void> {
       const end = performance.now() + patienceMs
       while ((underWay !== null || waiting.length > 0) && performance.now() < end) await Bun.sleep(5)
     },

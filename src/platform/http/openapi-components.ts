@@ -6,18 +6,12 @@ export type Json = Record<string, unknown>
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export interface Components {
-  /** The schema with a reference in place of each named part, itself included. */
-  hoist(schema: unknown): unknown
-  /** All that were hoisted, by name. */
-  all(): Json
-  /** A value that the schema describes: its own example, or one put together from its parts. */
-  exampleOf(schema: unknown): unknown
-}
+export type Components = ReturnType<typeof createComponents>
 
-export function createComponents(): Components {
+export function createComponents() {
   const named = new Map<string, Json>()
 
+  /** The schema with a reference in place of each named part, itself included. */
   function hoist(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(hoist)
     if (!isObject(schema)) return schema
@@ -34,6 +28,7 @@ export function createComponents(): Components {
     return { $ref: `#/components/schemas/${name}` }
   }
 
+  /** A value that the schema describes: its own example, or one put together from its parts. */
   function exampleOf(schema: unknown): unknown {
     if (!isObject(schema)) return null
     if (typeof schema.$ref === 'string') return exampleOf(named.get(schema.$ref.split('/').at(-1) as string))
@@ -70,7 +65,8 @@ export function createComponents(): Components {
   return {
     hoist,
     exampleOf,
-    all: () => Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
+    /** All that were hoisted, by name. */
+    all: (): Json => Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
   }
 }
 

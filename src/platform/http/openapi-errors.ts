@@ -12,27 +12,22 @@ export const ERROR_REFERENCE = { $ref: '#/components/schemas/PoterneError' }
 const EXAMPLE_REQUEST_ID = '4f3c1d2e-8a57-4b0e-9c36-1f2a7d5b8e90'
 const EXAMPLE_RETRY_AFTER_SECONDS = 37
 
-export interface ErrorAnswers {
-  /** A reference to the answer that holds one of these codes; they share one HTTP status, and their order is nothing. */
-  reference(codes: ErrorCode[]): Json
-  /** Returns the targets of the references so far, by name. */
-  responses(): Json
-  examples(): Json
-  schemas(): Json
-}
+export type ErrorAnswers = ReturnType<typeof createErrorAnswers>
 
-export function createErrorAnswers(): ErrorAnswers {
+export function createErrorAnswers() {
   const answers = new Map<string, ErrorCode[]>()
   const byName = <Value>(values: Iterable<[string, Value]>) =>
     Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
 
   return {
-    reference(codes) {
+    /** A reference to the answer that holds one of these codes; they share one HTTP status, and their order is nothing. */
+    reference(codes: ErrorCode[]) {
       const sorted = tableOrder.filter((code) => codes.includes(code))
       const name = sorted.map(pascalCase).join('Or')
       answers.set(name, sorted)
       return { $ref: `#/components/responses/${name}` }
     },
+    /** Returns the targets of the references so far, by name. */
     responses: () => byName([...answers].map(([name, codes]) => [name, answerOf(codes)])),
     examples: () =>
       byName([...new Set([...answers.values()].flat())].map((code) => [code, { value: errorExample(code) }])),

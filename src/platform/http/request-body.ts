@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../errors.ts'
 import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
+import { readBounded } from '../read-bounded.ts'
 import { readableField } from './unstorable-text.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
@@ -44,7 +45,7 @@ export async function readBody(
   if (!readable[type](request.headers))
     throw new AppError('unsupported_media_type', { wantedType: mediaTypes[type] })
   if (declared !== null && Number(declared) > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
-  return withDeadline(declared === null ? readChunks(request) : request.bytes(), deadlineMs)
+  return withDeadline(declared === null ? readChunks(request.body!) : request.bytes(), deadlineMs)
 }
 
 /**
@@ -107,16 +108,8 @@ function isOfType(headers: Headers, expected: string): boolean {
   return type.trim() === expected && (charset ?? 'utf-8') === 'utf-8' && encoding === 'identity'
 }
 
-async function readChunks(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of request.body as ReadableStream<Uint8Array>) {
-    length += chunk.byteLength
-    if (length > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
+const readChunks = (body: ReadableStream<Uint8Array>) =>
+  readBounded(body, MAXIMUM_BODY_BYTES, () => new AppError('body_too_large'))
 
 async function withDeadline(reading: Promise<Uint8Array>, deadlineMs: number): Promise<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,17 +1,10 @@
 /** The listener of `metrics.listen`: `GET /metrics` and nothing else, apart from the public routes. */
 import { isIP } from 'node:net'
 
-export interface ScrapeListener {
-  close(): Promise<void>
-}
-
 type Expose = (accept: string | null) => Promise<{ contentType: string; text: string }>
 
 /** Throws where nothing can listen on that address. */
-export function openScrapeListener(
-  { host: hostname, port }: { host: string; port: number },
-  expose: Expose,
-): ScrapeListener {
+export function openScrapeListener({ host: hostname, port }: { host: string; port: number }, expose: Expose) {
   const server = listen()
   return { close: () => server.stop(true) }
 

@@ -32,19 +32,14 @@ export function lockData(directory: string): () => void {
   return release
 }
 
-export interface DirectoryLock {
-  /** Throws DataDirectoryLocked. */
-  take(): void
-  release(): void
-  /** Its file was removed or replaced while it was held: another process may have the directory. */
-  isLost(): boolean
-}
+export type DirectoryLock = ReturnType<typeof createLock>
 
-export function createLock(directory: string): DirectoryLock {
+export function createLock(directory: string) {
   let unlock: (() => void) | null = null
   let held: string | null = null
   const readIdentity = () => identityOf(statSync(join(directory, FILE), { throwIfNoEntry: false }))
   return {
+    /** Throws DataDirectoryLocked. */
     take() {
       unlock = lockData(directory)
       held = readIdentity()
@@ -54,6 +49,7 @@ export function createLock(directory: string): DirectoryLock {
       unlock = null
       held = null
     },
+    /** Its file was removed or replaced while it was held: another process may have the directory. */
     isLost: () => held !== null && held !== readIdentity(),
   }
 }

@@ -27,7 +27,7 @@ const entry = () =>
 export async function openEmbeddedInThread(dataDir: string, options: Options = {}): Promise<Database> {
   // Its heap stays small: what it allocates are messages. A start then takes 30 to 50 MB less at its highest.
   const worker = new Worker(entry(), { smol: true })
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
   const { send, sendAtOnce } = groupMessages<Request>((requests) => worker.postMessage(requests))
 
@@ -39,10 +39,10 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
     how: (request: Request) => void = sendAtOnce,
   ): Promise<Answer> {
     const id = ++lastId
-    const { promise, ...settle } = Promise.withResolvers<unknown>()
-    waiting.set(id, settle)
+    const answer = Promise.withResolvers<unknown>()
+    waiting.set(id, answer)
     how(make(id))
-    return promise as Promise<Answer>
+    return answer.promise as Promise<Answer>
   }
 
   const call = <Answer>(name: CallName) => ask<Answer>((id) => ({ kind: 'call', id, name }))
@@ -56,7 +56,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
     }
   }
 
-  function settle(id: number): { resolve(value: unknown): void; reject(error: Error): void } {
+  function settle(id: number): PromiseWithResolvers<unknown> {
     const one = waiting.get(id)!
     waiting.delete(id)
     return one

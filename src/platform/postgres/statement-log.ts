@@ -1,6 +1,6 @@
 /** Writes a line for each statement, by its name, with `log.level = "debug"`. */
 import type { Logger } from '../http/logging.ts'
-import { currentRequestId } from '../request-context.ts'
+import { currentRequest } from '../request-context.ts'
 import { type Database, type Executor, executorBy } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { type Named, statementName } from './statement-name.ts'
@@ -9,7 +9,7 @@ import { type Named, statementName } from './statement-name.ts'
 export function logStatements(database: Database, logger: Logger): Database {
   return timeStatements(database, (statement, durationMs, code) => {
     const duration_ms = Math.round(durationMs * 100) / 100
-    const request_id = currentRequestId() ?? undefined
+    const request_id = currentRequest()?.requestId
     logger.debug({ statement: statementName(statement), duration_ms, code, request_id }, 'statement')
   })
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { isLoopbackHost } from '../config/formats.ts'
+import { readBounded } from '../read-bounded.ts'
 import { isSignedBy, type PublicKey } from './minisign.ts'
 
 /** The message is one line that says what is wrong and what to do. */
@@ -64,15 +65,9 @@ function parseIndex(content: Uint8Array): ReleaseIndex | null {
   }
 }
 
-async function readSmall(location: string, largest: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of openLocation(location)) {
-    size += chunk.byteLength
-    if (size > largest) throw new UpgradeRefused(`${location} is larger than ${largest} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+function readSmall(location: string, largest: number): Promise<Uint8Array> {
+  const tooLarge = () => new UpgradeRefused(`${location} is larger than ${largest} bytes`)
+  return readBounded(openLocation(location), largest, tooLarge)
 }
 
 /** The bytes at an https URL, an http URL on loopback, or of a file. No redirect leads to anything less safe. */

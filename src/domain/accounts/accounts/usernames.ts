@@ -4,10 +4,10 @@
  */
 import { AppError } from '../../../errors.ts'
 import { isUsername } from '../../../platform/config/formats.ts'
-import { currentActor } from '../../../platform/request-context.ts'
+import { currentRequest } from '../../../platform/request-context.ts'
 
 /** Only the command line gives reserved names. */
-export const isByCommand = (): boolean => currentActor()?.type === 'operator'
+export const isByCommand = (): boolean => currentRequest()?.actor?.type === 'operator'
 
 export type Usernames = ReturnType<typeof createUsernames>
 

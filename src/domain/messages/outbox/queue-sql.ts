@@ -7,7 +7,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { messages } from '../../../platform/postgres/schema.ts'
 import { column, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
-import { currentDeviceName, currentRequestId } from '../../../platform/request-context.ts'
+import { currentRequest } from '../../../platform/request-context.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
@@ -48,7 +48,7 @@ export function messageParams(message: NewMessage): ValuesOf<typeof messageParam
     codeGroup: message.code?.group ?? 'stranger',
     codeSeed: message.code?.seed ?? null,
     messageLane: laneOf(message),
-    messageRequestId: currentRequestId(),
+    messageRequestId: currentRequest()?.requestId ?? null,
   }
 }
 
@@ -122,8 +122,9 @@ export const queueOwnersNotice = (notice: OwnersNotice): SQL =>
 export const noticeParamTypes = { notices: 'text' } as const
 
 export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParamTypes> {
-  const request_id = currentRequestId()
-  const device = currentDeviceName()
+  const request = currentRequest()
+  const request_id = request?.requestId ?? null
+  const device = request?.deviceName ?? null
   return {
     notices: JSON.stringify(
       notices.map(({ channel, destination, purpose, language, values = {}, accountUuid = null, code }) => ({
