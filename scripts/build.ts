@@ -20,6 +20,7 @@ import {
   runtimeComponents,
   thirdPartyPage,
 } from './lib/inventory.ts'
+import { timed } from './lib/shell.ts'
 import { installTarget, isTarget, modulesOf, type TargetName, targets } from './lib/targets.ts'
 
 const root = join(import.meta.dir, '..')
@@ -202,13 +203,6 @@ async function compile(
   replacement.check()
   // One step: a running poterne keeps its file, and an interrupted build leaves no file that looks finished.
   renameSync(partial, outfile)
-}
-
-async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
-  const start = performance.now()
-  const result = await work()
-  console.log(`${what}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
-  return result
 }
 
 const { target = null } = options

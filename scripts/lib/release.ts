@@ -6,7 +6,7 @@ import { pinPackages, unpackPackages } from './debian-files.ts'
 import { makeDebianPackage } from './debian-package.ts'
 import { makeImage } from './image.ts'
 import { writeManuals } from './manuals.ts'
-import { run } from './shell.ts'
+import { run, timed } from './shell.ts'
 import { readReleaseKey, sign } from './signing.ts'
 import { type TargetName, targets } from './targets.ts'
 import { tryExecutable } from './trial.ts'
@@ -35,13 +35,6 @@ const epoch = process.env.SOURCE_DATE_EPOCH ?? run(['git', 'log', '-1', '--forma
 const commit = process.env.COMMIT ?? run(['git', 'rev-parse', '--short=7', 'HEAD'], { cwd: root }).trim()
 const key = readReleaseKey('POTERNE_RELEASE_KEY')
 const next = readReleaseKey('POTERNE_RELEASE_NEXT_KEY')
-
-async function timed<T>(what: string, make: () => T | Promise<T>): Promise<T> {
-  const start = performance.now()
-  const made = await make()
-  console.log(`${what}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
-  return made
-}
 
 /** The archive of the embedded database, which initdb makes anew with other numbers each time: one for all targets. */
 function prepareDatabase(): string {

@@ -16,3 +16,11 @@ export function run(command: string[], { cwd, env }: RunOptions = {}): string {
   if (child.exitCode === 0) return child.stdout.toString()
   throw new Error(`${command.join(' ')} failed:\n${child.stderr.toString()}${child.stdout.toString()}`)
 }
+
+/** Prints how long the work took. */
+export async function timed<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+  const start = performance.now()
+  const result = await work()
+  console.log(`${what}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return result
+}

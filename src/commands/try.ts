@@ -99,11 +99,7 @@ async function step(steps: Steps, name: string, work: () => Promise<string>): Pr
 
 type TryOptions = CommandOptions & CommonOptions
 
-interface Steps {
-  print(name: string, text: string): void
-  /** Throws where the message was not sent. */
-  finish(outcome: 'sent' | 'refused' | 'failed'): void
-}
+type Steps = ReturnType<typeof createSteps>
 
 const verdicts = {
   sent: 'sent',
@@ -112,7 +108,7 @@ const verdicts = {
 }
 
 /** A line for each step as it happens; for programs all of them at the end. */
-function createSteps({ json }: TryOptions): Steps {
+function createSteps({ json }: TryOptions) {
   const steps: { name: string; text: string }[] = []
   function print(name: string, text: string): void {
     steps.push({ name, text: text.trim() })
@@ -120,7 +116,8 @@ function createSteps({ json }: TryOptions): Steps {
   }
   return {
     print,
-    finish(outcome) {
+    /** Throws where the message was not sent. */
+    finish(outcome: keyof typeof verdicts): void {
       if (json) printJson({ outcome, steps })
       else print('verdict', verdicts[outcome])
       if (outcome !== 'sent') throw new CommandFailure(1, '')

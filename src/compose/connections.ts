@@ -84,19 +84,14 @@ function openRedisOf({ redis }: Pick<Config, 'redis'>, logger: Logger): RedisCon
   })
 }
 
-export interface Connections {
-  database: Database
-  redis: RedisConnection | null
-  secret: ServerSecret
-  close(): Promise<void>
-}
+export type Connections = Awaited<ReturnType<typeof connect>>
 
 /** Opens the stores of this configuration. Neither migrates nor waits for Redis. */
 export async function connect(
   config: Config,
   logger: Logger,
   options: Pick<OpenOptions, 'makesDatabase'> = {},
-): Promise<Connections> {
+) {
   const opening = openDatabase(config, { ...options, logger })
   // Both connect at the same time.
   const redis = openRedisOf(config, logger)

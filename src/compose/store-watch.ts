@@ -9,7 +9,7 @@ import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
 import { DatabaseMoved, DatabaseReadOnly, databaseCode } from '../platform/postgres/failure.ts'
 import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
-import { RedisEvicts } from '../platform/redis/eviction.ts'
+import { RedisEvicts } from '../platform/redis/facts.ts'
 import { RedisUnavailable } from '../platform/redis/failure.ts'
 
 const INTERVAL_MS = 60_000

@@ -25,31 +25,25 @@ interface CatalogOptions {
   own?: Record<Language, OwnTexts>
 }
 
-export interface Catalog {
-  /** The languages that can be chosen. */
-  tags: readonly Language[]
-  /** Callers who ask for none of them get this one. */
-  language: Language
-  has(tag: string): boolean
-  /** The texts of a language, or those of the default one: a message may wait in a language that is gone. */
-  of(tag: Language): Texts
-  /** The language that an Accept-Language header asks for, or the default one. */
-  pick(acceptLanguage: string | null | undefined): Language
-}
+export type Catalog = ReturnType<typeof createCatalog>
 
-export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOptions): Catalog {
-  const tags = [...new Set([...builtInTags, ...Object.keys(own)])]
+export function createCatalog({ language, fallback = 'en', own = {} }: CatalogOptions) {
+  const tags: readonly Language[] = [...new Set([...builtInTags, ...Object.keys(own)])]
   const known = new Set(tags)
   const merged = new Map<Language, Texts>()
   /** A language is merged when it is first asked for, since most services use few of them. */
   const textsOf = (tag: Language) => merged.getOrInsertComputed(tag, () => mergeTexts(tag, { own, fallback }))
   const defaults = () => (known.has(language) ? textsOf(language) : languages.en)
   return {
+    /** The languages that can be chosen. */
     tags,
+    /** Callers who ask for none of them get this one. */
     language,
-    has: (tag) => known.has(tag),
-    of: (tag) => (known.has(tag) ? textsOf(tag) : defaults()),
-    pick: (acceptLanguage) => pickLanguage(acceptLanguage, tags, language),
+    has: (tag: string) => known.has(tag),
+    /** The texts of a language, or those of the default one: a message may wait in a language that is gone. */
+    of: (tag: Language): Texts => (known.has(tag) ? textsOf(tag) : defaults()),
+    /** The language that an Accept-Language header asks for, or the default one. */
+    pick: (acceptLanguage: string | null | undefined) => pickLanguage(acceptLanguage, tags, language),
   }
 }
 

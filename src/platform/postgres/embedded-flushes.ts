@@ -4,19 +4,7 @@
  */
 import type { Turns } from './embedded-turns.ts'
 
-export interface Flushes {
-  /** A statement wrote something: `mustLast`, or what a crash may forget. */
-  noteWrite(options: { mustLast: boolean }): void
-  /**
-   * To be awaited after a statement, whether or not it succeeded. It returns null where nothing has to be waited for. The flush
-   * waits for all work that was there before it, but for a reader no longer than READER_WAITS_MS.
-   */
-  settle(options: { isReader: boolean }): Promise<void> | null
-  /** Tells whether an answer has to wait for a flush now. */
-  isAwaited(): boolean
-  /** To be called within a turn: flushes at once if anything waits for it. */
-  now(): void
-}
+export type Flushes = ReturnType<typeof createFlushes>
 
 /** A disk that takes 5 ms to flush then spends a third of its time on readers, at most. */
 const READER_WAITS_MS = 10
@@ -26,11 +14,12 @@ interface SharedFlush extends PromiseWithResolvers<void> {
 }
 
 /** `flush` throws where it fails; then everybody who waits is told. `inTurn` waits for an open transaction. */
-export function createFlushes(flush: () => void, inTurn: Turns): Flushes {
+export function createFlushes(flush: () => void, inTurn: Turns) {
   let mustFlush = false
   let mayFlush = false
   let shared: SharedFlush | null = null
 
+  /** To be called within a turn: flushes at once if anything waits for it. */
   function now(): void {
     if (!mustFlush && !mayFlush) return
     flush()
@@ -54,11 +43,16 @@ export function createFlushes(flush: () => void, inTurn: Turns): Flushes {
   }
 
   return {
-    noteWrite({ mustLast }) {
+    /** A statement wrote something: `mustLast`, or what a crash may forget. */
+    noteWrite({ mustLast }: { mustLast: boolean }): void {
       if (mustLast) mustFlush = true
       else mayFlush = true
     },
-    settle({ isReader }) {
+    /**
+     * To be awaited after a statement, whether or not it succeeded. It returns null where nothing has to be waited for. The
+     * flush waits for all work that was there before it, but for a reader no longer than READER_WAITS_MS.
+     */
+    settle({ isReader }: { isReader: boolean }): Promise<void> | null {
       if (!mustFlush) return null
       shared ??= share()
       if (isReader && !shared.hasReader) {
@@ -67,6 +61,7 @@ export function createFlushes(flush: () => void, inTurn: Turns): Flushes {
       }
       return shared.promise
     },
+    /** Tells whether an answer has to wait for a flush now. */
     isAwaited: () => mustFlush,
     now,
   }

@@ -15,12 +15,7 @@ export interface EmbeddedResult {
   mayHaveWritten: boolean
 }
 
-export interface Session {
-  /** Throws what PostgreSQL answers, or InstanceEnded. */
-  run(text: string, values: readonly unknown[]): EmbeddedResult
-  /** It is true where the statement has run before, and its text shows that it writes nothing. */
-  reads(text: string): boolean
-}
+export type Session = Awaited<ReturnType<typeof createSession>>
 
 /** WebAssembly's memory grows for a large value and is never given back. No value of ours comes near it. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -57,7 +52,7 @@ const DATA_ROW = 'D'.charCodeAt(0)
 const ERROR = 'E'.charCodeAt(0)
 const READY = 'Z'.charCodeAt(0)
 
-export async function createSession(instance: PGlite): Promise<Session> {
+export async function createSession(instance: PGlite) {
   // Loaded here, since with a PostgreSQL server nothing needs them.
   const [{ serialize }, { Parser }] = await Promise.all([
     import('pg-protocol'),
@@ -147,7 +142,8 @@ export async function createSession(instance: PGlite): Promise<Session> {
   }
 
   return {
-    run(text, values) {
+    /** Throws what PostgreSQL answers, or InstanceEnded. */
+    run(text: string, values: readonly unknown[]): EmbeddedResult {
       if (prepared.size > MOST_PREPARED) forgetAll()
       const { name, parameters, columns, mayHaveWritten } = prepared.get(text) ?? prepare(text)
       let rows: Uint8Array
@@ -165,7 +161,8 @@ export async function createSession(instance: PGlite): Promise<Session> {
       if (CHANGES_SCHEMA.test(text)) forgetAll()
       return { rows: { columns, rows }, mayHaveWritten }
     },
-    reads: (text) => prepared.get(text)?.mayHaveWritten === false,
+    /** It is true where the statement has run before, and its text shows that it writes nothing. */
+    reads: (text: string) => prepared.get(text)?.mayHaveWritten === false,
   }
 }
 

@@ -150,23 +150,6 @@ export interface DatabaseUpkeep {
   condition(): Promise<DatabaseCondition>
 }
 
-export interface Upkeep {
-  /**
-   * Does the most urgent piece of work there is, and says which; null where nothing is due. `onlyUrgent` allows a
-   * checkpoint that the length of the log demands, and nothing else. To be called while no transaction is open. Throws
-   * UpkeepFailed.
-   */
-  step(
-    query: UpkeepQuery,
-    options?: { onlyUrgent?: boolean; mayCheckpoint?: boolean },
-  ): Promise<UpkeepWork | null>
-  condition(query: UpkeepQuery): Promise<DatabaseCondition>
-  /** At each start: what the close before it left, nothing after a crash. */
-  start(left: UpkeepCounters[]): void
-  /** Returns the counters that the next start needs, right before a clean close. */
-  counters(query: UpkeepQuery): Promise<UpkeepCounters[]>
-}
-
 async function countersOf(query: UpkeepQuery, left: UpkeepCounters[]): Promise<UpkeepCounters[]> {
   await query(COUNT_NOW)
   return (await query(COUNTERS(RELATIONS(left)))) as unknown as UpkeepCounters[]
@@ -188,7 +171,7 @@ export async function vacuumAll(query: UpkeepQuery): Promise<UpkeepCounters[]> {
   }
 }
 
-export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
+export function createUpkeep(options: UpkeepOptions = {}) {
   const { freezeAge, logBytes, checkpointMs } = { ...upkeepDefaults, ...options }
   const pausedUntilMs = new Map<string, number>()
   let left: UpkeepCounters[] = []
@@ -235,7 +218,15 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
   }
 
   return {
-    async step(query, { onlyUrgent = false, mayCheckpoint = true } = {}) {
+    /**
+     * Does the most urgent piece of work there is, and says which; null where nothing is due. `onlyUrgent` allows a
+     * checkpoint that the length of the log demands, and nothing else. To be called while no transaction is open. Throws
+     * UpkeepFailed.
+     */
+    async step(
+      query: UpkeepQuery,
+      { onlyUrgent = false, mayCheckpoint = true } = {},
+    ): Promise<UpkeepWork | null> {
       if (mayCheckpoint && (await isCheckpointDue(query))) return checkpoint(query)
       if (onlyUrgent) return null
       for (const { name } of await query(OTHER_DATABASES)) {
@@ -257,7 +248,7 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
       }
       return null
     },
-    async condition(query) {
+    async condition(query: UpkeepQuery): Promise<DatabaseCondition> {
       const [row] = await query(CONDITION(RELATIONS(left)))
       return {
         transactionAge: Number(row?.age),
@@ -266,9 +257,11 @@ export function createUpkeep(options: UpkeepOptions = {}): Upkeep {
         longestWorkMs: Math.round(longestWorkMs),
       }
     },
-    start: (found) => {
+    /** At each start: what the close before it left, nothing after a crash. */
+    start: (found: UpkeepCounters[]) => {
       left = found
     },
-    counters: (query) => countersOf(query, left),
+    /** Returns the counters that the next start needs, right before a clean close. */
+    counters: (query: UpkeepQuery) => countersOf(query, left),
   }
 }

@@ -6,8 +6,7 @@
 import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
 import type { Config } from '../config/types.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
-import { findEvictionPolicy, RedisEvicts } from './eviction.ts'
-import { type RedisFacts, readFacts } from './facts.ts'
+import { findEvictionPolicy, RedisEvicts, type RedisFacts, readFacts } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 
 /** Half of the 5 s in which a caller must have its 503. */

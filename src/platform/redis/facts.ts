@@ -1,18 +1,30 @@
 /** The facts that a Redis server tells about itself. */
 import type { Redis } from 'ioredis'
-import { findEvictionPolicy } from './eviction.ts'
 
-export interface RedisFacts {
-  version: string
-  /** It is null where no key is ever evicted. */
-  evictionPolicy: string | null
-  saveFailed: boolean
-  keepsOverRestart: boolean
-  /** This machine is surely ahead by so much; negative if it is behind. */
-  clockSkewMs: number
+/** A line of the answer to `INFO`. */
+const field = (info: string | undefined, name: string) =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
+
+/** Reads from the answer to `INFO memory` the policy under which keys are evicted; null where none ever is. */
+export function findEvictionPolicy(info: string | undefined): string | null {
+  const policy = field(info, 'maxmemory_policy') ?? 'noeviction'
+  return policy === 'noeviction' || Number(field(info, 'maxmemory') ?? 0) === 0 ? null : policy
 }
 
-export async function readFacts(server: Pick<Redis, 'info' | 'time' | 'config'>): Promise<RedisFacts> {
+/** The server may throw counters and codes away to fit others. */
+export class RedisEvicts extends Error {
+  override name = 'RedisEvicts'
+  constructor(readonly policy: string) {
+    super(
+      `redis: maxmemory-policy is ${policy}, so a full Redis would forget limits and codes: set it to noeviction, or ` +
+        'maxmemory to 0',
+    )
+  }
+}
+
+export type RedisFacts = Awaited<ReturnType<typeof readFacts>>
+
+export async function readFacts(server: Pick<Redis, 'info' | 'time' | 'config'>) {
   const before = Date.now()
   const [seconds, microseconds] = await server.time()
   const after = Date.now()
@@ -20,16 +32,16 @@ export async function readFacts(server: Pick<Redis, 'info' | 'time' | 'config'>)
   const [about, persistence, memory] = await Promise.all(
     ['server', 'persistence', 'memory'].map((section) => server.info(section)),
   )
-  const field = (info: string | undefined, name: string) =>
-    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
   const hasAppendOnly = field(persistence, 'aof_enabled') === '1'
   return {
     version: field(about, 'redis_version') ?? 'unknown',
-    evictionPolicy: findEvictionPolicy(memory ?? ''),
+    /** It is null where no key is ever evicted. */
+    evictionPolicy: findEvictionPolicy(memory),
     saveFailed:
       field(persistence, 'rdb_last_bgsave_status') === 'err' ||
       (hasAppendOnly && field(persistence, 'aof_last_write_status') === 'err'),
     keepsOverRestart: hasAppendOnly || (await savesSnapshots(server)),
+    /** This machine is surely ahead by so much; negative if it is behind. */
     clockSkewMs: theirs < before ? before - theirs : theirs > after ? after - theirs : 0,
   }
 }
