@@ -4,6 +4,7 @@ import type { Resolver } from 'node:dns/promises'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Network } from '../../../platform/guarded-fetch.ts'
+import type { Arrival } from '../../../platform/http/address-probes.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
@@ -55,17 +56,7 @@ export interface StoreContext {
 export interface RunningService {
   /** Begins to expect a request with that mark; `readProbe` says how it arrived, or null while it did not. */
   startProbe(): Promise<string>
-  readProbe(mark: string): Promise<ProbeReport | null>
-}
-
-export interface ProbeReport {
-  /** The peer that connected to the service: the proxy, where there is one. */
-  peer: string | null
-  forwardedFor: string | null
-  /** The client's address as the limits count it. */
-  address: string
-  /** True if the peer is one of server.trusted_proxies, as the service has them. */
-  isTrusted: boolean
+  readProbe(mark: string): Promise<Arrival | null>
 }
 
 /** The tools of a look from this machine at everything else. */
@@ -86,16 +77,11 @@ export interface OutsideContext {
   clock: Clock
 }
 
-export type Check =
-  | {
-      name: string
-      where: 'stores'
-      after?: string
-      run(context: StoreContext): Finding | Promise<Finding>
-    }
-  | {
-      name: string
-      where: 'here'
-      after?: string
-      run(context: OutsideContext): Finding | Promise<Finding>
-    }
+interface CheckOf<Where extends string, Context> {
+  name: string
+  where: Where
+  after?: string
+  run(context: Context): Finding | Promise<Finding>
+}
+
+export type Check = CheckOf<'stores', StoreContext> | CheckOf<'here', OutsideContext>
