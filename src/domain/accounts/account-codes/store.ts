@@ -16,7 +16,7 @@ import type { Account } from '../accounts/account.ts'
 import { accountRow, holdAccount, unqualifiedColumns } from '../accounts/account-sql.ts'
 import { candidates } from '../accounts/candidates-sql.ts'
 import type { OpenAccountCode, PreparedCode } from './account-code.ts'
-import { putAccountCode } from './put-sql.ts'
+import { putAccountCode } from './account-code-sql.ts'
 
 const openRow = {
   ...accountRow,
