@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import type { SMTPPoolOptions } from 'nodemailer'
+import { isLoopbackHost } from '../../../platform/config/formats.ts'
 import { secretsOfMailServer } from '../../../platform/config/secrets.ts'
 import type { SmtpConfig } from '../../../platform/config/types.ts'
 import { createRedactor } from '../../../platform/redact.ts'
@@ -18,21 +19,15 @@ import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 import { AddressRefused, outcomeOfConversation } from './verdict.ts'
 
-export interface SmtpTimeouts {
-  connectMs: number
-  greetingMs: number
-  /** The time for which the server may be silent. */
-  socketMs: number
-  /** The time for the whole exchange; a server that sends byte by byte could otherwise stretch it without end. */
-  sendMs: number
-}
-
-const defaultTimeouts: SmtpTimeouts = {
+const defaultTimeouts = {
   connectMs: 5000,
   greetingMs: 10_000,
+  /** The time for which the server may be silent. */
   socketMs: 15_000,
+  /** The time for the whole exchange; a server that sends byte by byte could otherwise stretch it without end. */
   sendMs: 20_000,
 }
+export type SmtpTimeouts = typeof defaultTimeouts
 
 interface SmtpSenderOptions {
   smtp: SmtpConfig
@@ -65,7 +60,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
     opened ??= createTransport(options)
     return opened
   }
-  requireLoopback(options)
+  if (smtp.security === 'none' && !isLoopbackHost(smtp.host))
+    throw new Error('smtp.security "none" is for loopback hosts only')
   return {
     async send(message) {
       try {
@@ -106,12 +102,6 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
     async close() {
       opened?.close()
     },
-  }
-}
-
-function requireLoopback({ smtp }: Pick<SmtpSenderOptions, 'smtp'>): void {
-  if (smtp.security === 'none' && !isLoopback(smtp.host)) {
-    throw new Error('smtp.security "none" is for loopback hosts only')
   }
 }
 
@@ -158,12 +148,7 @@ function createTransport(
     ...conversation?.options,
     ...others,
     getSocket(_, done) {
-      openSocket({
-        host: smtp.host,
-        port: smtp.port,
-        timeoutMs: connectMs,
-        ...(trace ? { trace } : {}),
-      }).then(
+      openSocket(smtp, connectMs, trace).then(
         (connection) => done(null, { connection }),
         (error: Error) => done(error, false),
       )
@@ -223,14 +208,7 @@ function mailbox(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 }
 
-interface Target {
-  host: string
-  port: number
-  timeoutMs: number
-  trace?: Trace
-}
-
-async function openSocket({ host, port, timeoutMs, trace }: Target): Promise<Socket> {
+async function openSocket({ host, port }: SmtpConfig, timeoutMs: number, trace?: Trace): Promise<Socket> {
   if (trace) trace('resolve', await addressesOf(host))
   const socket = await new Promise<Socket>((resolve, reject) => {
     const socket = connect({ host, port })
@@ -254,8 +232,4 @@ async function openSocket({ host, port, timeoutMs, trace }: Target): Promise<Soc
 async function addressesOf(host: string): Promise<string> {
   if (isIP(host) !== 0) return host
   return (await lookup(host, { all: true })).map(({ address }) => address).join(', ')
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
