@@ -25,7 +25,7 @@ import { createProviderService } from '../domain/credentials/providers/service.t
 import { createSecrets } from '../domain/credentials/secrets/service.ts'
 import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
-import { createHashing } from '../domain/foundation/hashing/room.ts'
+import { createHashing } from '../domain/foundation/hashing/service.ts'
 import type { Identifier } from '../domain/foundation/identifiers/identifier.ts'
 import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
 import { createTestIdentities } from '../domain/foundation/test-identities/service.ts'

@@ -5,6 +5,8 @@
  */
 import { availableParallelism } from 'node:os'
 import { AppError } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Logger } from '../../../platform/http/logging.ts'
 import { noteWork } from '../../../platform/request-context.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { parseDigest, suitsAddon } from './digest.ts'
@@ -49,6 +51,34 @@ export interface HashOptions {
   onFallback?: ((reason: string) => void) | undefined
   addon?: HashThreadsOptions['addon']
   metrics?: Pick<Metrics, 'count' | 'observe'>
+}
+
+interface Needs {
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  stores: { digests: DigestStore }
+}
+
+const SEVERAL_WORKS =
+  'stored passwords have several sets of hash parameters: until their owners sign in, each login costs a hash under every one of them'
+
+const FALLBACK =
+  'passwords are verified by Bun.password, which takes about three times as long: the native addon cannot be used'
+
+/** The hash service, as large as it is configured. */
+export function createHashing({ stores, config: { password, limits }, logger, metrics }: Needs) {
+  return createHashService({
+    memoryKib: password.memoryKib,
+    iterations: password.iterations,
+    concurrency: limits.hashConcurrency,
+    queue: limits.hashQueue,
+    reserved: limits.hashQueueReserved,
+    store: stores.digests,
+    metrics,
+    onSeveralWorks: (works) => logger.info({ works }, SEVERAL_WORKS),
+    onFallback: (reason) => logger.warn({ reason }, FALLBACK),
+  })
 }
 
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */

@@ -44,39 +44,20 @@ interface Options {
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
 export function createDelivery(options: Options) {
-  const {
-    database,
-    stores,
-    codes,
-    sendingCodes,
-    funnel,
-    strangersWaitMs,
-    testIdentities,
-    sender,
-    clock,
-    logger,
-    config,
-    catalog,
-  } = options
-  const { messages } = stores
-  const { metrics } = options
+  const { database, testIdentities, config, catalog } = options
+  const { messages } = options.stores
   const refusedAddresses = createRefusedAddresses(options)
   const worker = createDeliveryWorker({
+    ...options,
     store: messages,
-    codes: sendingCodes,
-    strangersWaitMs,
+    codes: options.sendingCodes,
     async isForNobody(destination) {
       const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
       return identifier !== null && (await testIdentities.find(identifier)) !== null
     },
     refusedAddresses,
-    funnel,
-    metrics,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
     render: createRenderer(config, catalog, options.linkOf),
-    sender,
-    clock,
-    logger,
   })
   database.onInsert('messages', ({ codeSeed }) => {
     if (!codeSeed) worker.wake()
@@ -84,14 +65,6 @@ export function createDelivery(options: Options) {
   return {
     worker,
     refusedAddresses,
-    outbox: createOutbox({
-      database,
-      messages,
-      codes,
-      worker,
-      clock,
-      metrics,
-      language: catalog.language,
-    }),
+    outbox: createOutbox({ ...options, messages, worker, language: catalog.language }),
   }
 }
