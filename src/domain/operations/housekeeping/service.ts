@@ -7,6 +7,7 @@ import { causeOf } from '../../../platform/cause.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import type { Sweep } from '../../../platform/postgres/sweep.ts'
+import { together } from '../../../platform/waiting.ts'
 import type { HousekeepingStore } from './store.ts'
 
 interface HousekeepingOptions {
@@ -34,7 +35,6 @@ export function createHousekeeping(options: HousekeepingOptions) {
   let ending = false
   let endsAtMs = 0
   let failures = 0
-  let running: Promise<void> | null = null
   let timer: Timer | undefined
 
   const isOver = () => ending || clock.now().getTime() >= endsAtMs
@@ -74,12 +74,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
     }
   }
 
-  function run(): Promise<void> {
-    running ??= round().finally(() => {
-      running = null
-    })
-    return running
-  }
+  const run = together(round)
 
   return {
     /** Runs one round if it is this process's turn. Never throws. */
@@ -93,7 +88,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
     async close(): Promise<void> {
       ending = true
       clearInterval(timer)
-      await running
+      await run.underWay()
     },
   }
 }

@@ -25,12 +25,9 @@ const CLOCK_MARGIN_MS = HOUR_MS
 /** `removed`: no longer published; the row goes with the next new key. */
 type KeyState = 'next' | 'signing' | 'superseded' | 'removed'
 
-export interface KeyDescription {
-  kid: string
+export interface KeyDescription
+  extends Pick<StoredKey, 'kid' | 'createdAt' | 'signsFrom' | 'publishedUntil'> {
   state: KeyState
-  createdAt: Date
-  signsFrom: Date
-  publishedUntil: Date | null
 }
 
 export interface KeyRotationOptions {

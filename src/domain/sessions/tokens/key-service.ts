@@ -5,6 +5,7 @@
  */
 import { type CryptoKey, importJWK } from 'jose'
 import { AppError } from '../../../errors.ts'
+import { together } from '../../../platform/waiting.ts'
 import {
   createKeyRotation,
   isPublished,
@@ -36,14 +37,10 @@ interface KeyServiceOptions extends KeyRotationOptions {
   onRefreshFailure?: (error: unknown) => void
 }
 
-interface HeldKey {
-  kid: string
-  publicJwk: PublicJwk
+interface HeldKey extends Omit<StoredKey, 'sealedPrivateJwk' | 'createdAt'> {
   publicKey: CryptoKey
   /** It is null if it was sealed under another server secret. */
   privateKey: CryptoKey | null
-  signsFrom: Date
-  publishedUntil: Date | null
 }
 
 /** Reading a few rows is cheap. A revoked key is accepted for this long at most, plus the time of the read itself. */
@@ -58,10 +55,9 @@ export function createKeyService(options: KeyServiceOptions) {
   const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
   const rotation = createKeyRotation(options)
   let held: HeldKey[] = []
-  let refreshing: Promise<void> | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
 
-  const read = async () => {
+  const refresh = together(async () => {
     const stored = await rotation.maintain()
     const known = new Map(held.map((key) => [key.kid, key]))
     held = await Promise.all(
@@ -71,13 +67,7 @@ export function createKeyService(options: KeyServiceOptions) {
         return { kid, publicJwk, publicKey, privateKey, signsFrom, publishedUntil }
       }),
     )
-  }
-  const refresh = () => {
-    refreshing ??= read().finally(() => {
-      refreshing = null
-    })
-    return refreshing
-  }
+  })
   const findHeld = (kid: string) => held.find((key) => key.kid === kid && isPublished(key, clock.now()))
 
   let timer: Timer | undefined
@@ -108,7 +98,7 @@ export function createKeyService(options: KeyServiceOptions) {
       if (!findHeld(kid) && Math.abs(nowMs - askedAtMs) >= UNKNOWN_KEY_INTERVAL_MS) {
         askedAtMs = nowMs
         await refresh()
-      } else if (refreshing && !findHeld(kid)) await refreshing
+      } else if (!findHeld(kid)) await refresh.underWay()
       return findHeld(kid)?.publicKey ?? null
     },
     /** Every key that may have signed a living token, and the next one. */
@@ -122,7 +112,7 @@ export function createKeyService(options: KeyServiceOptions) {
     async rotate(how?: { atOnce?: boolean }): Promise<KeyDescription> {
       const key = await rotation.rotate(how)
       // A refresh that is under way may have read the store before the change.
-      await refreshing?.catch(() => {})
+      await refresh.underWay()?.catch(() => {})
       await refresh()
       return key
     },
