@@ -9,12 +9,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import { type Caller, onKnownDevice, stranger } from '../../limits/limits/callers.ts'
 import type { Account } from '../accounts/account.ts'
-import type { KnownDeviceStore } from './store.ts'
-
-export interface DeviceTags {
-  device: Uint8Array | null
-  address: Uint8Array | null
-}
+import type { DeviceTags, KnownDeviceStore } from './store.ts'
 
 /** The address and the device of a session when it was opened. */
 export interface SessionClient {

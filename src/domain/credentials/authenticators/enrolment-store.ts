@@ -28,11 +28,6 @@ import { dropFactors } from './factors-sql.ts'
 import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
 
-/** An authenticator app that waits for its first code. */
-interface TotpFactor {
-  sealedSecret: Uint8Array
-}
-
 /** Turning two-factor sign-in on: the session stays and has verified both factors (RFC 8176 values). */
 export interface Enabling {
   amr: string[]
@@ -41,9 +36,6 @@ export interface Enabling {
   keptDevice: Uint8Array | null
   notices: NewMessage[]
 }
-
-type AccountParams = { accountId: number }
-type OwnerParams = AccountParams & { sessionId: string }
 
 const putEnrolment = defineStatement({
   name: 'authenticators.put_enrolment',
@@ -171,10 +163,7 @@ const putRecoveryCodes = defineStatement({
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
 
-const ownerParams = ({ account, sessionId }: AccountSession): OwnerParams => ({
-  accountId: account.id,
-  sessionId,
-})
+const ownerParams = ({ account, sessionId }: AccountSession) => ({ accountId: account.id, sessionId })
 
 const enablingParams = (
   signedIn: AccountSession,
@@ -209,7 +198,7 @@ export type EnrolmentStore = ReturnType<typeof createEnrolmentStore>
 
 export function createEnrolmentStore(database: Database) {
   /** It is true when the account was as the change expects it. */
-  const change = async <Params extends AccountParams>(
+  const change = async <Params extends { accountId: number }>(
     query: Statement<Params, { id: number }>,
     params: Params,
     record?: { at: Date; events: NewEvent[] },
@@ -222,9 +211,8 @@ export function createEnrolmentStore(database: Database) {
     /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
     putEnrolment: (signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean> =>
       change(putEnrolment, { ...ownerParams(signedIn), sealedSecret, now }),
-    /** The waiting app, if it was created after `since`. */
-    findEnrolment: (accountId: number, since: Date): Promise<TotpFactor | null> =>
-      database.first(findEnrolment, { accountId, since }),
+    /** The app that waits for its first code, if it was created after `since`. */
+    findEnrolment: (accountId: number, since: Date) => database.first(findEnrolment, { accountId, since }),
     /**
      * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
      * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended

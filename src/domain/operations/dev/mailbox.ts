@@ -4,19 +4,10 @@
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Channel, MessagePurpose } from '../../messages/outbox/message.ts'
-import type { MessageSender } from '../../messages/senders/sender.ts'
+import type { MessageSender, RenderedMessage } from '../../messages/senders/sender.ts'
 
 /** Field names as in `GET /dev/mailbox.json`. */
-export interface MailboxEntry {
-  id: number
-  channel: Channel
-  to: string
-  purpose: MessagePurpose
-  language: string
-  subject: string
-  text: string
-  code: string | null
+export interface MailboxEntry extends Omit<RenderedMessage, 'html' | 'minutes'> {
   /** ISO 8601, UTC: when it landed here. */
   created_at: string
 }

@@ -20,25 +20,6 @@ export const deviceFields = {
 
 const kinds = ['Mobile', 'Tablette', 'Navigateur'] as const
 
-interface DeviceFields {
-  device_type?: string | null | undefined
-  device_name?: string | null | undefined
-  device_os?: string | null | undefined
-  device_fingerprint?: string | null | undefined
-  device_token?: string | null | undefined
-}
-
-/** The device that a body describes. */
-export function deviceOf(body: DeviceFields) {
-  return {
-    type: kinds.find((kind) => kind === body.device_type) ?? null,
-    name: body.device_name ?? null,
-    os: body.device_os ?? null,
-    fingerprint: body.device_fingerprint || null,
-    ...(typeof body.device_token === 'string' && { trust: body.device_token }),
-  }
-}
-
 /** The token spares logins on this device the second step. */
 export const deviceTokenField = {
   device_token: t.Optional(
@@ -47,6 +28,19 @@ export const deviceTokenField = {
         'What `2fa/verify` gave to this device for `trust_device`: with the same `device_fingerprint` it takes the place of the second step. One that does not hold is passed over',
     }),
   ),
+}
+
+const describedDevice = t.Object({ ...deviceFields, ...deviceTokenField })
+
+/** The device that a body describes. */
+export function deviceOf(body: typeof describedDevice.static) {
+  return {
+    type: kinds.find((kind) => kind === body.device_type) ?? null,
+    name: body.device_name ?? null,
+    os: body.device_os ?? null,
+    fingerprint: body.device_fingerprint || null,
+    ...(typeof body.device_token === 'string' && { trust: body.device_token }),
+  }
 }
 
 export const tokenFields = {
