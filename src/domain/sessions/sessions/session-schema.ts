@@ -1,6 +1,7 @@
-/** The device of a sign-in, and the tokens that it returns. */
+/** The device of a sign-in, the tokens that it returns, and the session as lists show it. */
 import { t } from 'elysia'
 import { namedObject } from '../../../platform/http/components.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { ListedSession } from './session.ts'
 
 const deviceText = (description: string) =>
@@ -60,6 +61,43 @@ export const refreshedAnswer = namedObject(
   'Tokens',
   { status: t.Literal(200), ...tokenFields },
   'The next two tokens of the session.',
+)
+
+const refreshToken = t.String({ description: 'The newest refresh token of the session' })
+
+export const refreshBody = t.Object({
+  refresh_token: refreshToken,
+  device_fingerprint: deviceFields.device_fingerprint,
+})
+
+export const logoutBody = t.Object({ refresh_token: t.Optional(nullable(refreshToken)) })
+
+const sessionSchema = namedObject(
+  'Session',
+  {
+    id: t.String({ format: 'uuid' }),
+    device_type: nullable(t.String({ examples: ['Mobile'] })),
+    device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
+    device_os: nullable(t.String({ examples: ['Android 16'] })),
+    ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
+    created_at: timeField(),
+    last_used_at: timeField(),
+    expires_at: timeField(),
+    current: t.Boolean({ description: 'Whether it is the session of this access token' }),
+    trusted_device: t.Optional(
+      t.Boolean({
+        description:
+          'Whether a login on its device needs no second step (`device_token`); only there where the operator lets devices be trusted',
+      }),
+    ),
+  },
+  'A device that is signed in.',
+)
+
+export const sessionsAnswer = namedObject(
+  'Sessions',
+  { status: t.Literal(200), sessions: t.Array(sessionSchema) },
+  'The devices that are signed in.',
 )
 
 /** Lists show a session in this form, to its owner and to administrators. */
