@@ -4,10 +4,8 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../platform/secret.ts'
 import { together } from '../../../platform/waiting.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
@@ -18,12 +16,9 @@ import type { FactorStore } from '../authenticators/store.ts'
 import { LASTING_KEY, type SealedTable, SIGNING_KEY, sealedTablesOf } from './sealed-tables.ts'
 import type { SealedLastingKey, SecretStore, SecretUse } from './store.ts'
 
-interface Needs {
-  secret: ServerSecret
+interface Needs extends Pick<Ground, 'clock' | 'logger' | 'secret'> {
   keys: KeyService
   authenticators: Authenticators
-  clock: Clock
-  logger: Logger
   database: Pick<Database, 'kind'>
   stores: { secrets: SecretStore; signingKeys: KeyStore; authenticators: FactorStore; sessions: SessionStore }
 }
@@ -42,7 +37,6 @@ const REST_MS = 60 * MINUTE_MS
 const ENDED_AT_ONCE = 1000
 
 export type Secrets = ReturnType<typeof createSecrets>
-export type SecretStatus = Awaited<ReturnType<Secrets['status']>>
 
 export function createSecrets({ secret, keys, authenticators, clock, logger, database, stores }: Needs) {
   const store = stores.secrets

@@ -3,11 +3,12 @@
  * rest refused: memory and waiting time stay bounded whatever arrives. Every password that is checked costs the same
  * work, whether there is a digest or not, and whatever its parameters are.
  */
+
 import { availableParallelism } from 'node:os'
 import { AppError } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { noteWork } from '../../../platform/request-context.ts'
+import { decoyPassword } from '../decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { parseDigest, suitsAddon } from './digest.ts'
 import { createHashThreads, type HashJob, type HashThreadsOptions, type Verifiable } from './hash-threads.ts'
@@ -53,9 +54,7 @@ export interface HashOptions {
   metrics?: Pick<Metrics, 'count' | 'observe'>
 }
 
-interface Needs {
-  config: Config
-  logger: Logger
+interface Needs extends Pick<Ground, 'config' | 'logger'> {
   metrics: Metrics
   stores: { digests: DigestStore }
 }
@@ -124,7 +123,7 @@ export function createHashService(options: HashOptions) {
   /** Nothing can be right. */
   const jobInVain = (): HashJob => ({
     kind: 'verify',
-    password: 'impossible',
+    password: decoyPassword,
     stored: null,
     decoys: [...storedWork.decoys().values()].map(verifiable),
     renewal: null,

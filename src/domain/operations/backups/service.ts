@@ -2,19 +2,17 @@
  * The running service's part in backups: it copies the files of its embedded database for the command line, and takes
  * the scheduled ones, by one replica at a time. It remembers how the last ones went.
  */
+
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { DatabaseFiles } from '../../../platform/postgres/database.ts'
 import { isUnavailable } from '../../../platform/postgres/failure.ts'
 import { together } from '../../../platform/waiting.ts'
 import type { BackupStore, FinishedBackup } from './store.ts'
 
-interface BackupServiceOptions {
+interface BackupServiceOptions extends Pick<Ground, 'clock' | 'logger'> {
   store: BackupStore
   files: DatabaseFiles | undefined
-  clock: Clock
-  logger: Logger
   /** `HH:MM`, in the time zone of the machine; null: none is taken. */
   at: string | null
   /** Makes and verifies a backup in its directory, and removes those that are too old. */

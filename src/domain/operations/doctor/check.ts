@@ -1,13 +1,11 @@
 /** A check of `poterne doctor`: it has a name, looks at one thing, and says what it found and what to do. */
 
 import type { Resolver } from 'node:dns/promises'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Network } from '../../../platform/guarded-fetch.ts'
 import type { Arrival } from '../../../platform/http/address-probes.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Secrets } from '../../credentials/secrets/service.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -41,12 +39,9 @@ export function worstOf(findings: Finding[], none: Finding): Finding {
 }
 
 /** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
-export interface StoreContext {
-  config: Config
-  clock: Clock
+export interface StoreContext extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   database: Database
   redis: RedisConnection | null
-  secret: ServerSecret
   stores: { signingKeys: KeyStore; backups: BackupStore; events: Pick<EventStore, 'list'> }
   secrets: Pick<Secrets, 'status'>
   testIdentities: Pick<TestIdentities, 'list'>
@@ -60,8 +55,7 @@ export interface RunningService {
 }
 
 /** The tools of a look from this machine at everything else. */
-export interface OutsideContext {
-  config: Config
+export interface OutsideContext extends Pick<Ground, 'clock' | 'config'> {
   /** The file of the configuration, and those that it names for itself. */
   configFile: string | null
   configWarnings: string[]
@@ -74,7 +68,6 @@ export interface OutsideContext {
   resolver: Pick<Resolver, 'resolveTxt'>
   network: Network
   providers: ProviderService
-  clock: Clock
 }
 
 interface CheckOf<Where extends string, Context> {

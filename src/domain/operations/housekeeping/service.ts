@@ -4,18 +4,15 @@
  */
 
 import { causeOf } from '../../../platform/cause.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Sweep } from '../../../platform/postgres/sweep.ts'
 import { together } from '../../../platform/waiting.ts'
 import type { HousekeepingStore } from './store.ts'
 
-interface HousekeepingOptions {
+interface HousekeepingOptions extends Pick<Ground, 'clock' | 'logger'> {
   store: HousekeepingStore
   /** The keys are their names in the log. Each store decides which of its rows have expired. */
   sweeps: Record<string, Sweep>
-  clock: Clock
-  logger: Logger
   intervalMs?: number
   /** Called at the end of a round in which every task succeeded. */
   onSuccess?: () => void

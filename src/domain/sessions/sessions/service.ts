@@ -5,8 +5,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { bucketAddress } from '../../../platform/http/client-address.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
@@ -29,14 +28,12 @@ interface RefreshingClient {
 
 export type SessionRecord = ReturnType<typeof ownSessionRecord> & { trusted_device?: boolean }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
   refreshTokens: RefreshTokens
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   metrics: Metrics
   stores: { families: FamilyStore; sessions: SessionStore }
 }
