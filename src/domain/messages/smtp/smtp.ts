@@ -14,7 +14,7 @@ import { secretsOfMailServer } from '../../../platform/config/secrets.ts'
 import type { SmtpConfig } from '../../../platform/config/types.ts'
 import { createRedactor } from '../../../platform/redact.ts'
 import { cleanWords } from '../senders/clean-words.ts'
-import type { MessageSender, RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
+import type { RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 import { AddressRefused, outcomeOfConversation } from './verdict.ts'
@@ -41,15 +41,8 @@ interface SmtpSenderOptions {
 
 const connectionsAtMost = 5
 
-interface SmtpSender extends MessageSender {
-  /** Connects, encrypts and authenticates as for a message, and sends none. */
-  verify(): Promise<SendOutcome>
-  /** Asks whether it takes mail from `smtp.from`, and sends none. */
-  verifySender(): Promise<SendOutcome>
-}
-
 /** Throws when security is "none" and the host is not this machine. */
-export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
+export function createSmtpSender(options: SmtpSenderOptions) {
   const { smtp, baseUrl, timeouts } = options
   const { sendMs } = { ...defaultTimeouts, ...timeouts }
   const mailHost = new URL(baseUrl).hostname
@@ -63,7 +56,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   if (smtp.security === 'none' && !isLoopbackHost(smtp.host))
     throw new Error('smtp.security "none" is for loopback hosts only')
   return {
-    async send(message) {
+    async send(message: RenderedMessage): Promise<SendOutcome> {
       try {
         await transport().sendMail(
           mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }),
@@ -73,7 +66,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         return outcomeOfConversation(error, message, redact)
       }
     },
-    async verify() {
+    /** Connects, encrypts and authenticates as for a message, and sends none. */
+    async verify(): Promise<SendOutcome> {
       try {
         await transport().verify()
         return { outcome: 'sent', detail: 'smtp' }
@@ -81,7 +75,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         return outcomeOfConversation(error, { to: smtp.username ?? '', code: null }, redact)
       }
     },
-    async verifySender() {
+    /** Asks whether it takes mail from `smtp.from`, and sends none. */
+    async verifySender(): Promise<SendOutcome> {
       const { username, password } = smtp
       const sender = mailbox(smtp.from)
       const credentials = username === null ? null : { username, password: password ?? '' }
@@ -99,7 +94,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         asking.close()
       }
     },
-    async close() {
+    async close(): Promise<void> {
       opened?.close()
     },
   }
