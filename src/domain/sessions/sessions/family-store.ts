@@ -244,13 +244,8 @@ export function createFamilyStore(database: Database) {
      * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
      * generation now.
      */
-    takeLateRetry: async (
-      sessionId: string,
-      generation: number,
-      { since, most }: { since: Date; most: number },
-      now: Date,
-    ): Promise<boolean> =>
-      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
+    takeLateRetry: async (late: ParamsOf<typeof takeLateRetry>): Promise<boolean> =>
+      (await database.first(takeLateRetry, late)) !== null,
     /**
      * Tells whether the session is alive, began since then, and has no newer refresh token than the presented one. One
      * that a passkey opened is not, while its account has a young passkey that was added by a session alone.

@@ -120,7 +120,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       '/logout',
       async ({ body, headers, client }) => {
         const { refresh_token: refreshToken = null } = body
-        await sessions.logOut({ refreshToken, authorization: headers.authorization })
+        await sessions.logOut(refreshToken, headers.authorization)
         return { status: 200 as const, message: client.texts.sentences.logged_out }
       },
       {

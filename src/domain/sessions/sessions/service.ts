@@ -101,8 +101,9 @@ export function createSessionService(needs: Needs) {
     if (family.deviceFingerprint === null || family.deviceFingerprint !== client.fingerprint) return false
     accountClaims.require(family.account)
     const since = new Date(now.getTime() - LATE_RETRIES_MS)
-    const { subject, generation } = family
-    return families.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
+    const { generation, subject } = family
+    const { sessionId } = subject
+    return families.takeLateRetry({ sessionId, generation, since, most: LATE_RETRIES, now })
   }
 
   async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
@@ -137,13 +138,7 @@ export function createSessionService(needs: Needs) {
       }
     },
     /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
-    async logOut({
-      refreshToken,
-      authorization,
-    }: {
-      refreshToken: string | null
-      authorization: string | undefined
-    }): Promise<void> {
+    async logOut(refreshToken: string | null, authorization: string | undefined): Promise<void> {
       if (refreshToken === null && authorization === undefined) {
         throw new AppError('validation_failed', { fields: [{ field: 'refresh_token', code: 'required' }] })
       }

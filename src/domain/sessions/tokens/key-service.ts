@@ -15,17 +15,12 @@ import {
   SEAL_LABEL,
   SIGNING_ALGORITHM,
 } from './key-rotation.ts'
-import type { PublicJwk, StoredKey } from './key-store.ts'
+import type { StoredKey } from './key-store.ts'
 
 export interface SigningKey {
   kid: string
   privateKey: CryptoKey
   signsFrom: Date
-}
-
-/** The keys that other services read (RFC 7517). */
-export interface PublishedKeys {
-  keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
 }
 
 interface KeyServiceOptions extends KeyRotationOptions {
@@ -101,8 +96,8 @@ export function createKeyService(options: KeyServiceOptions) {
       } else if (!findHeld(kid)) await refresh.underWay()
       return findHeld(kid)?.publicKey ?? null
     },
-    /** Every key that may have signed a living token, and the next one. */
-    published: (): PublishedKeys => ({
+    /** Every key that may have signed a living token, and the next one: what other services read (RFC 7517). */
+    published: () => ({
       keys: held
         .filter((key) => isPublished(key, clock.now()))
         .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
