@@ -158,30 +158,30 @@ function claimValue(
   return sourceOf(claim.from, account, roles) ?? claim.default
 }
 
-type SourceRead = (account: ClaimAccount, roles: Pick<Roles, 'nameOf'>) => ClaimValue | null
-
-const sources: Record<Exclude<ClaimSource, `metadata.${string}`>, SourceRead> = {
-  role: ({ roleId }, roles) => roles.nameOf(roleId),
-  role_id: ({ roleId }) => roleId,
-  groups: ({ groups }) => groups ?? [],
-  username: ({ username }) => username,
-  accountable_type: ({ accountableType }) => accountableType,
-  accountable_id: ({ accountableId, id }) => accountableId ?? id,
-  email_verified: (account) =>
-    account.email !== null && account.emailConfirmedAt !== null && !account.testIdentity,
-  phone_verified: (account) =>
-    account.phone !== null && account.phoneConfirmedAt !== null && !account.testIdentity,
-  language: ({ language }) => language,
+function sourceOf(from: ClaimSource, account: ClaimAccount, roles: Pick<Roles, 'nameOf'>): ClaimValue | null {
+  switch (from) {
+    case 'role':
+      return roles.nameOf(account.roleId)
+    case 'role_id':
+      return account.roleId
+    case 'groups':
+      return account.groups ?? []
+    case 'username':
+      return account.username
+    case 'accountable_type':
+      return account.accountableType
+    case 'accountable_id':
+      return account.accountableId ?? account.id
+    case 'email_verified':
+      return account.email !== null && account.emailConfirmedAt !== null && !account.testIdentity
+    case 'phone_verified':
+      return account.phone !== null && account.phoneConfirmedAt !== null && !account.testIdentity
+    case 'language':
+      return account.language
+    default:
+      return scalarOf(account.metadata, from.slice('metadata.'.length))
+  }
 }
-
-const sourceOf = (
-  from: ClaimSource,
-  account: ClaimAccount,
-  roles: Pick<Roles, 'nameOf'>,
-): ClaimValue | null =>
-  from in sources
-    ? sources[from as keyof typeof sources](account, roles)
-    : scalarOf(account.metadata, from.slice('metadata.'.length))
 
 function scalarOf(metadata: Record<string, unknown> | null, name: string): ClaimValue | null {
   const value = metadata !== null && Object.hasOwn(metadata, name) ? metadata[name] : null
