@@ -10,6 +10,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import { timeStatements } from '../platform/postgres/statement-log.ts'
 import { noteWork } from '../platform/request-context.ts'
 import { version } from '../platform/version.ts'
+import { together } from '../platform/waiting.ts'
 import type { Connections } from './connections.ts'
 import type { Services } from './services.ts'
 import type { Stores } from './stores.ts'
@@ -96,17 +97,6 @@ function addUpkeep(metrics: Metrics, { upkeep }: Pick<Database, 'upkeep'>): void
   metrics.gauge('embedded_transaction_age', async () => (await read()).transactionAge)
   metrics.gauge('embedded_dead_rows', async () => (await read()).deadRows)
   metrics.gauge('embedded_log_bytes', async () => (await read()).logBytes)
-}
-
-/** Several gauges of one scrape ask once. */
-function together<T>(read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | null = null
-  return () => {
-    reading ??= read().finally(() => {
-      reading = null
-    })
-    return reading
-  }
 }
 
 /** Gives what is to be called when it succeeded: the gauge then says when that was. It says nothing until then. */

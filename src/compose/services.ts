@@ -25,7 +25,7 @@ import { createProviderService } from '../domain/credentials/providers/service.t
 import { createSecrets } from '../domain/credentials/secrets/service.ts'
 import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
-import { createHashing } from '../domain/foundation/hashing/room.ts'
+import { createHashing } from '../domain/foundation/hashing/service.ts'
 import type { Identifier } from '../domain/foundation/identifiers/identifier.ts'
 import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
 import { createTestIdentities } from '../domain/foundation/test-identities/service.ts'
@@ -69,12 +69,9 @@ import { createSocialService } from '../domain/sign-in/social/service.ts'
 import { createTwoFactorService } from '../domain/sign-in/two-factor/service.ts'
 import { createUndoLinks } from '../domain/sign-in/undo/links.ts'
 import { createUndoService } from '../domain/sign-in/undo/service.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config/types.ts'
+import type { Ground } from '../platform/ground.ts'
 import type { Network } from '../platform/guarded-fetch.ts'
-import type { Logger } from '../platform/http/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { ServerSecret } from '../platform/secret.ts'
 import type { Catalog } from '../texts/catalog.ts'
 import { createBackupMaker } from './backups.ts'
 import type { Stores } from './stores.ts'
@@ -96,15 +93,11 @@ function createSendingCodes(
   }
 }
 
-/** The parts that the services are built on. */
-interface Ground {
+/** All parts that the services are built on. */
+interface WholeGround extends Ground {
   catalog: Catalog
-  clock: Clock
-  config: Config
-  logger: Logger
   metrics: Metrics
   network: Network
-  secret: ServerSecret
   database: Database
   stores: Stores
   sender: MessageSender
@@ -113,7 +106,7 @@ interface Ground {
 }
 
 /** Each function below builds one folder of the domain on top of those before it, and gives all of them. */
-function createFoundation(ground: Ground) {
+function createFoundation(ground: WholeGround) {
   // A room that notices something for the operator is built before the one that sends it.
   let send: TellOperator | null = null
   const tellOperator: TellOperator = (purpose, about) => send?.(purpose, about)
@@ -272,7 +265,7 @@ function createOperations(below: ReturnType<typeof createAdministration>) {
 }
 
 /** Every service, and the worker that sends what the services queue. */
-export function createServices(ground: Ground) {
+export function createServices(ground: WholeGround) {
   const foundation = createFoundation(ground)
   const waysIn = createWaysIn(
     createCredentials(createSessions(createAccounts(createMessages(createLimits(foundation))))),

@@ -11,6 +11,7 @@ import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 import { RedisEvicts } from '../platform/redis/facts.ts'
 import { RedisUnavailable } from '../platform/redis/failure.ts'
+import { together } from '../platform/waiting.ts'
 
 const INTERVAL_MS = 60_000
 /** With a greater difference, an honest retry may look like reuse of a refresh token. */
@@ -131,21 +132,17 @@ export function createReadiness({
 }: ReadinessOptions): () => Promise<void> {
   const key = `readiness:${crypto.randomUUID()}`
   let writtenAt = Number.NEGATIVE_INFINITY
-  let writing: Promise<void> | null = null
-  async function write(): Promise<void> {
+  // Everybody who asks meanwhile waits for the same look.
+  const write = together(async () => {
     await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
     await requireVersion(database, version)
     await requireUpkeep(database)
     writtenAt = performance.now()
-  }
+  })
   async function requireReady(): Promise<void> {
     await Promise.all([database.ping(), redis?.ping()])
     if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return
-    // Everybody who asks meanwhile waits for the same look.
-    writing ??= write().finally(() => {
-      writing = null
-    })
-    await writing
+    await write()
   }
   return async () => {
     try {

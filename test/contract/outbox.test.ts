@@ -222,8 +222,9 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     await store.retry(id, after(2), { detail: 'acme:503', reply: null })
     await store.renew([id], after(2))
     expect(await store.claim('sms', after(leaseMs), leaseMs, allowing(1))).toHaveLength(0)
-    await store.finish(id, { outcome: 'sent', detail: 'acme' }, after(3))
-    await store.finish(id, { outcome: 'expired', detail: 'late' }, after(4))
+    const finished = { id, reply: null, gateway: null, providerId: null }
+    await store.finish({ ...finished, outcome: 'sent', detail: 'acme', now: after(3) })
+    await store.finish({ ...finished, outcome: 'expired', detail: 'late', now: after(4) })
     expect(await rows()).toMatchObject([{ id, outcome: 'sent', detail: 'acme', finishedAt: after(3) }])
   })
 
@@ -237,8 +238,9 @@ describe.each(outboxes)('the outbox in %s', (name) => {
     const { database, store } = outbox()
     for (let i = 0; i < 3; i++) await store.add(database, notice, start)
     const [first, second] = await store.claim('email', start, leaseMs, allowing(2))
-    await store.finish(first?.id as number, { outcome: 'sent', detail: 'smtp' }, after(1))
-    await store.finish(second?.id as number, { outcome: 'sent', detail: 'smtp' }, after(5))
+    const sent = { outcome: 'sent', detail: 'smtp', reply: null, gateway: null, providerId: null } as const
+    await store.finish({ ...sent, id: first!.id, now: after(1) })
+    await store.finish({ ...sent, id: second!.id, now: after(5) })
     expect(await store.sweep(after(5), 10)).toBe(1)
     expect(await rows()).toHaveLength(2)
   })

@@ -3,8 +3,10 @@
  * was made of that. Only a mark that was given out here is looked for, and nothing is kept of any other request.
  */
 export interface Arrival {
+  /** The peer that connected to the service: the proxy, where there is one. */
   peer: string | null
   forwardedFor: string | null
+  /** The client's address as the limits count it. */
   address: string
   /** True if the peer is one of server.trusted_proxies. */
   isTrusted: boolean

@@ -73,6 +73,10 @@ export interface Statement<Params, Row> {
   readonly types?: (params: Params) => Row
 }
 
+/** The parameters of a statement, and a row that it returns. */
+export type ParamsOf<Of> = Of extends Statement<infer Params, unknown> ? Params : never
+export type RowOf<Of> = Of extends Statement<never, infer Row> ? Row : never
+
 export interface RegisteredStatement extends Statement<never, unknown> {
   readonly name: string
   readonly paramSpec: Spec

@@ -21,9 +21,4 @@ export interface PreparedCode {
   shown: string | null
 }
 
-export interface OpenAccountCode {
-  kind: AccountCodeKind
-  hash: Uint8Array
-  sentTo: string | null
-  removeFactors: boolean
-}
+export type OpenAccountCode = Pick<NewAccountCode, 'kind' | 'hash' | 'sentTo' | 'removeFactors'>

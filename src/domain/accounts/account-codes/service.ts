@@ -6,9 +6,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
 import {
@@ -40,12 +38,9 @@ export interface MatchedCode extends Omit<OpenAccountCode, 'sentTo'> {
   sentTo: Identifier | null
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   notices: OwnerNotices
   limits: LimitService
-  secret: ServerSecret
-  clock: Clock
-  config: Config
   stores: { accountCodes: AccountCodeStore }
 }
 

@@ -12,23 +12,21 @@ import { column, defineStatement, type ValuesOf } from '../../../platform/postgr
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
-import type { Account } from '../accounts/account.ts'
 import { accountRow, holdAccount, unqualifiedColumns } from '../accounts/account-sql.ts'
 import { candidates } from '../accounts/candidates-sql.ts'
-import type { OpenAccountCode, PreparedCode } from './account-code.ts'
-import { putAccountCode } from './put-sql.ts'
+import type { PreparedCode } from './account-code.ts'
+import { putAccountCode } from './account-code-sql.ts'
 
 const openRow = {
   ...accountRow,
-  codeKind: column<AccountCodeKind>('text'),
-  codeHash: 'bytea',
-  codeSentTo: 'text?',
-  codeRemoveFactors: 'boolean',
+  kind: column<AccountCodeKind>('text'),
+  hash: 'bytea',
+  sentTo: 'text?',
+  removeFactors: 'boolean',
 } as const
 
 const openOf = (named: SQL, now: SQL) => sql`
-  select account.*, code.kind as code_kind, code.hash as code_hash, code.sent_to as code_sent_to,
-         code.remove_factors as code_remove_factors
+  select account.*, code.kind, code.hash, code.sent_to, code.remove_factors
     from (${named}) named join ${accounts} account on account.id = named.id
     join ${accountCodes} code on code.account_id = account.id
    where code.expires_at > ${now}`
@@ -104,14 +102,6 @@ export function createAccountCodeStore(database: Database) {
   }
 }
 
-type OpenRow = ValuesOf<typeof openRow>
-
-function toOpen({
-  codeKind,
-  codeHash,
-  codeSentTo,
-  codeRemoveFactors,
-  ...account
-}: OpenRow): OpenAccountCode & { account: Account } {
-  return { kind: codeKind, hash: codeHash, sentTo: codeSentTo, removeFactors: codeRemoveFactors, account }
+function toOpen({ kind, hash, sentTo, removeFactors, ...account }: ValuesOf<typeof openRow>) {
+  return { kind, hash, sentTo, removeFactors, account }
 }

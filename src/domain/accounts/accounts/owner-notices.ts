@@ -22,14 +22,9 @@ function addressOfPerson(): string | null {
   return request && request.actor === null ? request.address : null
 }
 
-interface Needs {
-  limits: LimitService
-  config: Config
-}
-
 export type OwnerNotices = ReturnType<typeof createOwnerNotices>
 
-export function createOwnerNotices({ limits, config }: Needs) {
+export function createOwnerNotices({ limits, config }: { limits: LimitService; config: Config }) {
   const { defaultCountry } = config.accounts
   return {
     /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */

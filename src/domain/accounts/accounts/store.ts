@@ -4,7 +4,7 @@
  * together with the messages that it causes. The table is `accounts`.
  */
 
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
@@ -27,8 +27,14 @@ import type { Profile } from './profile.ts'
  * - `provider`: the one that verified it.
  * An anonymous registration never changes what an identifier means for somebody who signs in with it.
  */
-const identifierUses = ['login', 'second_step', 'confirmation', 'reset', 'provider'] as const
-type IdentifierUse = (typeof identifierUses)[number]
+const meant = {
+  login: sql`coalesce(verified, claimed, waiting, named)`,
+  second_step: sql`coalesce(verified, claimed)`,
+  confirmation: sql`case when verified is null then coalesce(waiting, named) end`,
+  reset: sql`coalesce(verified, waiting)`,
+  provider: sql`verified`,
+}
+type IdentifierUse = keyof typeof meant
 
 interface OwnChange {
   language?: Language | undefined
@@ -38,18 +44,7 @@ interface OwnChange {
   terms?: string | undefined
 }
 
-/**
- * The account that an identifier means depends on what the caller wants to do. All candidates are read, so that each
- * call takes the same work.
- */
-const meant: Record<IdentifierUse, SQL> = {
-  login: sql`coalesce(verified, claimed, waiting, named)`,
-  second_step: sql`coalesce(verified, claimed)`,
-  confirmation: sql`case when verified is null then coalesce(waiting, named) end`,
-  reset: sql`coalesce(verified, waiting)`,
-  provider: sql`verified`,
-}
-
+/** All candidates are read, so that each call takes the same work, whatever it is for. */
 const findMeant = (use: IdentifierUse, kind: Identifier['kind']) =>
   defineStatement({
     name: `accounts.find_for_${use}_by_${kind}`,
@@ -65,7 +60,10 @@ const findMeant = (use: IdentifierUse, kind: Identifier['kind']) =>
   })
 
 const findByIdentifier = Object.fromEntries(
-  identifierUses.map((use) => [use, { email: findMeant(use, 'email'), phone: findMeant(use, 'phone') }]),
+  (Object.keys(meant) as IdentifierUse[]).map((use) => [
+    use,
+    { email: findMeant(use, 'email'), phone: findMeant(use, 'phone') },
+  ]),
 ) as Record<IdentifierUse, Record<Identifier['kind'], ReturnType<typeof findMeant>>>
 
 const findByUuid = defineStatement({

@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../../errors.ts'
 import { isUsername } from '../../../platform/config/formats.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 
 /** Only the command line gives reserved names. */
@@ -11,11 +12,7 @@ export const isByCommand = (): boolean => currentRequest()?.actor?.type === 'ope
 
 export type Usernames = ReturnType<typeof createUsernames>
 
-export function createUsernames({
-  config,
-}: {
-  config: { accounts: { reservedUsernames: readonly string[] } }
-}) {
+export function createUsernames({ config }: { config: Pick<Config, 'accounts'> }) {
   const reserved = new Set(config.accounts.reservedUsernames)
   return {
     /** The comparable form. Reserved names are refused unless the caller may give them. */

@@ -5,8 +5,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { TestIdentities, TestIdentity } from '../../foundation/test-identities/service.ts'
@@ -42,11 +41,9 @@ interface Client {
   addressBucket: string
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   testIdentities: Pick<TestIdentities, 'find'>
   limits: LimitService
-  clock: Clock
-  config: Config
   stores: { invitations: InvitationStore }
 }
 

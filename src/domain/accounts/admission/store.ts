@@ -2,7 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { invitations } from '../../../platform/postgres/schema.ts'
-import { defineStatement, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type ParamsOf, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Actor, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
@@ -10,19 +10,6 @@ import { isContested } from '../accounts/opening-sql.ts'
 
 const invitationRow = rowOf(invitations)
 export type Invitation = ValuesOf<typeof invitationRow>
-
-interface NewInvitation {
-  uuid: string
-  hash: Uint8Array
-  roleId: number | null
-  groups: string[]
-  domain: string | null
-  uses: number
-  note: string | null
-  createdAt: Date
-  expiresAt: Date
-  creator: Actor
-}
 
 const findBy = <const Type extends 'bytea' | 'bigint' | 'uuid'>(name: string, type: Type, column: SQL) =>
   defineStatement({
@@ -60,6 +47,11 @@ const add = defineStatement({
           ${p.expiresAt}, ${p.creatorType}, ${p.creatorId}, ${p.creatorName})
   returning uuid`,
 })
+
+type NewInvitation = Omit<ParamsOf<typeof add>, 'groups' | 'creatorType' | 'creatorId' | 'creatorName'> & {
+  groups: string[]
+  creator: Actor
+}
 
 const list = defineStatement({
   name: 'invitations.list',

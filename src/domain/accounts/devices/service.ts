@@ -3,18 +3,12 @@
  * own. An answer that must be alike for everybody relies on the fingerprint alone, since an address is shared. A login
  * may also come from a public address of the account's last sign-ins.
  */
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { bucketAddress, isPublicAddress } from '../../../platform/http/client-address.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import { type Caller, onKnownDevice, stranger } from '../../limits/limits/callers.ts'
 import type { Account } from '../accounts/account.ts'
-import type { KnownDeviceStore } from './store.ts'
-
-export interface DeviceTags {
-  device: Uint8Array | null
-  address: Uint8Array | null
-}
+import type { DeviceTags, KnownDeviceStore } from './store.ts'
 
 /** The address and the device of a session when it was opened. */
 export interface SessionClient {
@@ -22,10 +16,8 @@ export interface SessionClient {
   signInIp: string | null
 }
 
-interface Options {
+interface Options extends Pick<Ground, 'clock' | 'secret'> {
   store: KnownDeviceStore
-  secret: ServerSecret
-  clock: Clock
 }
 
 export type KnownDevices = ReturnType<typeof createKnownDevices>

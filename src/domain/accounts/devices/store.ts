@@ -11,6 +11,11 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 import { KNOWN_SIGN_INS, knownSince } from './known-devices-sql.ts'
 
+export interface DeviceTags {
+  device: Uint8Array | null
+  address: Uint8Array | null
+}
+
 const find = defineStatement({
   name: 'devices.find',
   params: { accountId: 'bigint', device: 'bytea?', address: 'bytea?', now: 'timestamptz' },
@@ -61,21 +66,14 @@ export function createKnownDeviceStore(database: Database) {
     /**
      * Says which of these tags are known; a null tag is not. An account that does not exist knows none, in the same work.
      */
-    find: async (
-      accountId: number,
-      tags: { device: Uint8Array | null; address: Uint8Array | null },
-      now: Date,
-    ) => (await database.first(find, { accountId, ...tags, now }))!,
+    find: async (accountId: number, tags: DeviceTags, now: Date) =>
+      (await database.first(find, { accountId, ...tags, now }))!,
     /**
      * Tells whether the first sign-in with one of these tags was before that time, and the tag is still known. A null tag
      * is not.
      */
-    knewBefore: async (
-      accountId: number,
-      tags: { device: Uint8Array | null; address: Uint8Array | null },
-      before: Date,
-      now: Date,
-    ): Promise<boolean> => (await database.first(knewBefore, { accountId, ...tags, before, now }))!.knew,
+    knewBefore: async (accountId: number, tags: DeviceTags, before: Date, now: Date): Promise<boolean> =>
+      (await database.first(knewBefore, { accountId, ...tags, before, now }))!.knew,
     /** Removes up to `limit` that are too old to count; how many it removed. */
     sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }

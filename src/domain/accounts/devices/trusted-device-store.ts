@@ -5,7 +5,12 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, sessions, trustedDevices } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type ParamsOf,
+  type Placeholders,
+  type Statement,
+} from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
@@ -14,31 +19,13 @@ import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
 /** One account has so many at most; a new one pushes the oldest out. */
 const MAXIMUM_TRUSTED = 10
 
-interface NewTrust {
-  hash: Uint8Array
-  accountId: number
-  deviceTag: Uint8Array
-  /** The session that proved two factors. */
-  sessionId: string
-  expiresAt: Date
-}
-
-interface TrustUse {
-  hash: Uint8Array
-  accountId: number
-  deviceTag: Uint8Array
-  /** A device that was trusted before this counts no longer. */
-  since: Date
-  /** The session that is about to be opened. */
-  sessionId: string
-}
-
 const add = defineStatement({
   name: 'trusted_devices.add',
   params: {
     hash: 'bytea',
     accountId: 'bigint',
     deviceTag: 'bytea',
+    /** The session that proved two factors. */
     sessionId: 'uuid',
     expiresAt: 'timestamptz',
     now: 'timestamptz',
@@ -71,7 +58,9 @@ const use = defineStatement({
     hash: 'bytea',
     accountId: 'bigint',
     deviceTag: 'bytea',
+    /** A device that was trusted before this counts no longer. */
     since: 'timestamptz',
+    /** The session that is about to be opened. */
     sessionId: 'uuid',
     now: 'timestamptz',
   },
@@ -119,11 +108,9 @@ export function createTrustedDeviceStore(database: Database) {
 
   return {
     /** False where the session ended meanwhile, or the account may have none. */
-    add: ({ sessionId, ...trust }: NewTrust, now: Date) =>
-      change(add, { ...trust, sessionId, now }, { type: 'trusted_device.added', sessionId, now }),
+    add: (trust: ParamsOf<typeof add>) => change(add, trust, { ...trust, type: 'trusted_device.added' }),
     /** Tells whether it takes the place of the second step now; then the use is recorded. */
-    use: ({ sessionId, ...used }: TrustUse, now: Date) =>
-      change(use, { ...used, sessionId, now }, { type: 'trusted_device.used', sessionId, now }),
+    use: (used: ParamsOf<typeof use>) => change(use, used, { ...used, type: 'trusted_device.used' }),
     /** The sessions of the account, among those that made or last used a device, whose device is trusted now. */
     listSessions: async (accountId: number, since: Date, now: Date): Promise<string[]> =>
       (await database.all(listSessions, { accountId, since, now })).flatMap(({ sessionId, lastSessionId }) =>

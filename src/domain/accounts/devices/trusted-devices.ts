@@ -37,8 +37,8 @@ export function createTrustedDevices({ devices, clock, config, stores }: Needs) 
       const now = clock.now()
       const token = randomBytes(32).toString('base64url')
       const expiresAt = new Date(now.getTime() + lifetimeSeconds * 1000)
-      const added = { hash: hashOf(token), accountId: account.id, deviceTag, sessionId, expiresAt }
-      return (await store.add(added, now)) ? token : null
+      const added = { hash: hashOf(token), accountId: account.id, deviceTag, sessionId, expiresAt, now }
+      return (await store.add(added)) ? token : null
     },
     /** Tells whether the token takes the place of the second step of the session that is opened under this id. */
     async use(
@@ -50,7 +50,7 @@ export function createTrustedDevices({ devices, clock, config, stores }: Needs) 
       if (lifetimeSeconds === null || deviceTag === null || typeof trust !== 'string') return false
       const now = clock.now()
       const used = { hash: hashOf(trust), accountId: account.id, deviceTag, sessionId }
-      return store.use({ ...used, since: since(now) }, now)
+      return store.use({ ...used, since: since(now), now })
     },
     /**
      * The ids of the account's sessions whose device is trusted. It returns null where devices are not trusted at all.

@@ -12,7 +12,7 @@ import {
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
 import { holdAccount } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'
 import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'

@@ -8,7 +8,7 @@ import { accounts, type Profile } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { PreparedCode } from '../../accounts/account-codes/account-code.ts'
-import { putAccountCode } from '../../accounts/account-codes/put-sql.ts'
+import { putAccountCode } from '../../accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
   endOtherClaims,

@@ -28,11 +28,6 @@ import { dropFactors } from './factors-sql.ts'
 import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
 
-/** An authenticator app that waits for its first code. */
-interface TotpFactor {
-  sealedSecret: Uint8Array
-}
-
 /** Turning two-factor sign-in on: the session stays and has verified both factors (RFC 8176 values). */
 export interface Enabling {
   amr: string[]
@@ -41,9 +36,6 @@ export interface Enabling {
   keptDevice: Uint8Array | null
   notices: NewMessage[]
 }
-
-type AccountParams = { accountId: number }
-type OwnerParams = AccountParams & { sessionId: string }
 
 const putEnrolment = defineStatement({
   name: 'authenticators.put_enrolment',
@@ -171,10 +163,7 @@ const putRecoveryCodes = defineStatement({
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
 
-const ownerParams = ({ account, sessionId }: AccountSession): OwnerParams => ({
-  accountId: account.id,
-  sessionId,
-})
+const ownerParams = ({ account, sessionId }: AccountSession) => ({ accountId: account.id, sessionId })
 
 const enablingParams = (
   signedIn: AccountSession,
@@ -208,38 +197,33 @@ const sweep = createAgeSweep(
 export type EnrolmentStore = ReturnType<typeof createEnrolmentStore>
 
 export function createEnrolmentStore(database: Database) {
-  /** It is true when the account was as the change expects it. */
-  const change = async <Params extends AccountParams>(
+  /** It is true when the account was as the change expects it; then the event is recorded. */
+  const change = async <Params extends { accountId: number; now: Date }>(
     query: Statement<Params, { id: number }>,
     params: Params,
-    record?: { at: Date; events: NewEvent[] },
+    event?: NewEvent,
   ) => {
-    const recording = record && { at: record.at, eventsOf: () => record.events }
-    return (await updateLockedAccount(database, query, params, recording)) !== null
+    const record = event && { at: params.now, eventsOf: () => [event] }
+    return (await updateLockedAccount(database, query, params, record)) !== null
   }
 
   return {
     /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
-    putEnrolment: (signedIn: AccountSession, sealedSecret: Uint8Array, now: Date): Promise<boolean> =>
+    putEnrolment: (signedIn: AccountSession, sealedSecret: Uint8Array, now: Date) =>
       change(putEnrolment, { ...ownerParams(signedIn), sealedSecret, now }),
-    /** The waiting app, if it was created after `since`. */
-    findEnrolment: (accountId: number, since: Date): Promise<TotpFactor | null> =>
-      database.first(findEnrolment, { accountId, since }),
+    /** The app that waits for its first code, if it was created after `since`. */
+    findEnrolment: (accountId: number, since: Date) => database.first(findEnrolment, { accountId, since }),
     /**
      * Turns two-factor sign-in on, sets the recovery codes, forgets the other devices, and ends the other sessions that one
      * factor opened, including one that is being opened. It returns false if it was already on, or if the session ended
      * meanwhile.
      */
-    enable: (
-      signedIn: AccountSession,
-      method: 'code' | 'passkey',
-      enabling: Enabling,
-      now: Date,
-    ): Promise<boolean> =>
-      change(enable, enablingParams(signedIn, enabling, now), {
-        at: now,
-        events: [about(signedIn, 'two_factor.enabled', { method })],
-      }),
+    enable: (signedIn: AccountSession, method: 'code' | 'passkey', enabling: Enabling, now: Date) =>
+      change(
+        enable,
+        enablingParams(signedIn, enabling, now),
+        about(signedIn, 'two_factor.enabled', { method }),
+      ),
     /**
      * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
      * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
@@ -248,36 +232,31 @@ export function createEnrolmentStore(database: Database) {
       signedIn: AccountSession,
       { totp, ...enabling }: Enabling & { totp: NonNullable<FactorTry['totp']> },
       now: Date,
-    ): Promise<boolean> =>
+    ) =>
       change(
         confirmEnrolment,
         { ...enablingParams(signedIn, enabling, now), ...totp },
-        { at: now, events: [about(signedIn, 'two_factor.enabled', { method: 'totp' })] },
+        about(signedIn, 'two_factor.enabled', { method: 'totp' }),
       ),
     /**
      * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
      * meanwhile.
      */
-    disable: (signedIn: AccountSession, notices: NewMessage[], now: Date): Promise<boolean> =>
+    disable: (signedIn: AccountSession, notices: NewMessage[], now: Date) =>
       change(
         disable,
         { ...ownerParams(signedIn), ...noticeParams(notices), now },
-        { at: now, events: [about(signedIn, 'two_factor.disabled')] },
+        about(signedIn, 'two_factor.disabled'),
       ),
     /**
      * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
      * meanwhile.
      */
-    putRecoveryCodes: (
-      signedIn: AccountSession,
-      recoveryHashes: Uint8Array[],
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> =>
+    putRecoveryCodes: (signedIn: AccountSession, hashes: Uint8Array[], notices: NewMessage[], now: Date) =>
       change(
         putRecoveryCodes,
-        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(recoveryHashes), now },
-        { at: now, events: [about(signedIn, 'recovery_codes.replaced')] },
+        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(hashes), now },
+        about(signedIn, 'recovery_codes.replaced'),
       ),
     /** Removes apps whose first code never came, and returns their number. */
     sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, ENROLMENT_DAYS), limit }),

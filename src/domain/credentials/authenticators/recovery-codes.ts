@@ -20,8 +20,6 @@ const COUNT = 10
 const KEYED_BYTES = 32
 const decoyHashes = decoyRecoveryHashes(COUNT, SALTED_BYTES)
 
-export type RecoveryCodes = ReturnType<typeof createRecoveryCodes>
-
 export function createRecoveryCodes({ secret }: { secret: ServerSecret }) {
   function hashLike(stored: Uint8Array, accountUuid: string, letters: string): Buffer {
     return stored.length === KEYED_BYTES

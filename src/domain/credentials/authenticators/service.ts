@@ -6,10 +6,8 @@
  */
 
 import { AppError, type SetUpFactor } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices, SessionClient } from '../../accounts/devices/service.ts'
@@ -37,13 +35,10 @@ export interface HeldFactors {
 /** A session in which somebody sets a factor up. */
 type Enroller = AccountSession & SessionClient
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   notices: OwnerNotices
   tellOperator: TellOperator
   devices: Pick<KnownDevices, 'keptOf'>
-  secret: ServerSecret
-  clock: Clock
-  config: Config
   stores: { authenticators: FactorStore; enrolments: EnrolmentStore }
 }
 

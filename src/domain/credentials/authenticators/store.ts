@@ -21,22 +21,6 @@ import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
 import { deleteRemovals } from './removals-sql.ts'
 
-/** The stored factors of an account. */
-export interface StoredFactors {
-  /** Of the app in use; null where there is none. */
-  sealedSecret: Uint8Array | null
-  /** The owner was notified then that the app in use cannot be opened any more. */
-  lossToldAt: Date | null
-  /** A recovery code was used then in place of an app that cannot be opened. */
-  recoveredAt: Date | null
-  /** Of the recovery codes left. */
-  recoveryHashes: Uint8Array[]
-  /** It says whether there is one for the relying party that was asked for. */
-  hasPasskey: boolean
-  /** Somebody asked then for two factors to be turned off, which their owner can still stop; null if nobody has. */
-  removalAt: Date | null
-}
-
 /** The stored factors that an attempt matched; null for each that it did not match. */
 export interface FactorTry {
   /** The app whose code it was, and the time step of the code. */
@@ -65,11 +49,17 @@ const find = defineStatement({
   name: 'authenticators.find',
   params: { rpId: 'text?', accountId: 'bigint' },
   row: {
+    /** Of the app in use; null where there is none. */
     sealedSecret: 'bytea?',
+    /** The owner was notified then that the app in use cannot be opened any more. */
     lossToldAt: 'timestamptz?',
+    /** A recovery code was used then in place of an app that cannot be opened. */
     recoveredAt: 'timestamptz?',
+    /** Of the recovery codes left: JSON, in hex. */
     recoveryHashes: 'text',
+    /** It says whether there is one for the relying party that was asked for. */
     hasPasskey: 'boolean',
+    /** Somebody asked then for two factors to be turned off, which their owner can still stop; null if nobody has. */
     removalAt: 'timestamptz?',
   },
   sql: (p) => sql`
@@ -154,14 +144,16 @@ const endRemoval = defineStatement({
 })
 
 export type FactorStore = ReturnType<typeof createFactorStore>
+/** The stored factors of an account. */
+export type StoredFactors = Awaited<ReturnType<FactorStore['find']>>
 
 export function createFactorStore(database: Database) {
   return {
     /** It returns empty for an account without factors, and for an id that no account has (0), in the same time. */
-    async find(accountId: number, rpId: string | null): Promise<StoredFactors> {
+    async find(accountId: number, rpId: string | null) {
       const row = (await database.first(find, { accountId, rpId }))!
       const hashes: string[] = JSON.parse(row.recoveryHashes)
-      return { ...row, recoveryHashes: hashes.map((hash) => Buffer.from(hash, 'hex')) }
+      return { ...row, recoveryHashes: hashes.map((hash): Uint8Array => Buffer.from(hash, 'hex')) }
     },
     /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
     async noteLoss(

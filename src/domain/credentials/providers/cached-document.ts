@@ -4,6 +4,8 @@
  */
 import type { Clock } from '../../../platform/clock.ts'
 
+import { together } from '../../../platform/waiting.ts'
+
 export interface CachedDocument<T> {
   /** Waits, and fails, only as long as there is no value at all. */
   get(): Promise<T>
@@ -23,24 +25,16 @@ interface Options<T> {
 export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Options<T>): CachedDocument<T> {
   let kept: { value: T; loadedAt: number } | null = null
   let triedAt = Number.NEGATIVE_INFINITY
-  let loading: Promise<T> | null = null
 
   /** It is over also once a clock that was set back has passed it. */
   const isOver = (since: number, ms: number) => Math.abs(clock.now().getTime() - since) > ms
 
-  function loadOnce(): Promise<T> {
-    loading ??= (async () => {
-      triedAt = clock.now().getTime()
-      try {
-        const value = await load()
-        kept = { value, loadedAt: clock.now().getTime() }
-        return value
-      } finally {
-        loading = null
-      }
-    })()
-    return loading
-  }
+  const loadOnce = together(async () => {
+    triedAt = clock.now().getTime()
+    const value = await load()
+    kept = { value, loadedAt: clock.now().getTime() }
+    return value
+  })
 
   return {
     async get() {
@@ -49,7 +43,7 @@ export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Optio
       return kept.value
     },
     async renewed() {
-      if (kept === null || loading !== null || isOver(triedAt, pauseMs)) {
+      if (kept === null || loadOnce.underWay() !== null || isOver(triedAt, pauseMs)) {
         const before = kept
         return loadOnce().catch((error: unknown) => {
           if (before === null) throw error

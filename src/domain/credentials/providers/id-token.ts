@@ -27,12 +27,6 @@ export interface IdTokenClaims extends JWTPayload {
   refusedFrom: Date
 }
 
-interface IdTokenChecks {
-  nonce: string
-  /** One of them must be meant. */
-  audiences: string[]
-}
-
 interface Options {
   metadata: CachedDocument<ServerMetadata>
   keys: CachedDocument<JSONWebKeySet>
@@ -40,10 +34,11 @@ interface Options {
   clock: Clock
 }
 
-type IdTokenVerifier = (idToken: string, checks: IdTokenChecks) => Promise<IdTokenClaims>
-
-/** Throws ProviderFailure and jose's errors. `iss` of what it gives is the published spelling. */
-export function createIdTokenVerifier({ metadata, keys, issuerAliases, clock }: Options): IdTokenVerifier {
+/**
+ * Throws ProviderFailure and jose's errors. One of the audiences must be meant. `iss` of what it gives is the published
+ * spelling.
+ */
+export function createIdTokenVerifier({ metadata, keys, issuerAliases, clock }: Options) {
   async function verifyWith(
     keySet: JSONWebKeySet,
     algorithms: string[],
@@ -59,7 +54,10 @@ export function createIdTokenVerifier({ metadata, keys, issuerAliases, clock }: 
     })
   }
 
-  return async (idToken, { nonce, audiences }) => {
+  return async (
+    idToken: string,
+    { nonce, audiences }: { nonce: string; audiences: string[] },
+  ): Promise<IdTokenClaims> => {
     const { issuer: published, id_token_signing_alg_values_supported = ['RS256'] } = await metadata.get()
     const algorithms = id_token_signing_alg_values_supported.filter((alg) => ASYMMETRIC.test(alg))
     let keySet = await keys.get()

@@ -16,25 +16,19 @@ import {
 import type { Clock } from '../../../platform/clock.ts'
 import type { GuardedFetch } from '../../../platform/guarded-fetch.ts'
 import { parseEmail } from '../../foundation/identifiers/email.ts'
-import type { Authority, EmailClaims } from './authority.ts'
+import type { EmailClaims } from './authority.ts'
 import { createCachedDocument } from './cached-document.ts'
 import { toProviderFailure, toUnavailable } from './failure.ts'
 import { createIdTokenVerifier, type IdTokenClaims } from './id-token.ts'
+import type { OpenIdPreset } from './presets.ts'
 import { type Provider, ProviderFailure, type ProviderIdentity } from './provider.ts'
 
-interface OpenIdOptions {
+interface OpenIdOptions extends Omit<OpenIdPreset, 'protocol'> {
   name: string
-  label: string
-  issuer: string
-  issuerAliases: string[]
   clientId: string
   /** Called at each use; null for a public client. */
   clientSecret: (() => Promise<string>) | null
   nativeClientIds: string[]
-  scopes: string[]
-  formPost: boolean
-  authority: Authority
-  givesClaims: boolean
   callbackUrl: string
   fetch: GuardedFetch
   clock: Clock

@@ -19,6 +19,15 @@ export interface OpenIdPreset {
   givesClaims: boolean
 }
 
+/** Most providers have these in common. */
+export const usualOpenId = {
+  protocol: 'openid',
+  issuerAliases: [],
+  scopes: ['openid', 'email'],
+  formPost: false,
+  givesClaims: false,
+} satisfies Partial<OpenIdPreset>
+
 /** OAuth 2.0, with the provider's own API to ask who signed in. */
 export interface OAuthPreset {
   protocol: 'github' | 'facebook'
@@ -34,34 +43,25 @@ export interface OAuthPreset {
 export const presets: { [Name in Preset]: Name extends 'github' | 'facebook' ? OAuthPreset : OpenIdPreset } =
   {
     google: {
-      protocol: 'openid',
+      ...usualOpenId,
       label: 'Google',
       issuer: 'https://accounts.google.com',
       issuerAliases: ['accounts.google.com'],
-      scopes: ['openid', 'email'],
-      formPost: false,
       authority: googleAuthority,
-      givesClaims: false,
     },
     apple: {
-      protocol: 'openid',
+      ...usualOpenId,
       label: 'Apple',
       issuer: 'https://appleid.apple.com',
-      issuerAliases: [],
-      scopes: ['openid', 'email'],
       // Apple's only way to answer if the e-mail address is requested.
       formPost: true,
       authority: appleAuthority,
-      givesClaims: false,
     },
     microsoft: {
-      protocol: 'openid',
+      ...usualOpenId,
       label: 'Microsoft',
       // Work, school and personal accounts: the issuer of a token is its tenant's.
       issuer: 'https://login.microsoftonline.com/common/v2.0',
-      issuerAliases: [],
-      scopes: ['openid', 'email'],
-      formPost: false,
       // The administrator of any tenant writes what stands in `email`.
       authority: microsoftAuthority,
       givesClaims: true,

@@ -8,7 +8,7 @@ import { configuredAuthority } from './authority.ts'
 import { withoutSecrets } from './failure.ts'
 import { createOAuthProvider } from './oauth.ts'
 import { createOpenIdProvider } from './openid.ts'
-import { type OpenIdPreset, presets } from './presets.ts'
+import { type OpenIdPreset, presets, usualOpenId } from './presets.ts'
 import type { Provider } from './provider.ts'
 
 interface Options {
@@ -83,18 +83,12 @@ function createProvider(
   })
 }
 
-function plainOpenId({ name, issuer, authoritativeFor }: SocialProviderConfig): OpenIdPreset {
-  return {
-    protocol: 'openid',
-    label: name,
-    issuer: issuer!,
-    issuerAliases: [],
-    scopes: ['openid', 'email'],
-    formPost: false,
-    authority: configuredAuthority(authoritativeFor),
-    givesClaims: false,
-  }
-}
+const plainOpenId = ({ name, issuer, authoritativeFor }: SocialProviderConfig): OpenIdPreset => ({
+  ...usualOpenId,
+  label: name,
+  issuer: issuer!,
+  authority: configuredAuthority(authoritativeFor),
+})
 
 function clientSecretOf(config: SocialProviderConfig, clock: Clock): (() => Promise<string>) | null {
   const { preset, clientId, clientSecret, teamId, keyId, privateKey } = config

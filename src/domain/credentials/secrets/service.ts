@@ -4,11 +4,10 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../platform/secret.ts'
+import { together } from '../../../platform/waiting.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../sessions/tokens/key-store.ts'
@@ -17,37 +16,9 @@ import type { FactorStore } from '../authenticators/store.ts'
 import { LASTING_KEY, type SealedTable, SIGNING_KEY, sealedTablesOf } from './sealed-tables.ts'
 import type { SealedLastingKey, SecretStore, SecretUse } from './store.ts'
 
-export interface SecretStatus {
-  /** The id of the secret that seals and signs here. */
-  current: string
-  /** The other accepted ones. */
-  previous: PreviousSecret[]
-  /** Rows that open under no accepted secret. */
-  lostRows: number
-}
-
-interface PreviousSecret {
-  id: string
-  /** Every replica that runs accepts it. It is false also while a replica may not have said so yet. */
-  acceptedEverywhere: boolean
-  /** It sealed and signed before; a fresh secret, which is only accepted yet, did not. */
-  wasCurrent: boolean
-  /** A replica that runs seals and signs with it, or did until a moment ago. */
-  isCurrentElsewhere: boolean
-  /** Rows that are sealed under it, by what they hold. */
-  rows: Record<SealedTable['name'], number>
-  /** Sessions that live and were not refreshed since it was the current one. */
-  sessions: number
-  /** It may be removed from what is accepted then; null while rows are sealed under it, or a replica uses it. */
-  removableAt: Date | null
-}
-
-interface Needs {
-  secret: ServerSecret
+interface Needs extends Pick<Ground, 'clock' | 'logger' | 'secret'> {
   keys: KeyService
   authenticators: Authenticators
-  clock: Clock
-  logger: Logger
   database: Pick<Database, 'kind'>
   stores: { secrets: SecretStore; signingKeys: KeyStore; authenticators: FactorStore; sessions: SessionStore }
 }
@@ -72,7 +43,6 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
   const sealedTables = sealedTablesOf(stores)
   const me = { current: secret.current.id, accepted: secret.accepted.map(({ id }) => id) }
   let timer: Timer | undefined
-  let working: Promise<void> | null = null
   let ending = false
   let restsUntilMs = Number.NEGATIVE_INFINITY
   /** It is null if this process only asks. */
@@ -162,22 +132,18 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
     else restsUntilMs = now.getTime() + REST_MS
   }
 
-  function run(): Promise<void> {
-    working ??= store
+  const run = together(() =>
+    store
       .noteUse(me, clock.now())
       .then(sealAnew)
-      .catch(() => logger.warn('the use of the server secrets could not be noted'))
-      .finally(() => {
-        working = null
-      })
-    return working
-  }
+      .catch(() => logger.warn('the use of the server secrets could not be noted')),
+  )
 
   async function statusOf(
     { id }: AcceptedSecret,
     uses: SecretUse[],
-    rows: PreviousSecret['rows'],
-  ): Promise<PreviousSecret> {
+    rows: Record<SealedTable['name'], number>,
+  ) {
     const now = clock.now()
     const use = uses.find((each) => each.id === id)
     const isCurrentElsewhere = isRecent(use?.currentAt ?? null)
@@ -195,11 +161,17 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
     const removableAt = new Date(Math.max(lastEnd?.getTime() ?? 0, underWay, now.getTime()))
     return {
       id,
+      /** Every replica that runs accepts it. It is false also while a replica may not have said so yet. */
       acceptedEverywhere: haveAllSaid && !isRecent(use?.missingAt ?? null),
+      /** It sealed and signed before; a fresh secret, which is only accepted yet, did not. */
       wasCurrent,
+      /** A replica that runs seals and signs with it, or did until a moment ago. */
       isCurrentElsewhere,
+      /** Rows that are sealed under it, by what they hold. */
       rows,
+      /** Sessions that live and were not refreshed since it was the current one. */
       sessions: count,
+      /** It may be removed from what is accepted then; null while rows are sealed under it, or a replica uses it. */
       removableAt: hasAny(rows) || isCurrentElsewhere ? null : removableAt,
     }
   }
@@ -244,7 +216,8 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
      * minute after `start`. Never throws.
      */
     run,
-    async status(): Promise<SecretStatus> {
+    /** The secret that seals and signs here, the other accepted ones, and the rows that open under none of them. */
+    async status() {
       const { byId, lost } = await countRows()
       const uses = await store.listUses()
       const previous = []
@@ -277,7 +250,7 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
     async close(): Promise<void> {
       ending = true
       clearInterval(timer)
-      await working
+      await run.underWay()
     },
   }
 }

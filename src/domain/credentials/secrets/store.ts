@@ -7,28 +7,16 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { lastingKeys, serverSecrets } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { LastingLabel } from '../../../platform/secret.ts'
-
-export interface SealedLastingKey {
-  label: LastingLabel
-  sealedKey: Uint8Array
-}
-
-export interface SecretUse {
-  id: string
-  /** A replica last sealed and signed with it then, and has done so since; null if none did. */
-  currentAt: Date | null
-  currentSince: Date | null
-  /** A replica that does not accept it last ran then; null if none did since it is known. */
-  missingAt: Date | null
-}
 
 const listLastingKeys = defineStatement({
   name: 'secrets.list_lasting_keys',
   row: { label: column<LastingLabel>('text'), sealedKey: 'bytea' },
   sql: () => sql`select label, sealed_key from ${lastingKeys}`,
 })
+
+export type SealedLastingKey = RowOf<typeof listLastingKeys>
 
 const putLastingKey = defineStatement({
   name: 'secrets.put_lasting_key',
@@ -55,9 +43,18 @@ const noteUse = defineStatement({
 
 const listUses = defineStatement({
   name: 'secrets.list_uses',
-  row: { id: 'text', currentAt: 'timestamptz?', currentSince: 'timestamptz?', missingAt: 'timestamptz?' },
+  row: {
+    id: 'text',
+    /** A replica last sealed and signed with it then, and has done so since; null if none did. */
+    currentAt: 'timestamptz?',
+    currentSince: 'timestamptz?',
+    /** A replica that does not accept it last ran then; null if none did since it is known. */
+    missingAt: 'timestamptz?',
+  },
   sql: () => sql`select id, current_at, current_since, missing_at from ${serverSecrets}`,
 })
+
+export type SecretUse = RowOf<typeof listUses>
 
 const claimRound = defineStatement({
   name: 'secrets.take_turn',

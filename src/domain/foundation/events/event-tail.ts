@@ -3,6 +3,7 @@
  * after the last one misses none. See docs/decisions/events-in-order.md. However many callers wait for an event, the process
  * asks the database for all of them.
  */
+import { together } from '../../../platform/waiting.ts'
 import type { StoredEvent } from './event.ts'
 import type { EventFilter, EventStore, NewsOfEvent } from './store.ts'
 
@@ -147,16 +148,12 @@ function createSettling(events: EventStore): () => Promise<number> {
     return settled
   }
 
-  let underWay: Promise<number> | null = null
+  const settleOnce = together(settle)
   let following: Promise<number> | null = null
 
   return function shared(): Promise<number> {
-    if (underWay === null) {
-      underWay = settle().finally(() => {
-        underWay = null
-      })
-      return underWay
-    }
+    const underWay = settleOnce.underWay()
+    if (underWay === null) return settleOnce()
     following ??= underWay
       .catch(() => settled)
       .then(() => {

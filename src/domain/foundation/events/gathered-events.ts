@@ -3,15 +3,12 @@
  * and writes them once a second. There is one event for each account, type, hour and address, with a count. A known
  * account takes the same work as an unknown one, and a flood does not fill the table.
  */
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import type { EventType } from './event.ts'
 import type { EventStore, GatheredFailures } from './store.ts'
 
-interface Needs {
-  clock: Clock
-  logger: Logger
+interface Needs extends Pick<Ground, 'clock' | 'logger'> {
   stores: { events: EventStore }
 }
 

@@ -17,16 +17,15 @@ export interface Page<Item> {
 
 /** `after`: the id of the last item of the page before; null for the first page. */
 export function readPage({ limit, cursor }: PageQuery, maximum = MAXIMUM_LIMIT) {
-  const rows = readLimit(limit, maximum)
   const after = cursor === undefined ? null : parseWholeNumber(textOf(cursor), { minimum: 1 })
-  const isCursor = cursor === undefined || after !== null
-  if (rows === null || !isCursor)
-    throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
-  return { limit: rows, after }
+  return { limit: readLimit(limit, maximum, cursor === undefined || after !== null), after }
 }
 
-const readLimit = (limit: string | undefined, maximum: number) =>
-  limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
+function readLimit(limit: string | undefined, maximum: number, isCursor: boolean): number {
+  const rows = limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
+  if (rows !== null && isCursor) return rows
+  throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
+}
 
 /**
  * A page of a short list that is read whole, in the order of its keys. The cursor names its list and the key of the
@@ -41,11 +40,8 @@ export function pageOf<Item>(
     newestFirst = false,
   }: { list: string; keyOf: (item: Item) => string; newestFirst?: boolean },
 ): Page<Item> {
-  const rows = readLimit(limit, MAXIMUM_LIMIT)
   const prefix = `${list} `
-  const isCursor = cursor === undefined || textOf(cursor).startsWith(prefix)
-  if (rows === null || !isCursor)
-    throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
+  const rows = readLimit(limit, MAXIMUM_LIMIT, cursor === undefined || textOf(cursor).startsWith(prefix))
   const last = cursor === undefined ? null : textOf(cursor).slice(prefix.length)
   const [before, after] = newestFirst ? [1, -1] : [-1, 1]
   const sorted = items.toSorted((one, other) => (keyOf(one) < keyOf(other) ? before : after))

@@ -12,6 +12,8 @@ import {
   column,
   defineStatement,
   type Placeholders,
+  pick,
+  type RowOf,
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
@@ -27,11 +29,6 @@ export interface EventFilter {
   since?: Date | undefined
   /** Only events before this time. */
   until?: Date | undefined
-}
-
-export type NewsOfEvent = Pick<StoredEvent, 'id' | 'type' | 'account' | 'createdAt'> & {
-  actorType: Actor['type']
-  actorId: string | null
 }
 
 /** Failures of one kind, in one hour, from one address, since the last write. */
@@ -122,18 +119,13 @@ const follow = defineStatement({
 const news = defineStatement({
   name: 'events.news',
   params: { after: 'bigint', upTo: 'bigint', limit: 'int' },
-  row: {
-    id: 'bigint',
-    type: column<EventType>('text'),
-    account: 'uuid?',
-    actorType: column<Actor['type']>('text'),
-    actorId: 'text?',
-    createdAt: 'timestamptz',
-  },
+  row: pick(eventRow, 'id', 'type', 'account', 'actorType', 'actorId', 'createdAt'),
   sql: (p) => sql`
   select id, type, account, actor_type, actor_id, created_at from ${events}
    where id > ${p.after} and id <= ${p.upTo} order by id limit ${p.limit}`,
 })
+
+export type NewsOfEvent = RowOf<typeof news>
 
 const lastId = defineStatement({
   name: 'events.last_id',
@@ -277,13 +269,7 @@ const filterParams = ({ account, type, actors, actorType, since, until }: EventF
 const outcomeOf = ({ type }: Pick<GatheredFailures, 'type'>) =>
   (failureTypes as readonly string[]).includes(type) ? 'failure' : 'success'
 
-const keyOf = ({
-  type,
-  account,
-  actor,
-  address,
-  at,
-}: Pick<GatheredFailures, 'type' | 'account' | 'actor' | 'address' | 'at'>) =>
+const keyOf = ({ type, account, actor, address, at }: Omit<GatheredFailures, 'count'>) =>
   `${at.toISOString().slice(0, 13)} ${type} ${account ?? actor?.id ?? '-'} ${address ?? '-'}`
 
 function toEvent({

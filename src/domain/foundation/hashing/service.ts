@@ -3,9 +3,12 @@
  * rest refused: memory and waiting time stay bounded whatever arrives. Every password that is checked costs the same
  * work, whether there is a digest or not, and whatever its parameters are.
  */
+
 import { availableParallelism } from 'node:os'
 import { AppError } from '../../../errors.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { noteWork } from '../../../platform/request-context.ts'
+import { decoyPassword } from '../decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { parseDigest, suitsAddon } from './digest.ts'
 import { createHashThreads, type HashJob, type HashThreadsOptions, type Verifiable } from './hash-threads.ts'
@@ -51,6 +54,32 @@ export interface HashOptions {
   metrics?: Pick<Metrics, 'count' | 'observe'>
 }
 
+interface Needs extends Pick<Ground, 'config' | 'logger'> {
+  metrics: Metrics
+  stores: { digests: DigestStore }
+}
+
+const SEVERAL_WORKS =
+  'stored passwords have several sets of hash parameters: until their owners sign in, each login costs a hash under every one of them'
+
+const FALLBACK =
+  'passwords are verified by Bun.password, which takes about three times as long: the native addon cannot be used'
+
+/** The hash service, as large as it is configured. */
+export function createHashing({ stores, config: { password, limits }, logger, metrics }: Needs) {
+  return createHashService({
+    memoryKib: password.memoryKib,
+    iterations: password.iterations,
+    concurrency: limits.hashConcurrency,
+    queue: limits.hashQueue,
+    reserved: limits.hashQueueReserved,
+    store: stores.digests,
+    metrics,
+    onSeveralWorks: (works) => logger.info({ works }, SEVERAL_WORKS),
+    onFallback: (reason) => logger.warn({ reason }, FALLBACK),
+  })
+}
+
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
 const BUSY_RETRY_SECONDS = 1
 
@@ -94,7 +123,7 @@ export function createHashService(options: HashOptions) {
   /** Nothing can be right. */
   const jobInVain = (): HashJob => ({
     kind: 'verify',
-    password: 'impossible',
+    password: decoyPassword,
     stored: null,
     decoys: [...storedWork.decoys().values()].map(verifiable),
     renewal: null,

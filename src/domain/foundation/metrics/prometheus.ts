@@ -8,6 +8,7 @@ import cpu from 'prom-client/lib/metrics/processCpuTotal.js'
 import maxFileDescriptors from 'prom-client/lib/metrics/processMaxFileDescriptors.js'
 import openFileDescriptors from 'prom-client/lib/metrics/processOpenFileDescriptors.js'
 import startTime from 'prom-client/lib/metrics/processStartTime.js'
+import { within } from '../../../platform/waiting.ts'
 import {
   type Cells,
   type CounterCell,
@@ -146,17 +147,11 @@ function samplesOf(
 /** Nothing, where it is not known, fails or takes too long. */
 async function readWithin(ms: number, read: Read | undefined): Promise<Sample[]> {
   if (read === undefined) return []
-  let timer: Timer | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ms, null)
-  })
   try {
-    const reading = await Promise.race([read(), late])
+    const reading = await within(ms, Promise.resolve(read()), null)
     return typeof reading === 'number' ? [{ labels: {}, value: reading }] : (reading ?? [])
   } catch {
     return []
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -17,14 +17,6 @@ export interface TestIdentity {
   code: string
 }
 
-interface ListedIdentity {
-  /** Masked. */
-  identifier: string
-  until: string
-  /** The reason why it may not be used; null if it may. */
-  problem: string | null
-}
-
 interface Needs {
   clock: Clock
   config: Pick<Config, 'testIdentities' | 'accounts'>
@@ -63,11 +55,12 @@ export function createTestIdentities({ clock, config, stores }: Needs) {
     async refuse(identifier: Identifier): Promise<void> {
       if ((await find(identifier)) !== null) throw new AppError('channel_not_available')
     },
-    list: (): Promise<ListedIdentity[]> =>
+    list: () =>
       Promise.all(
         entries.map(async (entry) => ({
           identifier: maskDestination(entry.identifier),
           until: entry.until,
+          /** The reason why it may not be used; null if it may. */
           problem: await problemOf(entry),
         })),
       ),

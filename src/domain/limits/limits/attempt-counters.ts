@@ -8,20 +8,17 @@ const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
 const LIFTS_PER_DAY = 10
 const WRONG_BEFORE_NOTICE = 2
-const PASSKEY_OPTIONS_PER_MINUTE = 600
-const PASSKEY_ATTEMPTS_PER_MINUTE = 60
-const UNDO_VISITS_PER_MINUTE = 300
-const REFUSED_RECEIPTS_PER_MINUTE = 600
-const WRONG_INVITATIONS_PER_MINUTE = 20
-const REFUSED_TOKENS_PER_MINUTE = 20
 const AUTHORIZATIONS_PER_MINUTE = 60
-const TOKEN_CALLS_PER_MINUTE = 120
 
 export function createAttemptCounters(
   { config, tag }: { config: Pick<Config, 'limits'>; tag: CounterTag },
   byAddress: ByAddress,
 ) {
   const { limits } = config
+
+  /** So many a minute by the address that they come from. */
+  const inMinute = (name: string, count: number) => (addressBucket: string) =>
+    byAddress(name, addressBucket, window(count, MINUTE_MS))
 
   const failures = (count: number): Rule => ({
     kind: 'failures',
@@ -51,10 +48,8 @@ export function createAttemptCounters(
         : [{ key: `${kind}-device:${by.knownDevice}`, rule }]
     },
     /** Options of a passkey, which cost next to nothing, and tries with one. */
-    passkeyOptions: (addressBucket: string): Charge[] =>
-      byAddress('passkey-options', addressBucket, window(PASSKEY_OPTIONS_PER_MINUTE, MINUTE_MS)),
-    passkeyAttempts: (addressBucket: string): Charge[] =>
-      byAddress('passkey-attempts', addressBucket, window(PASSKEY_ATTEMPTS_PER_MINUTE, MINUTE_MS)),
+    passkeyOptions: inMinute('passkey-options', 600),
+    passkeyAttempts: inMinute('passkey-attempts', 60),
     /** A password is about to be compared; to be cleared when it was right. */
     wrongPasswords(caller: Caller, identifierKey: string): Charge[] {
       if (caller.group === 'owner') {
@@ -81,24 +76,19 @@ export function createAttemptCounters(
     }),
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
     /** A token of administration was refused. */
-    refusedTokens: (addressBucket: string): Charge[] =>
-      byAddress('refused-tokens', addressBucket, window(REFUSED_TOKENS_PER_MINUTE, MINUTE_MS)),
+    refusedTokens: inMinute('refused-tokens', 20),
     /** An invitation does not hold; one that does is never counted. */
-    wrongInvitations: (addressBucket: string): Charge[] =>
-      byAddress('wrong-invitations', addressBucket, window(WRONG_INVITATIONS_PER_MINUTE, MINUTE_MS)),
+    wrongInvitations: inMinute('wrong-invitations', 20),
     /** A receipt of a gateway without its secret. */
-    refusedReceipts: (addressBucket: string): Charge[] =>
-      byAddress('receipts', addressBucket, window(REFUSED_RECEIPTS_PER_MINUTE, MINUTE_MS)),
+    refusedReceipts: inMinute('receipts', 600),
     /** An application sends a browser to the pages, which is signed in there. */
     authorizations: (sessionId: string): Charge[] => [
       { key: `authorizations:${sessionId}`, rule: window(AUTHORIZATIONS_PER_MINUTE, MINUTE_MS) },
     ],
     /** Charges an application that asks for tokens. */
-    tokenCalls: (addressBucket: string): Charge[] =>
-      byAddress('token-calls', addressBucket, window(TOKEN_CALLS_PER_MINUTE, MINUTE_MS)),
+    tokenCalls: inMinute('token-calls', 120),
     /** Charges a visit to the undo page, or its form. */
-    undoVisits: (addressBucket: string): Charge[] =>
-      byAddress('undo-visits', addressBucket, window(UNDO_VISITS_PER_MINUTE, MINUTE_MS)),
+    undoVisits: inMinute('undo-visits', 300),
     /** An administrator lifts the limits of an account, or of an identifier that no account has. */
     lifts: (name: string): Charge => ({
       key: `lifts-in-day:${tag('lifts', name)}`,

@@ -9,8 +9,6 @@ import { createAttemptCounters } from './attempt-counters.ts'
 import { createByAddress } from './rules.ts'
 import { createSendingCounters, type SendingOptions } from './sending-counters.ts'
 
-export type Counters = ReturnType<typeof createCounters>
-
 export function createCounters(options: SendingOptions) {
   const { tag } = options
   const byAddress = createByAddress(tag)

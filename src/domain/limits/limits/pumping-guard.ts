@@ -5,11 +5,10 @@
  */
 import type { Charge, LimitStore } from './store.ts'
 
-interface Options {
-  closedUntil(range: string): Date | null
-}
-
-export function withPumpingGuard(store: LimitStore, { closedUntil }: Options): LimitStore {
+export function withPumpingGuard(
+  store: LimitStore,
+  { closedUntil }: { closedUntil(range: string): Date | null },
+): LimitStore {
   /** The counters admit less in a closed range, and what has passed since is counted over all networks. */
   const guarded = (charges: Charge[]): Charge[] =>
     charges.flatMap((charge) => {

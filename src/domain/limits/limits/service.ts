@@ -2,11 +2,11 @@
  * The limits of the service: counts what is about to be done, on all of its counters in one step, and refuses with
  * the seconds to wait. The groups of callers are in callers.ts, what each group pays in counters.ts.
  */
+
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Caller } from './callers.ts'
@@ -20,10 +20,8 @@ interface LiftedAccount {
   fingerprints: string[]
 }
 
-interface Options {
+interface Options extends Pick<Ground, 'clock' | 'secret'> {
   store: LimitStore
-  secret: ServerSecret
-  clock: Clock
   logger: Pick<Logger, 'warn'>
   config: Pick<Config, 'limits' | 'sms' | 'smtp' | 'accounts'>
   /** Tells whether a message could reach an identifier of this kind and number at all. */

@@ -23,15 +23,7 @@ export type Rule =
   | { kind: 'failures'; count: number; windowMs: number; refusalMs: number; maximumMs: number }
 
 /** The messages that strangers cause, for contacts that nobody needs to have verified and for those that an account did. */
-const sendingPools = [
-  'sms_newcomers',
-  'sms_verified',
-  'sms_codes',
-  'sms',
-  'email_newcomers',
-  'email_verified',
-] as const
-export type SendingPool = (typeof sendingPools)[number]
+export type SendingPool = 'sms' | 'sms_codes' | `${'sms' | 'email'}_${'newcomers' | 'verified'}`
 
 export interface Charge {
   /**

@@ -7,7 +7,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type RowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 
@@ -28,17 +28,6 @@ export interface AttemptKey {
   factor: string
 }
 
-interface AttemptBounds {
-  perDay: number
-  /** So many wrong ones in a row; then one a day. */
-  inARow: number
-}
-
-export interface CountedKey {
-  /** The attempt is within the budget of the day, and within the bound in a row. */
-  isOpen: boolean
-}
-
 /** The keys are in the order of the subjects, so that two callers never wait for each other in a circle. */
 const keysOf = (keys: ReturnType<typeof sql>) => sql`
   keys as materialized (
@@ -50,6 +39,7 @@ const keysOf = (keys: ReturnType<typeof sql>) => sql`
 const reserve = defineStatement({
   name: 'attempts.reserve',
   params: { keys: 'text', perDay: 'int', inARow: 'int', day: 'date' },
+  /** The attempt is within the budget of the day, and within the bound in a row. */
   row: { isOpen: 'boolean' },
   sql: (p) => sql`
   with ${keysOf(p.keys)},
@@ -73,6 +63,8 @@ const reserve = defineStatement({
                       and in_a_row.factor = keys.factor
    order by place`,
 })
+
+export type CountedKey = RowOf<typeof reserve>
 
 /**
  * PostgreSQL takes a table of counters for empty if it has no statistics yet. It would read all of it, or all of a day,
@@ -189,9 +181,15 @@ export type AttemptStore = ReturnType<typeof createAttemptStore>
 export function createAttemptStore(database: Database) {
   const textOf = (keys: AttemptKey[]) => JSON.stringify(keys.map((key, place) => ({ ...key, place })))
   return {
-    /** Counts one attempt on each key, in one step, each on its own; a key that is not open is not counted further. */
-    reserve: (keys: AttemptKey[], { perDay, inARow }: AttemptBounds, now: Date): Promise<CountedKey[]> =>
-      database.all(reserve, { keys: textOf(keys), perDay, inARow, day: dayOf(now) }),
+    /**
+     * Counts one attempt on each key, in one step, each on its own; a key that is not open is not counted further.
+     * `inARow`: so many wrong ones, then one a day.
+     */
+    reserve: (
+      keys: AttemptKey[],
+      bounds: { perDay: number; inARow: number },
+      now: Date,
+    ): Promise<CountedKey[]> => database.all(reserve, { ...bounds, keys: textOf(keys), day: dayOf(now) }),
     /**
      * Takes the counting back; `now` as `reserve` had it, which names the day. `wasRight` also ends the count in a row.
      * It does not wait for the disk: a crash that forgets it leaves an attempt less, never one more.
@@ -205,17 +203,9 @@ export function createAttemptStore(database: Database) {
     forget: (subjects: string[]): Promise<void> =>
       database.run(forget, { subjects: JSON.stringify(subjects) }),
     /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
-    addInARow: async (
-      { subject, group, factor }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>,
-      now: Date,
-    ): Promise<number> =>
-      (await database.first(addInARow, { subject, group, factor, day: dayOf(now) }))!.inARow,
-    clearInARow: ({
-      subject,
-      group,
-      factor,
-    }: Pick<AttemptKey, 'subject' | 'group' | 'factor'>): Promise<void> =>
-      database.run(clearInARow, { subject, group, factor }),
+    addInARow: async (key: ValuesOf<typeof rowKey>, now: Date): Promise<number> =>
+      (await database.first(addInARow, { ...key, day: dayOf(now) }))!.inARow,
+    clearInARow: (key: ValuesOf<typeof rowKey>): Promise<void> => database.run(clearInARow, key),
     /**
      * Removes up to `limit` budgets older than yesterday's (the clock may be set back), and counts in a row that nobody
      * added to in 90 days; how many it removed. Rows that strangers began without an account, or from one address, go as

@@ -3,10 +3,10 @@
  * destination), so that it is stored nowhere. The outbox stores the seed, the code store a keyed hash. Every attempt is
  * counted before it is compared, on the code and on the counters of the caller, also for subjects without an account.
  */
+
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
@@ -49,10 +49,8 @@ type Compare = (
 
 const withTheSent: Compare = (_, compareSent) => compareSent(true)
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   stores: { codes: CodeStore; attempts: AttemptStore }
-  secret: ServerSecret
-  clock: Clock
   config: Pick<Config, 'codes'>
   /** Called after a right code, and not waited for. */
   onRight?(code: Omit<CodeBinding, 'group'>): void

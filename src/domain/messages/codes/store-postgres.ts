@@ -12,8 +12,6 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { CodeStore, TriedKey } from './store.ts'
 
-type KeyParams = { subject: string; slot: string }
-
 const put = defineStatement({
   name: 'codes.put',
   params: {
@@ -115,7 +113,7 @@ const holds = defineStatement({
 
 const sweep = createExpirySweep(codes, 'codes.sweep', sql`subject, purpose`)
 
-const keyOf = ({ subject, purpose, group }: TriedKey): KeyParams => ({
+const keyOf = ({ subject, purpose, group }: TriedKey) => ({
   subject,
   slot: group === 'stranger' ? purpose : `${purpose}/${group ?? 'none'}`,
 })
@@ -126,14 +124,8 @@ export function createPostgresCodeStore(database: Database): CodeStore {
       database.run(put, { ...keyOf(key), ...code, messageId, now: at }),
     start: async (key, code) => (await database.first(start, { ...keyOf(key), ...code })) !== null,
     async take(key, guess, limit, at) {
-      const { purpose } = key
-      const row = await database.first(take, {
-        ...keyOf(key),
-        purpose,
-        hash: guess,
-        attempts: limit,
-        now: at,
-      })
+      const params = { ...keyOf(key), purpose: key.purpose, hash: guess, attempts: limit, now: at }
+      const row = await database.first(take, params)
       return row?.isRight ? 'right' : row?.isSpent ? 'spent' : 'wrong'
     },
     holds: async ({ subject, purpose }, hash, attempts, at, orSpent = false) =>

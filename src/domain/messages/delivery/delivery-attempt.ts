@@ -1,9 +1,10 @@
 /** One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. */
 import { causeOf } from '../../../platform/cause.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { within } from '../../../platform/waiting.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
-import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { CodeBinding } from '../codes/service.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { isCausedByStranger } from '../outbox/lanes.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
@@ -12,12 +13,7 @@ import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
 import { createSendingLog, type DeliveryLogger } from './sending-log.ts'
 
-interface SentCodeBinding {
-  subject: string
-  purpose: SentCodePurpose
-  group: CallerGroup
-  destination: string
-}
+type SentCodeBinding = Omit<CodeBinding, 'purpose'> & { purpose: SentCodePurpose }
 
 /** The part of the codes that sending needs. */
 export interface SendingCodes {
@@ -195,8 +191,8 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   ): DeliveryAttemptResult {
     log.note(message, outcome, detail, result.reason)
     const { gateway = null, providerId = null } = result
-    const finished = { outcome, detail, reply: replyOf(result), gateway, providerId }
-    return { note: () => store.finish(message.id, finished, clock.now()), dueAgainAt: null }
+    const finished = { id: message.id, outcome, detail, reply: replyOf(result), gateway, providerId }
+    return { note: () => store.finish({ ...finished, now: clock.now() }), dueAgainAt: null }
   }
 
   async function send(
@@ -204,19 +200,13 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
     code: Code | null,
     endsAtMs: number | null,
   ): Promise<SendOutcome> {
-    let timer: Timer | undefined
     try {
       const revealed = code && codes.reveal(code.binding, code.seed)
       const rendered = render(message, revealed, endsAtMs === null ? 0 : wholeMinutes(endsAtMs - nowMs()))
-      const late = new Promise<SendOutcome>((resolve) => {
-        timer = setTimeout(() => resolve({ outcome: 'failed', detail: 'send_timeout' }), sendTimeoutMs)
-      })
-      return await Promise.race([sender.send(rendered), late])
+      return await within(sendTimeoutMs, sender.send(rendered), { outcome: 'failed', detail: 'send_timeout' })
     } catch (error) {
       logger.error({ message_id: message.id, cause: causeOf(error) }, 'a message could not be sent')
       return { outcome: 'failed', detail: 'internal_error' }
-    } finally {
-      clearTimeout(timer)
     }
   }
 

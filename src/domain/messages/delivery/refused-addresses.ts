@@ -2,14 +2,11 @@
  * The e-mail addresses that a mail server refused for good within the last day. Messages of strangers are not sent
  * there again meanwhile, since refusals cost the sender's reputation; owners are always tried.
  */
-import type { Clock } from '../../../platform/clock.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { RefusedAddressStore } from './refused-address-store.ts'
 
-interface Options {
+interface Options extends Pick<Ground, 'clock' | 'secret'> {
   stores: { refusedAddresses: RefusedAddressStore }
-  secret: ServerSecret
-  clock: Clock
 }
 
 const DAY_MS = 86_400_000

@@ -1,9 +1,6 @@
 /** The outbox and the worker that empties it. */
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
@@ -19,7 +16,7 @@ import type { RefusedAddressStore } from './refused-address-store.ts'
 import { createRefusedAddresses } from './refused-addresses.ts'
 import { createDeliveryWorker } from './worker.ts'
 
-interface Options {
+interface Options extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   database: Database
   stores: { messages: MessageStore; refusedAddresses: RefusedAddressStore }
   funnel: Funnel
@@ -31,10 +28,6 @@ interface Options {
   strangersWaitMs: NonNullable<DeliveryAttemptOptions['strangersWaitMs']>
   testIdentities: TestIdentities
   sender: MessageSender
-  secret: ServerSecret
-  clock: Clock
-  logger: Logger
-  config: Config
   metrics: Metrics
   catalog: Catalog
 }
@@ -44,39 +37,20 @@ interface Options {
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
 export function createDelivery(options: Options) {
-  const {
-    database,
-    stores,
-    codes,
-    sendingCodes,
-    funnel,
-    strangersWaitMs,
-    testIdentities,
-    sender,
-    clock,
-    logger,
-    config,
-    catalog,
-  } = options
-  const { messages } = stores
-  const { metrics } = options
+  const { database, testIdentities, config, catalog } = options
+  const { messages } = options.stores
   const refusedAddresses = createRefusedAddresses(options)
   const worker = createDeliveryWorker({
+    ...options,
     store: messages,
-    codes: sendingCodes,
-    strangersWaitMs,
+    codes: options.sendingCodes,
     async isForNobody(destination) {
       const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
       return identifier !== null && (await testIdentities.find(identifier)) !== null
     },
     refusedAddresses,
-    funnel,
-    metrics,
     codeLifetimeSeconds: config.codes.lifetimeSeconds,
     render: createRenderer(config, catalog, options.linkOf),
-    sender,
-    clock,
-    logger,
   })
   database.onInsert('messages', ({ codeSeed }) => {
     if (!codeSeed) worker.wake()
@@ -84,14 +58,6 @@ export function createDelivery(options: Options) {
   return {
     worker,
     refusedAddresses,
-    outbox: createOutbox({
-      database,
-      messages,
-      codes,
-      worker,
-      clock,
-      metrics,
-      language: catalog.language,
-    }),
+    outbox: createOutbox({ ...options, messages, worker, language: catalog.language }),
   }
 }

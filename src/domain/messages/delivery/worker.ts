@@ -6,6 +6,7 @@
  * process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
  */
 
+import { within } from '../../../platform/waiting.ts'
 import type { Channel } from '../outbox/message.ts'
 import { type ChannelWorkerOptions, createChannelWorker } from './channel-worker.ts'
 
@@ -36,12 +37,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions) {
     },
     /** Claims no more messages, and waits for those under way. The sender stays open. */
     async close(): Promise<void> {
-      let timer: Timer | undefined
-      const deadline = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, closeTimeoutMs)
-      })
-      await Promise.race([Promise.all(workers.map((worker) => worker.end())), deadline])
-      clearTimeout(timer)
+      await within(closeTimeoutMs, Promise.all(workers.map((worker) => worker.end())), null)
       await discarder.end()
       const left = workers.reduce((sum, worker) => sum + worker.abandon(), 0)
       if (left > 0) logger.warn({ messages: left }, 'messages under way were left')

@@ -12,10 +12,13 @@ import {
   column,
   defineStatement,
   json,
+  type ParamsOf,
   type Placeholders,
   pick,
+  type RowOf,
   rowOf,
 } from '../../../platform/postgres/statement.ts'
+import { createAgeSweep } from '../../../platform/postgres/sweep.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { CallerGroup } from '../../limits/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
@@ -31,42 +34,6 @@ import {
 
 /** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
-
-interface FinalResult {
-  outcome: FinalOutcome
-  detail: string | null
-  /** See SendOutcome `reason`. */
-  reply?: string | null
-  /** The gateway that took an SMS, and the id it gave to it. */
-  gateway?: string | null
-  providerId?: string | null
-}
-
-/** A row as the worker claims it; purpose and language are what some version of the service wrote. */
-export interface QueuedMessage {
-  id: number
-  channel: Channel
-  destination: string
-  /** See lanes.ts. */
-  lane: number
-  requestId: string | null
-  accountUuid: string | null
-  purpose: string
-  language: string
-  values: Record<string, string>
-  codeSubject: string | null
-  codePurpose: SentCodePurpose | null
-  /** The group that asked for the code; 'stranger' where there is none. */
-  codeGroup: CallerGroup
-  codeSeed: Uint8Array | null
-  createdAt: Date
-  /** This attempt included. */
-  attempts: number
-  /** The first attempt that counts began then. */
-  firstAttemptAt: Date
-  /** The failure of the last attempt; null while none was recorded. */
-  detail: string | null
-}
 
 export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
 
@@ -119,6 +86,7 @@ const claim = defineStatement({
   },
   row: {
     id: 'bigint',
+    /** See lanes.ts. */
     lane: 'smallint',
     requestId: 'text?',
     accountUuid: 'uuid?',
@@ -129,11 +97,15 @@ const claim = defineStatement({
     values: json<Record<string, string>>(),
     codeSubject: 'uuid?',
     codePurpose: column<SentCodePurpose | null>('text'),
+    /** The group that asked for the code; 'stranger' where there is none. */
     codeGroup: column<CallerGroup>('text'),
     codeSeed: 'bytea?',
     createdAt: 'timestamptz',
+    /** This attempt included. */
     attempts: 'int',
+    /** The first attempt that counts began then. */
     firstAttemptAt: 'timestamptz',
+    /** The failure of the last attempt; null while none was recorded. */
     detail: 'text?',
   },
   sql: (p) => sql`
@@ -156,6 +128,9 @@ const claim = defineStatement({
             message.first_attempt_at, message.detail`,
 })
 
+/** A row as the worker claims it; purpose and language are what some version of the service wrote. */
+export type QueuedMessage = RowOf<typeof claim>
+
 /**
  * A message that was sent counts as sent, even if a newer code has replaced it in the meantime. The notice of an
  * erasure loses its destination, because it was the last thing that named the person.
@@ -163,9 +138,11 @@ const claim = defineStatement({
 const finish = defineStatement({
   name: 'outbox.finish',
   params: {
-    outcome: 'text',
+    outcome: column<FinalOutcome>('text'),
     detail: 'text?',
+    /** See SendOutcome `reason`. */
     reply: 'text?',
+    /** The gateway that took an SMS, and the id it gave to it. */
     gateway: 'text?',
     providerId: 'text?',
     now: 'timestamptz',
@@ -256,17 +233,7 @@ const renew = defineStatement({
    where id = any (${p.ids}) and finished_at is null`,
 })
 
-const sweep = defineStatement({
-  name: 'outbox.sweep',
-  params: { finishedBefore: 'timestamptz', limit: 'int' },
-  row: { id: 'bigint' },
-  sql: (p) => sql`
-  delete from ${messages} where id in (
-    select id from ${messages}
-     where finished_at is not null and finished_at < ${p.finishedBefore}
-     order by finished_at limit ${p.limit})
-  returning id`,
-})
+const sweep = createAgeSweep(messages, 'outbox.sweep', sql`id`, sql`finished_at`)
 
 /** It is beyond the longest delay (4 min and its jitter) and the lease. */
 const LONGEST_WAIT_MS = 600_000
@@ -303,12 +270,8 @@ export function createMessageStore(database: Database) {
       return (await database.first(discard, { limit }))?.discarded ?? 0
     },
     remove: (id: number): Promise<void> => database.run(remove, { id }),
-    async finish(
-      id: number,
-      { outcome, detail, reply = null, gateway = null, providerId = null }: FinalResult,
-      now: Date,
-    ): Promise<void> {
-      const params = { id, outcome, detail, reply, gateway, providerId, now }
+    async finish(params: ParamsOf<typeof finish>): Promise<void> {
+      const { outcome, detail, now } = params
       if (outcome !== 'refused') return database.run(finish, params)
       await changeAndRecord(database, finish, params, now, ({ account, id: message, channel, purpose }) => {
         // Only of accounts that somebody confirmed: strangers register whom they like.
@@ -329,8 +292,6 @@ export function createMessageStore(database: Database) {
     renew: (ids: number[], leaseUntil: Date): Promise<void> =>
       database.run(renew, { ids: `{${ids.join(',')}}`, leaseUntil }),
     /** Removes up to `limit` messages that were finished before that time and returns how many it removed. */
-    async sweep(finishedBefore: Date, limit: number): Promise<number> {
-      return (await database.all(sweep, { finishedBefore, limit })).length
-    },
+    sweep: (before: Date, limit: number): Promise<number> => sweep(database, { before, limit }),
   }
 }

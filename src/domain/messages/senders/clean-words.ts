@@ -3,6 +3,7 @@
  * configuration, addresses, numbers and codes.
  */
 import type { Redact } from '../../../platform/redact.ts'
+import type { RenderedMessage } from './sender.ts'
 
 const MAXIMUM_LENGTH = 500
 /** Read no further: a reply may be long. */
@@ -10,12 +11,11 @@ const READ_LENGTH = 1000
 /** It is as long as the longest secret and what is read, because half of a secret would not be found. */
 const REDACTED_LENGTH = 8000
 
-interface Personal {
-  to: string
-  code: string | null
-}
-
-export function cleanWords(text: string, { to, code }: Personal, redact: Redact): string {
+export function cleanWords(
+  text: string,
+  { to, code }: Pick<RenderedMessage, 'to' | 'code'>,
+  redact: Redact,
+): string {
   const flat = oneLine(text, redact)
   const cleaned = [...personalPatterns(to, code), digitRuns].reduce(
     (words, pattern) => words.replace(pattern, '…'),

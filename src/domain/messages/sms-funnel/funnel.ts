@@ -122,7 +122,7 @@ export function createFunnel(options: Options) {
         }
       })
     },
-    /** See Prefixes. */
+    /** See prefixes.ts. */
     closedUntil: prefixes.closedUntil,
     /** The counts of the last days, today included. */
     report: (days: number): Promise<StageCount[]> => store.report(daysBefore(clock.now(), days - 1)),

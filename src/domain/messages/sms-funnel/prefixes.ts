@@ -18,8 +18,6 @@ interface Options {
 
 /** To look at the messages of a prefix takes long. */
 const EVALUATED_AGAIN_MS = 60_000
-export type Prefixes = ReturnType<typeof createPrefixes>
-
 export function createPrefixes({ store, clock, logger, config, tellOperator }: Options) {
   const { pumpingGuard } = config.sms
   /** A prefix that was looked at closely is not looked at again until then. */

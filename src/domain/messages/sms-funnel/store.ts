@@ -13,7 +13,12 @@ import {
   smsFunnel,
   smsPrefixes,
 } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import {
+  column,
+  defineStatement,
+  type Placeholders,
+  type RowOf,
+} from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, createSweep, daysBefore, type SweptBatch } from '../../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
 import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
@@ -30,24 +35,10 @@ export const stages = [
 ] as const
 export type Stage = (typeof stages)[number]
 
-export interface StageCount {
-  /** It is empty before a gateway was chosen. */
-  gateway: string
-  /** It is empty for a number of no single country. */
-  country: string
-  stage: Stage
-  count: number
-}
-
 export interface PrefixCount {
   prefix: string
   codes: number
   verified: number
-}
-
-interface SentMessage {
-  gateway: string
-  destination: string
 }
 
 export type Receipt = 'delivered' | 'failed'
@@ -71,7 +62,9 @@ const report = defineStatement({
   name: 'sms_funnel.report',
   params: { since: 'timestamptz' },
   row: {
+    /** It is empty before a gateway was chosen. */
     gateway: 'text',
+    /** It is empty for a number of no single country. */
     country: 'text',
     stage: column<Stage>('text'),
     count: 'bigint',
@@ -81,6 +74,8 @@ const report = defineStatement({
    where day >= (${p.since} at time zone 'UTC')::date
    group by gateway, country, stage order by gateway, country, stage`,
 })
+
+export type StageCount = RowOf<typeof report>
 
 const addPrefixes = defineStatement({
   name: 'sms_funnel.add_prefixes',
@@ -251,17 +246,13 @@ export function createSmsFunnelStore(database: Database) {
       }),
     closedPrefixes: (now: Date) => database.all(closedPrefixes, { now }),
     /** The last SMS with this code was worth it: once. It returns null where there is none. */
-    markVerified: (code: { subject: string; purpose: CodePurpose }, now: Date): Promise<SentMessage | null> =>
+    markVerified: (code: { subject: string; purpose: CodePurpose }, now: Date) =>
       database.first(markVerified, { ...code, now }),
     /**
      * Returns the share of verified codes, of the last 200 that a gateway took and whose time is over. A code does not
      * count if its account signed in otherwise while it was valid.
      */
-    async conversion(
-      gateway: string,
-      lifetimeSeconds: number,
-      now: Date,
-    ): Promise<{ codes: number; verified: number }> {
+    async conversion(gateway: string, lifetimeSeconds: number, now: Date) {
       const before = new Date(now.getTime() - lifetimeSeconds * 1000)
       const found = await database.first(conversion, { gateway, before, lifetimeSeconds })
       return found ?? { codes: 0, verified: 0 }
@@ -270,12 +261,8 @@ export function createSmsFunnelStore(database: Database) {
      * `delivered` is final, `failed` is not. It is null if that changes nothing: a repetition, or an id that nobody knows
      * (yet). The receipt is then kept for a minute.
      */
-    putReceipt: (
-      gateway: string,
-      providerId: string,
-      receipt: Receipt,
-      now: Date,
-    ): Promise<SentMessage | null> => database.first(putReceipt, { gateway, providerId, receipt, now }),
+    putReceipt: (gateway: string, providerId: string, receipt: Receipt, now: Date) =>
+      database.first(putReceipt, { gateway, providerId, receipt, now }),
     /** Gives the receipts that were kept, and whose sending was recorded since, to their messages. */
     applyEarlyReceipts: () => database.all(applyEarly, {}),
     async sweep(now: Date, limit: number): Promise<SweptBatch> {

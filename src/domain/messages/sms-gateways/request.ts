@@ -9,19 +9,8 @@ import {
 import type { GatewayConfig } from '../../../platform/config/types.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 
-export interface GatewayRequest {
-  url: URL
-  method: string
-  headers: Headers
-  body?: string
-}
-
 /** `bearer`: the token of the gateway's OAuth, where it has one. */
-export function requestOf(
-  gateway: GatewayConfig,
-  message: RenderedMessage,
-  bearer: string | null,
-): GatewayRequest {
+export function requestOf(gateway: GatewayConfig, message: RenderedMessage, bearer: string | null) {
   const { method, format } = gateway
   const values = valuesOf(message)
   const url = new URL(fillText(gateway.url, values, encodeURIComponent))

@@ -1,6 +1,7 @@
 /** OAuth 2 client credentials of a gateway (RFC 6749, 4.4): one token for all messages, kept until a minute before its end. */
 import type { Clock } from '../../../platform/clock.ts'
 import type { OAuthConfig } from '../../../platform/config/types.ts'
+import { together } from '../../../platform/waiting.ts'
 import type { Trace } from '../senders/sender.ts'
 import { readReply } from './reply.ts'
 import { basic } from './request.ts'
@@ -24,9 +25,8 @@ export type TokenSource = ReturnType<typeof createTokenSource>
 
 export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trace) {
   let token: { value: string; endsAtMs: number } | null = null
-  let fetching: Promise<string> | null = null
 
-  async function fetchToken(signal: AbortSignal): Promise<string> {
+  const fetchToken = together(async (signal: AbortSignal): Promise<string> => {
     trace?.('token', `asked at ${new URL(oauth.token_url).origin}, credentials as ${oauth.auth ?? 'basic'}`)
     const response = await fetch(oauth.token_url, {
       ...tokenRequest(oauth),
@@ -43,16 +43,13 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trac
     trace?.('token', `${response.status}, for ${seconds} s`)
     token = { value, endsAtMs: clock.now().getTime() + seconds * 1000 - MARGIN_MS }
     return value
-  }
+  })
 
   return {
     /** Throws where the token cannot be had. */
     async get(signal: AbortSignal): Promise<string> {
       if (token && clock.now().getTime() < token.endsAtMs) return token.value
-      fetching ??= fetchToken(signal).finally(() => {
-        fetching = null
-      })
-      return fetching
+      return fetchToken(signal)
     },
     /** The gateway refused it: the next message fetches another one. */
     forget(refused: string): void {

@@ -3,6 +3,7 @@
  * this path in its body. The body is read as JSON, as a form or as text.
  */
 import type { ConditionConfig, GatewayConfig } from '../../../platform/config/types.ts'
+import type { SendOutcome } from '../senders/sender.ts'
 
 export interface Reply {
   status: number
@@ -10,11 +11,7 @@ export interface Reply {
   contentType: string
 }
 
-export interface ReplyVerdict {
-  outcome: 'sent' | 'refused' | 'failed'
-  detail: string
-  providerId?: string
-}
+export type ReplyVerdict = Pick<SendOutcome, 'outcome' | 'detail' | 'providerId'>
 
 /** An expired token (a mail server that refuses a password is tried again too), "too slow" and "too many". */
 const NOT_FINAL = [401, 403, 408, 429]

@@ -9,30 +9,25 @@ import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import type { SMTPPoolOptions } from 'nodemailer'
+import { isLoopbackHost } from '../../../platform/config/formats.ts'
 import { secretsOfMailServer } from '../../../platform/config/secrets.ts'
 import type { SmtpConfig } from '../../../platform/config/types.ts'
 import { createRedactor } from '../../../platform/redact.ts'
 import { cleanWords } from '../senders/clean-words.ts'
-import type { MessageSender, RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
+import type { RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 import { AddressRefused, outcomeOfConversation } from './verdict.ts'
 
-export interface SmtpTimeouts {
-  connectMs: number
-  greetingMs: number
-  /** The time for which the server may be silent. */
-  socketMs: number
-  /** The time for the whole exchange; a server that sends byte by byte could otherwise stretch it without end. */
-  sendMs: number
-}
-
-const defaultTimeouts: SmtpTimeouts = {
+const defaultTimeouts = {
   connectMs: 5000,
   greetingMs: 10_000,
+  /** The time for which the server may be silent. */
   socketMs: 15_000,
+  /** The time for the whole exchange; a server that sends byte by byte could otherwise stretch it without end. */
   sendMs: 20_000,
 }
+export type SmtpTimeouts = typeof defaultTimeouts
 
 interface SmtpSenderOptions {
   smtp: SmtpConfig
@@ -46,15 +41,8 @@ interface SmtpSenderOptions {
 
 const connectionsAtMost = 5
 
-interface SmtpSender extends MessageSender {
-  /** Connects, encrypts and authenticates as for a message, and sends none. */
-  verify(): Promise<SendOutcome>
-  /** Asks whether it takes mail from `smtp.from`, and sends none. */
-  verifySender(): Promise<SendOutcome>
-}
-
 /** Throws when security is "none" and the host is not this machine. */
-export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
+export function createSmtpSender(options: SmtpSenderOptions) {
   const { smtp, baseUrl, timeouts } = options
   const { sendMs } = { ...defaultTimeouts, ...timeouts }
   const mailHost = new URL(baseUrl).hostname
@@ -65,9 +53,10 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
     opened ??= createTransport(options)
     return opened
   }
-  requireLoopback(options)
+  if (smtp.security === 'none' && !isLoopbackHost(smtp.host))
+    throw new Error('smtp.security "none" is for loopback hosts only')
   return {
-    async send(message) {
+    async send(message: RenderedMessage): Promise<SendOutcome> {
       try {
         await transport().sendMail(
           mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }),
@@ -77,7 +66,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         return outcomeOfConversation(error, message, redact)
       }
     },
-    async verify() {
+    /** Connects, encrypts and authenticates as for a message, and sends none. */
+    async verify(): Promise<SendOutcome> {
       try {
         await transport().verify()
         return { outcome: 'sent', detail: 'smtp' }
@@ -85,7 +75,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         return outcomeOfConversation(error, { to: smtp.username ?? '', code: null }, redact)
       }
     },
-    async verifySender() {
+    /** Asks whether it takes mail from `smtp.from`, and sends none. */
+    async verifySender(): Promise<SendOutcome> {
       const { username, password } = smtp
       const sender = mailbox(smtp.from)
       const credentials = username === null ? null : { username, password: password ?? '' }
@@ -103,15 +94,9 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         asking.close()
       }
     },
-    async close() {
+    async close(): Promise<void> {
       opened?.close()
     },
-  }
-}
-
-function requireLoopback({ smtp }: Pick<SmtpSenderOptions, 'smtp'>): void {
-  if (smtp.security === 'none' && !isLoopback(smtp.host)) {
-    throw new Error('smtp.security "none" is for loopback hosts only')
   }
 }
 
@@ -158,12 +143,7 @@ function createTransport(
     ...conversation?.options,
     ...others,
     getSocket(_, done) {
-      openSocket({
-        host: smtp.host,
-        port: smtp.port,
-        timeoutMs: connectMs,
-        ...(trace ? { trace } : {}),
-      }).then(
+      openSocket(smtp, connectMs, trace).then(
         (connection) => done(null, { connection }),
         (error: Error) => done(error, false),
       )
@@ -223,14 +203,7 @@ function mailbox(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 }
 
-interface Target {
-  host: string
-  port: number
-  timeoutMs: number
-  trace?: Trace
-}
-
-async function openSocket({ host, port, timeoutMs, trace }: Target): Promise<Socket> {
+async function openSocket({ host, port }: SmtpConfig, timeoutMs: number, trace?: Trace): Promise<Socket> {
   if (trace) trace('resolve', await addressesOf(host))
   const socket = await new Promise<Socket>((resolve, reject) => {
     const socket = connect({ host, port })
@@ -254,8 +227,4 @@ async function openSocket({ host, port, timeoutMs, trace }: Target): Promise<Soc
 async function addressesOf(host: string): Promise<string> {
   if (isIP(host) !== 0) return host
   return (await lookup(host, { all: true })).map(({ address }) => address).join(', ')
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

@@ -16,7 +16,7 @@ import {
   usernames,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
 import { lockAccounts } from '../../accounts/accounts/changes-sql.ts'
 import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
 import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'

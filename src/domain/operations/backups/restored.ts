@@ -5,53 +5,22 @@ import { lastingLabels, type ServerSecret } from '../../../platform/secret.ts'
 import { findUsernameKey, keepUsernames } from '../../accounts/accounts/usernames-sql.ts'
 import {
   LASTING_KEY,
-  type SealedTable,
   type SealedTableStores,
   sealedTablesOf,
 } from '../../credentials/secrets/sealed-tables.ts'
-import type { SealedLastingKey, SecretStore } from '../../credentials/secrets/store.ts'
+import type { SecretStore } from '../../credentials/secrets/store.ts'
 import * as statements from './restore-sql.ts'
 
 /** The knowledge of the replaced database that an earlier backup cannot have. */
-interface LaterKnowledge {
-  erased: string[]
-  /** True if these are all erasures since the backup. */
-  knowsErasures: boolean
-  revokedKeys: string[]
-  locked: { uuid: string; locked_at: Date | null; locked_reason: string | null }[]
-  endedSessions: string[]
-  /** The ids of the recovery codes, invitations and removals of two factors that are open. */
-  open: string[]
-  /**
-   * Its rows, with which a backup of the same service is compared. It is null if it went back to before the backup
-   * since.
-   */
-  present: Present | null
-}
-
-interface Present {
-  oldestAccounts: string[]
-  signingKeys: string[]
-  tokens: string[]
-  administrators: { uuid: string; role: string }[]
-  lastingKeys: SealedLastingKey[]
-  /** The usernames that were ever given, and the key of their hashes. */
-  usernames: { hash: string; account: string | null }[]
-  usernameKey: string | null
-}
-
-/** An administrator without a role is none any longer. */
-interface AdministratorChange {
-  uuid: string
-  role: string | null
-}
+type LaterKnowledge = Awaited<ReturnType<typeof readLaterKnowledge>>
+type Present = NonNullable<LaterKnowledge['present']>
 
 /** `since`: when the backup was made. */
 export async function readLaterKnowledge(
   replaced: Executor,
   secrets: Pick<SecretStore, 'listLastingKeys'>,
   since: Date,
-): Promise<LaterKnowledge> {
+) {
   const erased = await replaced.all(statements.findErased, {})
   const erasures = await replaced.first(statements.findErasuresSince, {})
   const keys = await replaced.all(statements.findRevokedKeys, {})
@@ -61,13 +30,19 @@ export async function readLaterKnowledge(
   const back = await replaced.first(statements.wentBack, { since })
   return {
     erased: erased.map(({ account }) => account),
+    /** True if these are all erasures since the backup. */
     knowsErasures: erasures !== null && erasures.since <= since && !back!.found,
     revokedKeys: keys.flatMap(({ kid }) => kid ?? []),
     locked: locked.map(({ uuid, lockedAt, lockedReason }) => ({
       ...{ uuid, locked_at: lockedAt, locked_reason: lockedReason },
     })),
     endedSessions: ended.map(({ id }) => id),
+    /** The ids of the recovery codes, invitations and removals of two factors that are open. */
     open: open.map(({ id }) => id),
+    /**
+     * Its rows, with which a backup of the same service is compared. It is null if it went back to before the backup
+     * since.
+     */
     present: back!.found
       ? null
       : {
@@ -76,21 +51,14 @@ export async function readLaterKnowledge(
           tokens: (await replaced.all(statements.findTokens, {})).map(({ uuid }) => uuid),
           administrators: await replaced.all(statements.findAdministrators, {}),
           lastingKeys: await secrets.listLastingKeys(),
+          /** The usernames that were ever given, and the key of their hashes. */
           usernames: await replaced.all(statements.findUsernames, {}),
           usernameKey: (await replaced.first(findUsernameKey, {}))?.key ?? null,
         },
   }
 }
 
-export interface Cleansed {
-  erased: string[]
-  revokedKeys: string[]
-  revokedTokens: string[]
-  administrators: AdministratorChange[]
-  locked: string[]
-  endedSessions: number
-  droppedMessages: number
-}
+export type Cleansed = Awaited<ReturnType<typeof cleanse>>
 
 const nothingLater: LaterKnowledge = {
   erased: [],
@@ -117,7 +85,7 @@ export async function cleanse(
   restored: Executor,
   knowledge: LaterKnowledge | null,
   { present, keepSessions, now }: { present: Present | null; keepSessions: boolean; now: Date },
-): Promise<Cleansed> {
+) {
   const { erased, revokedKeys, locked, endedSessions, open } = knowledge ?? nothingLater
   const uuids = JSON.stringify(erased)
   const gone = await restored.all(statements.eraseAgain, { uuids })
@@ -133,6 +101,7 @@ export async function cleanse(
     erased: gone.map(({ uuid }) => uuid),
     revokedKeys: [...revoked, ...otherKeys].map(({ kid }) => kid),
     revokedTokens: tokens.map(({ uuid }) => uuid),
+    /** An administrator without a role is none any longer. */
     administrators: changed,
     locked: lockedAgain.map(({ uuid }) => uuid),
     endedSessions: ended!.count,
@@ -192,23 +161,15 @@ export async function chooseKeys(
   return from
 }
 
-interface SealedCount {
-  /** The name that `poterne secret status` uses. */
-  name: SealedTable['name']
-  opened: number
-  sealedAnew: number
-  /** They did not open when they were backed up, either, and stay as they are. */
-  lost: number
-}
-
 /** Opens everything that is sealed, and seals anew, under the current secret, what another one sealed than those `kept`. */
 export async function openSealedRows(
   stores: SealedTableStores,
   secret: ServerSecret,
   kept: ReadonlySet<string>,
-): Promise<SealedCount[]> {
-  const counts: SealedCount[] = []
+) {
+  const counts = []
   for (const sealedTable of sealedTablesOf(stores)) {
+    // Those that are lost did not open when they were backed up, either, and stay as they are.
     const count = { name: sealedTable.name, opened: 0, sealedAnew: 0, lost: 0 }
     for await (const rows of sealedTable.pages()) {
       for (const { label, box, replace } of rows) {

@@ -2,18 +2,17 @@
  * The running service's part in backups: it copies the files of its embedded database for the command line, and takes
  * the scheduled ones, by one replica at a time. It remembers how the last ones went.
  */
+
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { DatabaseFiles } from '../../../platform/postgres/database.ts'
 import { isUnavailable } from '../../../platform/postgres/failure.ts'
+import { together } from '../../../platform/waiting.ts'
 import type { BackupStore, FinishedBackup } from './store.ts'
 
-interface BackupServiceOptions {
+interface BackupServiceOptions extends Pick<Ground, 'clock' | 'logger'> {
   store: BackupStore
   files: DatabaseFiles | undefined
-  clock: Clock
-  logger: Logger
   /** `HH:MM`, in the time zone of the machine; null: none is taken. */
   at: string | null
   /** Makes and verifies a backup in its directory, and removes those that are too old. */
@@ -41,10 +40,9 @@ export function createBackupService(options: BackupServiceOptions) {
   const startedAt = clock.now()
   /** Nothing until then is due any more. It is null before the first look. */
   let seen: Date | null = null
-  let running: Promise<void> | null = null
   let timer: Timer | undefined
 
-  async function take(dueAt: Date): Promise<void> {
+  const take = together(async (dueAt: Date): Promise<void> => {
     try {
       if (!(await store.claimRound(dueAt))) return
       const startedAt = performance.now()
@@ -61,7 +59,7 @@ export function createBackupService(options: BackupServiceOptions) {
       logger.error({ cause }, 'the scheduled backup failed')
       await store.noteFailure(cause, clock.now()).catch(() => {})
     }
-  }
+  })
 
   /** A backup that was due while no replica ran is made now, unless none was ever taken. */
   async function findSeen(): Promise<Date> {
@@ -74,12 +72,9 @@ export function createBackupService(options: BackupServiceOptions) {
     const now = clock.now()
     const dueAt = lastDue(at, now)
     seen ??= await findSeen().catch(() => null)
-    if (seen === null || dueAt <= seen) return running ?? undefined
+    if (seen === null || dueAt <= seen) return take.underWay() ?? undefined
     seen = now
-    running ??= take(dueAt).finally(() => {
-      running = null
-    })
-    await running
+    await take(dueAt)
   }
 
   return {
@@ -118,7 +113,7 @@ export function createBackupService(options: BackupServiceOptions) {
     async close(): Promise<void> {
       ending.abort()
       clearInterval(timer)
-      await running
+      await take.underWay()
     },
   }
 }

@@ -4,19 +4,10 @@
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Channel, MessagePurpose } from '../../messages/outbox/message.ts'
-import type { MessageSender } from '../../messages/senders/sender.ts'
+import type { RenderedMessage, SendOutcome } from '../../messages/senders/sender.ts'
 
 /** Field names as in `GET /dev/mailbox.json`. */
-export interface MailboxEntry {
-  id: number
-  channel: Channel
-  to: string
-  purpose: MessagePurpose
-  language: string
-  subject: string
-  text: string
-  code: string | null
+export interface MailboxEntry extends Omit<RenderedMessage, 'html' | 'minutes'> {
   /** ISO 8601, UTC: when it landed here. */
   created_at: string
 }
@@ -27,18 +18,12 @@ interface KeptEntry {
   html: string | null
 }
 
-export interface Mailbox extends MessageSender {
-  /** Newest first. */
-  list(): MailboxEntry[]
-  /** The HTML part of a message; null where there is no such message, or it has none. */
-  findHtml(id: number): string | null
-  clear(): void
-}
+export type Mailbox = ReturnType<typeof createMailbox>
 
 const CAPACITY = 200
 
 /** `file` null: in memory only. A line of the file is one message; a line that cannot be read is skipped. */
-export function createMailbox(clock: Clock, file: string | null = null): Mailbox {
+export function createMailbox(clock: Clock, file: string | null = null) {
   let kept: KeptEntry[] = file !== null && existsSync(file) ? readKept(file) : []
   let linesInFile = 0
   // A line that a crash cut short would otherwise swallow the next one.
@@ -58,20 +43,23 @@ export function createMailbox(clock: Clock, file: string | null = null): Mailbox
   }
 
   return {
-    async send({ id, channel, to, purpose, language, subject, text, html, code }) {
+    async send(message: RenderedMessage): Promise<SendOutcome> {
+      const { id, channel, to, purpose, language, subject, text, html, code } = message
       const created_at = clock.now().toISOString()
       const one = { entry: { id, channel, to, purpose, language, subject, text, code, created_at }, html }
       kept = [one, ...kept].slice(0, CAPACITY)
       append(one)
       return { outcome: 'sent', detail: 'mailbox' }
     },
-    list: () => kept.map(({ entry }) => entry),
-    findHtml: (id) => kept.find(({ entry }) => entry.id === id)?.html ?? null,
-    clear() {
+    /** Newest first. */
+    list: (): MailboxEntry[] => kept.map(({ entry }) => entry),
+    /** The HTML part of a message; null where there is no such message, or it has none. */
+    findHtml: (id: number): string | null => kept.find(({ entry }) => entry.id === id)?.html ?? null,
+    clear(): void {
       kept = []
       if (file !== null) writeAll(file)
     },
-    async close() {},
+    async close(): Promise<void> {},
   }
 }
 

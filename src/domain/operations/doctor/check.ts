@@ -1,12 +1,11 @@
 /** A check of `poterne doctor`: it has a name, looks at one thing, and says what it found and what to do. */
 
 import type { Resolver } from 'node:dns/promises'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Network } from '../../../platform/guarded-fetch.ts'
+import type { Arrival } from '../../../platform/http/address-probes.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Secrets } from '../../credentials/secrets/service.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -40,12 +39,9 @@ export function worstOf(findings: Finding[], none: Finding): Finding {
 }
 
 /** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
-export interface StoreContext {
-  config: Config
-  clock: Clock
+export interface StoreContext extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   database: Database
   redis: RedisConnection | null
-  secret: ServerSecret
   stores: { signingKeys: KeyStore; backups: BackupStore; events: Pick<EventStore, 'list'> }
   secrets: Pick<Secrets, 'status'>
   testIdentities: Pick<TestIdentities, 'list'>
@@ -55,22 +51,11 @@ export interface StoreContext {
 export interface RunningService {
   /** Begins to expect a request with that mark; `readProbe` says how it arrived, or null while it did not. */
   startProbe(): Promise<string>
-  readProbe(mark: string): Promise<ProbeReport | null>
-}
-
-export interface ProbeReport {
-  /** The peer that connected to the service: the proxy, where there is one. */
-  peer: string | null
-  forwardedFor: string | null
-  /** The client's address as the limits count it. */
-  address: string
-  /** True if the peer is one of server.trusted_proxies, as the service has them. */
-  isTrusted: boolean
+  readProbe(mark: string): Promise<Arrival | null>
 }
 
 /** The tools of a look from this machine at everything else. */
-export interface OutsideContext {
-  config: Config
+export interface OutsideContext extends Pick<Ground, 'clock' | 'config'> {
   /** The file of the configuration, and those that it names for itself. */
   configFile: string | null
   configWarnings: string[]
@@ -83,19 +68,13 @@ export interface OutsideContext {
   resolver: Pick<Resolver, 'resolveTxt'>
   network: Network
   providers: ProviderService
-  clock: Clock
 }
 
-export type Check =
-  | {
-      name: string
-      where: 'stores'
-      after?: string
-      run(context: StoreContext): Finding | Promise<Finding>
-    }
-  | {
-      name: string
-      where: 'here'
-      after?: string
-      run(context: OutsideContext): Finding | Promise<Finding>
-    }
+interface CheckOf<Where extends string, Context> {
+  name: string
+  where: Where
+  after?: string
+  run(context: Context): Finding | Promise<Finding>
+}
+
+export type Check = CheckOf<'stores', StoreContext> | CheckOf<'here', OutsideContext>

@@ -3,95 +3,57 @@
  * are open: in the service that runs, if the database is embedded. With `after`, a check is left out where that one failed.
  */
 import type { Check } from './check.ts'
-import {
-  checkClock,
-  checkConnections,
-  checkDatabase,
-  checkDisk,
-  checkEncoding,
-  checkMigrations,
-  checkPostgresVersion,
-  checkRights,
-  checkUpkeep,
-} from './database-checks.ts'
-import {
-  checkConfiguration,
-  checkDataDirectory,
-  checkHashTime,
-  checkMemory,
-  checkSecretFiles,
-  checkVerifier,
-} from './machine-checks.ts'
-import { checkDkim, checkDmarc, checkMailSender, checkMailServer, checkSpf } from './mail-checks.ts'
-import {
-  checkBaseUrl,
-  checkForwardedFor,
-  checkGateways,
-  checkPagesReach,
-  checkPasskeyFiles,
-  checkProviders,
-} from './reach-checks.ts'
-import {
-  checkEviction,
-  checkPersistence,
-  checkRedis,
-  checkRedisClock,
-  checkRedisVersion,
-} from './redis-checks.ts'
-import {
-  checkBackup,
-  checkClaims,
-  checkMadeLater,
-  checkSealedRows,
-  checkSigningKey,
-  checkTestIdentities,
-  checkWaysIn,
-} from './stored-checks.ts'
+import * as database from './database-checks.ts'
+import * as machine from './machine-checks.ts'
+import * as mail from './mail-checks.ts'
+import * as reach from './reach-checks.ts'
+import * as redis from './redis-checks.ts'
+import * as stored from './stored-checks.ts'
 import { checkSmsTexts } from './text-checks.ts'
 
 export const checks: Check[] = [
-  { name: 'configuration', where: 'here', run: checkConfiguration },
-  { name: 'secret-files', where: 'here', run: checkSecretFiles },
-  { name: 'data-directory', where: 'here', run: checkDataDirectory },
-  { name: 'memory', where: 'here', run: checkMemory },
-  { name: 'hash-time', where: 'here', run: checkHashTime },
-  { name: 'hash-verifier', where: 'here', run: checkVerifier },
+  { name: 'configuration', where: 'here', run: machine.checkConfiguration },
+  { name: 'secret-files', where: 'here', run: machine.checkSecretFiles },
+  { name: 'data-directory', where: 'here', run: machine.checkDataDirectory },
+  { name: 'memory', where: 'here', run: machine.checkMemory },
+  { name: 'hash-time', where: 'here', run: machine.checkHashTime },
+  { name: 'hash-verifier', where: 'here', run: machine.checkVerifier },
 
-  { name: 'database', where: 'stores', run: checkDatabase },
-  { name: 'database-version', where: 'stores', after: 'database', run: checkPostgresVersion },
-  { name: 'database-encoding', where: 'stores', after: 'database', run: checkEncoding },
-  { name: 'database-rights', where: 'stores', after: 'database', run: checkRights },
-  { name: 'database-connections', where: 'stores', after: 'database', run: checkConnections },
-  { name: 'database-clock', where: 'stores', after: 'database', run: checkClock },
-  { name: 'migrations', where: 'stores', after: 'database', run: checkMigrations },
-  { name: 'disk', where: 'stores', after: 'database', run: checkDisk },
-  { name: 'upkeep', where: 'stores', after: 'database', run: checkUpkeep },
+  { name: 'database', where: 'stores', run: database.checkDatabase },
+  { name: 'database-version', where: 'stores', after: 'database', run: database.checkPostgresVersion },
+  { name: 'database-encoding', where: 'stores', after: 'database', run: database.checkEncoding },
+  { name: 'database-rights', where: 'stores', after: 'database', run: database.checkRights },
+  { name: 'database-connections', where: 'stores', after: 'database', run: database.checkConnections },
+  { name: 'database-clock', where: 'stores', after: 'database', run: database.checkClock },
+  { name: 'migrations', where: 'stores', after: 'database', run: database.checkMigrations },
+  { name: 'disk', where: 'stores', after: 'database', run: database.checkDisk },
+  { name: 'upkeep', where: 'stores', after: 'database', run: database.checkUpkeep },
 
-  { name: 'redis', where: 'stores', run: checkRedis },
-  { name: 'redis-version', where: 'stores', after: 'redis', run: checkRedisVersion },
-  { name: 'redis-eviction', where: 'stores', after: 'redis', run: checkEviction },
-  { name: 'redis-persistence', where: 'stores', after: 'redis', run: checkPersistence },
-  { name: 'redis-clock', where: 'stores', after: 'redis', run: checkRedisClock },
+  { name: 'redis', where: 'stores', run: redis.checkRedis },
+  { name: 'redis-version', where: 'stores', after: 'redis', run: redis.checkRedisVersion },
+  { name: 'redis-eviction', where: 'stores', after: 'redis', run: redis.checkEviction },
+  { name: 'redis-persistence', where: 'stores', after: 'redis', run: redis.checkPersistence },
+  { name: 'redis-clock', where: 'stores', after: 'redis', run: redis.checkRedisClock },
 
-  { name: 'sealed-rows', where: 'stores', after: 'database', run: checkSealedRows },
-  { name: 'signing-key', where: 'stores', after: 'database', run: checkSigningKey },
-  { name: 'future-dates', where: 'stores', after: 'database', run: checkMadeLater },
-  { name: 'claims', where: 'stores', after: 'database', run: checkClaims },
-  { name: 'ways-in', where: 'stores', after: 'database', run: checkWaysIn },
-  { name: 'test-identities', where: 'stores', after: 'database', run: checkTestIdentities },
-  { name: 'backup', where: 'stores', after: 'database', run: checkBackup },
+  { name: 'sealed-rows', where: 'stores', after: 'database', run: stored.checkSealedRows },
+  { name: 'signing-key', where: 'stores', after: 'database', run: stored.checkSigningKey },
+  { name: 'future-dates', where: 'stores', after: 'database', run: stored.checkMadeLater },
+  { name: 'claims', where: 'stores', after: 'database', run: stored.checkClaims },
+  { name: 'ways-in', where: 'stores', after: 'database', run: stored.checkWaysIn },
+  { name: 'test-identities', where: 'stores', after: 'database', run: stored.checkTestIdentities },
+  { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },
 
-  { name: 'mail-server', where: 'here', run: checkMailServer },
-  { name: 'mail-sender', where: 'here', after: 'mail-server', run: checkMailSender },
-  { name: 'spf', where: 'here', run: checkSpf },
-  { name: 'dmarc', where: 'here', run: checkDmarc },
-  { name: 'dkim', where: 'here', run: checkDkim },
-  { name: 'gateways', where: 'here', run: checkGateways },
+  { name: 'mail-server', where: 'here', run: mail.checkMailServer },
+  { name: 'mail-sender', where: 'here', after: 'mail-server', run: mail.checkMailSender },
+  { name: 'spf', where: 'here', run: mail.checkSpf },
+  { name: 'dmarc', where: 'here', run: mail.checkDmarc },
+  { name: 'dkim', where: 'here', run: mail.checkDkim },
+  { name: 'gateways', where: 'here', run: reach.checkGateways },
   { name: 'sms-texts', where: 'here', run: checkSmsTexts },
 
-  { name: 'base-url', where: 'here', run: checkBaseUrl },
-  { name: 'forwarded-for', where: 'here', run: checkForwardedFor },
-  { name: 'pages', where: 'here', run: checkPagesReach },
-  { name: 'providers', where: 'here', run: checkProviders },
-  { name: 'passkeys', where: 'here', run: checkPasskeyFiles },
+  { name: 'base-url', where: 'here', run: reach.checkBaseUrl },
+  { name: 'forwarded-for', where: 'here', run: reach.checkForwardedFor },
+  { name: 'pages', where: 'here', run: reach.checkPagesReach },
+  { name: 'providers', where: 'here', run: reach.checkProviders },
+  { name: 'passkeys', where: 'here', run: reach.checkPasskeyFiles },
 ]

@@ -1,5 +1,6 @@
 /** Runs checks of the list, all at the same time; `onDone` is called after each. One that throws, or takes too long, has failed. */
 import { databaseCode } from '../../../platform/postgres/failure.ts'
+import { within } from '../../../platform/waiting.ts'
 import { type Check, type Finding, failure, type NamedFinding, warning } from './check.ts'
 import { explainFailure } from './explain.ts'
 
@@ -39,17 +40,11 @@ async function runAfter(
   run: () => Finding | Promise<Finding>,
 ): Promise<Finding> {
   if ((await before)?.level === 'failure') return warning(`not checked, because ${after} failed`)
-  let timer: Timer | undefined
-  const late = new Promise<Finding>((resolve) => {
-    timer = setTimeout(resolve, TIMEOUT_MS, failure('there was no answer within 20 s'))
-  })
   try {
-    return await Promise.race([run(), late])
+    return await within(TIMEOUT_MS, Promise.resolve(run()), failure('there was no answer within 20 s'))
   } catch (error) {
     return UNMIGRATED.has(databaseCode(error) ?? '')
       ? warning('not checked, because migrations are pending')
       : failure(explainFailure(error))
-  } finally {
-    clearTimeout(timer)
   }
 }

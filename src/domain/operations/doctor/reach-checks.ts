@@ -3,23 +3,18 @@
  * the sites of passkeys.
  */
 import { type Network, network } from '../../../platform/guarded-fetch.ts'
-import { PROBE_HEADER } from '../../../platform/http/address-probes.ts'
+import { type Arrival, PROBE_HEADER } from '../../../platform/http/address-probes.ts'
 import { openPlain, openTls } from '../../../platform/open-socket.ts'
 import { wellKnownFiles } from '../../sign-in/passkeys/well-known.ts'
-import {
-  type Finding,
-  failure,
-  type OutsideContext,
-  ok,
-  type ProbeReport,
-  warning,
-  worstOf,
-} from './check.ts'
+import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
 import { explainFailure } from './explain.ts'
 
 const TIMEOUT_MS = 5000
 /** The address is of a network for documentation (RFC 5737): nobody has it. */
 const FORGED_ADDRESS = '192.0.2.123'
+
+const ask = ({ fetch }: Pick<Network, 'fetch'>, url: string, options: RequestInit = {}): Promise<Response> =>
+  fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** No request is sent but HEAD of the root through a proxy: a gateway might take any other for a message. */
 export async function reachHost(
@@ -53,11 +48,7 @@ export async function checkGateways({ config, network }: OutsideContext): Promis
 /** Any answer to HEAD of the root will do: it is no path of a message. Throws without one. */
 async function replyOf({ fetch }: Pick<Network, 'fetch'>, origin: string): Promise<void> {
   try {
-    await fetch(origin, {
-      method: 'HEAD',
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
+    await ask({ fetch }, origin, { method: 'HEAD' })
   } catch (error) {
     const { name } = (error ?? {}) as { name?: string }
     throw name === 'TimeoutError' ? new Error('it takes connections, and gives no answer') : error
@@ -70,7 +61,7 @@ export async function checkBaseUrl({ config, publishedKeys, network }: OutsideCo
   const url = `${baseUrl}/.well-known/jwks.json`
   let kids: string[]
   try {
-    const answer = await network.fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const answer = await ask(network, url)
     if (answer.status !== 200)
       return warning(
         `${url} answers ${answer.status}: pass every path of server.base_url on to poterne, unchanged`,
@@ -99,7 +90,7 @@ export async function checkPagesReach({
   const url = `${server.baseUrl}/sign-in`
   let answer: Response
   try {
-    answer = await network.fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    answer = await ask(network, url)
   } catch (error) {
     return warning(
       `${url} cannot be reached from here (${explainFailure(error, 'server.base_url')}), which is no fault where only people must reach it`,
@@ -125,11 +116,7 @@ export async function checkForwardedFor({ config, service, network }: OutsideCon
   const mark = await service.startProbe()
   const headers = { [PROBE_HEADER]: mark, 'x-forwarded-for': FORGED_ADDRESS }
   try {
-    await network.fetch(`${config.server.baseUrl}/healthz`, {
-      headers,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
+    await ask(network, `${config.server.baseUrl}/healthz`, { headers })
   } catch {
     return warning('not checked: server.base_url cannot be reached from here')
   }
@@ -141,7 +128,7 @@ export async function checkForwardedFor({ config, service, network }: OutsideCon
 
 /** Exported for its test: there are more proxies than a test can start. */
 export function checkArrival(
-  { peer, forwardedFor, address, isTrusted }: ProbeReport,
+  { peer, forwardedFor, address, isTrusted }: Arrival,
   isDirect: boolean,
 ): Finding {
   const alike = 'so that the limits take all clients for one'
@@ -230,7 +217,7 @@ async function compareFile(
 ): Promise<Finding> {
   const remedy = 'pass that path on to poterne, or copy its answer (docs/passkeys.md)'
   try {
-    const answer = await network.fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const answer = await ask(network, url)
     if (answer.status !== 200) return failure(`${url} answers ${answer.status}: ${remedy}`)
     return Bun.deepEquals(await answer.json(), wanted)
       ? ok(`${url} is there`)

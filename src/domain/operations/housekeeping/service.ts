@@ -4,17 +4,15 @@
  */
 
 import { causeOf } from '../../../platform/cause.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Sweep } from '../../../platform/postgres/sweep.ts'
+import { together } from '../../../platform/waiting.ts'
 import type { HousekeepingStore } from './store.ts'
 
-interface HousekeepingOptions {
+interface HousekeepingOptions extends Pick<Ground, 'clock' | 'logger'> {
   store: HousekeepingStore
   /** The keys are their names in the log. Each store decides which of its rows have expired. */
   sweeps: Record<string, Sweep>
-  clock: Clock
-  logger: Logger
   intervalMs?: number
   /** Called at the end of a round in which every task succeeded. */
   onSuccess?: () => void
@@ -34,7 +32,6 @@ export function createHousekeeping(options: HousekeepingOptions) {
   let ending = false
   let endsAtMs = 0
   let failures = 0
-  let running: Promise<void> | null = null
   let timer: Timer | undefined
 
   const isOver = () => ending || clock.now().getTime() >= endsAtMs
@@ -74,12 +71,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
     }
   }
 
-  function run(): Promise<void> {
-    running ??= round().finally(() => {
-      running = null
-    })
-    return running
-  }
+  const run = together(round)
 
   return {
     /** Runs one round if it is this process's turn. Never throws. */
@@ -93,7 +85,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
     async close(): Promise<void> {
       ending = true
       clearInterval(timer)
-      await running
+      await run.underWay()
     },
   }
 }

@@ -1,6 +1,5 @@
 /** The session of a browser: a cookie of the pages names it. JSON routes never read that cookie. */
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { setCurrentSession } from '../../../platform/request-context.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
 import { browserIdleSeconds } from '../sessions/browser-idle.ts'
@@ -14,10 +13,8 @@ export interface BrowserSession extends Authenticated {
   authenticatedAt: Date
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   refreshTokens: RefreshTokens
-  clock: Clock
-  config: Config
   stores: { browserSessions: BrowserSessionStore }
 }
 

@@ -16,13 +16,6 @@ import {
   touchBrowserSession,
 } from '../sessions/session-sql.ts'
 
-/** The time that a session lasts after its last request to a page, in seconds. */
-interface IdleSeconds {
-  /** Without "stay signed in". */
-  usual: number
-  stays: number
-}
-
 /** Reads the session with its account. A request moves the idle end, at most once a minute. */
 const visit = defineStatement({
   name: 'browser_sessions.visit',
@@ -86,8 +79,11 @@ export type BrowserSessionStore = ReturnType<typeof createBrowserSessionStore>
 export function createBrowserSessionStore(database: Database) {
   const after = (now: Date, seconds: number) => new Date(now.getTime() + seconds * 1000)
   return {
-    /** Null where the session is over, or its account is locked or erased. */
-    visit: (cookieHash: Uint8Array, address: string, idle: IdleSeconds, now: Date) =>
+    /**
+     * Null where the session is over, or its account is locked or erased. `idle`: the seconds that it lasts after its last
+     * request to a page, usually and with "stay signed in".
+     */
+    visit: (cookieHash: Uint8Array, address: string, idle: { usual: number; stays: number }, now: Date) =>
       database.first(visit, {
         cookieHash,
         address,

@@ -7,7 +7,13 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, sessions } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type ParamsOf,
+  type Placeholders,
+  pick,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
@@ -17,42 +23,6 @@ import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { type ClaimAccount, claimColumns } from '../tokens/account-claims.ts'
 import type { TokenSubject } from '../tokens/claims.ts'
 import { endSessions, lives, sessionEnded } from './session-sql.ts'
-
-export interface Rotation {
-  familyHash: Uint8Array
-  /** The generation of the presented token. */
-  generation: number
-  address: string
-  /** The new idle expiry; the absolute expiry if that is earlier. */
-  expiresAt: Date
-}
-
-/** A session found by one of its refresh tokens, alive or not, of any account. */
-export interface SessionFamily {
-  subject: TokenSubject
-  account: Account
-  deviceName: string | null
-  deviceFingerprint: string | null
-  /** The addresses of the last refresh and of the sign-in. */
-  ip: string | null
-  signInIp: string | null
-  /** The generation of the token that is expected next. */
-  generation: number
-  /** It is null until the first token was used. */
-  rotatedAt: Date | null
-  expiresAt: Date
-  revokedAt: Date | null
-}
-
-interface RecentSession {
-  familyHash: Uint8Array
-  /** The generation of the presented token. */
-  generation: number
-  sessionId: string
-  since: Date
-  /** Passkeys added later than that are young. */
-  youngSince: Date
-}
 
 /** Parallel callers with the same token wait for the row and then see the retries that were added. */
 const takeLateRetry = defineStatement({
@@ -69,28 +39,22 @@ const takeLateRetry = defineStatement({
   returning id`,
 })
 
-/** The claims of an access token of the session. */
-type SubjectRow = {
-  sessionId: string
-  startedAt: Date
-  amr: string
-  clientId: string | null
-  uuid: string
-  roleId: number
-}
-
 const subjectColumns = sql`
   ${sessions}.id as session_id, coalesce(authenticated_at, ${sessions}.created_at) as started_at, ${sessions}.amr,
   client_id, ${accounts}.uuid, ${accounts}.role_id`
 
 const rotationParams = {
+  /** The generation of the presented token. */
   generation: 'int',
   now: 'timestamptz',
   address: 'text',
+  /** The new idle expiry; the absolute expiry if that is earlier. */
   expiresAt: 'timestamptz',
   familyHash: 'bytea',
 } as const
+export type Rotation = Omit<ValuesOf<typeof rotationParams>, 'now'>
 const presentedParams = pick(rotationParams, 'generation', 'now', 'familyHash')
+/** The claims of an access token of the session. */
 const subjectRow = {
   sessionId: 'uuid',
   startedAt: 'timestamptz',
@@ -155,10 +119,10 @@ const findPresented = defineStatement({
 const isRecent = defineStatement({
   name: 'sessions.is_recent',
   params: {
-    familyHash: 'bytea',
-    generation: 'int',
+    ...pick(rotationParams, 'familyHash', 'generation'),
     sessionId: 'uuid',
     since: 'timestamptz',
+    /** Passkeys added later than that are young. */
     youngSince: 'timestamptz',
     now: 'timestamptz',
   },
@@ -178,15 +142,15 @@ const findFamily = defineStatement({
   params: { familyHash: 'bytea' },
   row: {
     ...accountRow,
-    sessionId: 'uuid',
-    startedAt: 'timestamptz',
-    amr: 'text',
-    clientId: 'text?',
+    ...subjectRow,
     deviceName: 'text?',
     deviceFingerprint: 'text?',
+    /** The addresses of the last refresh and of the sign-in. */
     ip: 'text?',
     signInIp: 'text?',
+    /** The generation of the token that is expected next. */
     generation: 'int',
+    /** It is null until the first token was used. */
     rotatedAt: 'timestamptz?',
     expiresAt: 'timestamptz',
     revokedAt: 'timestamptz?',
@@ -224,7 +188,14 @@ const endFamily = defineStatement({
   returning ${sessions}.id, uuid`,
 })
 
-const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: SubjectRow) => ({
+const subjectOf = ({
+  sessionId,
+  startedAt,
+  amr,
+  clientId,
+  uuid,
+  roleId,
+}: ValuesOf<typeof subjectRow>): TokenSubject => ({
   sessionId,
   accountUuid: uuid,
   roleId,
@@ -234,6 +205,7 @@ const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: Subjec
 })
 
 export type FamilyStore = ReturnType<typeof createFamilyStore>
+export type SessionFamily = NonNullable<Awaited<ReturnType<FamilyStore['findFamily']>>>
 
 export function createFamilyStore(database: Database) {
   return {
@@ -272,22 +244,18 @@ export function createFamilyStore(database: Database) {
      * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
      * generation now.
      */
-    takeLateRetry: async (
-      sessionId: string,
-      generation: number,
-      { since, most }: { since: Date; most: number },
-      now: Date,
-    ): Promise<boolean> =>
-      (await database.first(takeLateRetry, { sessionId, generation, since, most, now })) !== null,
+    takeLateRetry: async (late: ParamsOf<typeof takeLateRetry>): Promise<boolean> =>
+      (await database.first(takeLateRetry, late)) !== null,
     /**
      * Tells whether the session is alive, began since then, and has no newer refresh token than the presented one. One
      * that a passkey opened is not, while its account has a young passkey that was added by a session alone.
      */
-    isRecent: async (session: RecentSession, now: Date): Promise<boolean> =>
-      (await database.first(isRecent, { ...session, now })) !== null,
-    async findFamily(familyHash: Uint8Array): Promise<SessionFamily | null> {
+    isRecent: async (session: ParamsOf<typeof isRecent>): Promise<boolean> =>
+      (await database.first(isRecent, session)) !== null,
+    /** Finds a session by one of its refresh tokens, alive or not, of any account. */
+    async findFamily(familyHash: Uint8Array) {
       const row = await database.first(findFamily, { familyHash })
-      return row && { ...row, subject: subjectOf(row), account: row }
+      return row && { ...row, subject: subjectOf(row), account: row as Account }
     },
     /** Ends a session and queues the notices with it; false if it was not alive. */
     endReused: async (sessionId: string, notices: NewMessage[], now: Date): Promise<boolean> =>

@@ -36,10 +36,8 @@ export function createRecentSignIn({ refreshTokens, clock, stores }: Needs) {
       const now = clock.now()
       const ago = (ms: number) => new Date(now.getTime() - ms)
       const { familyHash, generation } = presented
-      return stores.families.isRecent(
-        { familyHash, generation, sessionId, since: ago(RECENT_SIGN_IN_MS), youngSince: ago(PASSKEY_AGE_MS) },
-        now,
-      )
+      const bounds = { since: ago(RECENT_SIGN_IN_MS), youngSince: ago(PASSKEY_AGE_MS), now }
+      return stores.families.isRecent({ familyHash, generation, sessionId, ...bounds })
     },
   }
 }

@@ -2,48 +2,17 @@
 import { Elysia, t } from 'elysia'
 import { messageAnswer } from '../../../platform/http/answers.ts'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
-import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from './authentication.ts'
 import type { SessionService } from './service.ts'
-import { deviceFields, refreshedAnswer, tokensRecord } from './session-schema.ts'
+import { logoutBody, refreshBody, refreshedAnswer, sessionsAnswer, tokensRecord } from './session-schema.ts'
 
 // Its form is not checked: a text that is no UUID is no session either, so the answer is 404.
 const sessionId = t.String({
   description: 'The `id` of the session in the list, a UUID',
   examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
 })
-const refreshToken = t.String({ description: 'The newest refresh token of the session' })
-
-const sessionSchema = namedObject(
-  'Session',
-  {
-    id: t.String({ format: 'uuid' }),
-    device_type: nullable(t.String({ examples: ['Mobile'] })),
-    device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
-    device_os: nullable(t.String({ examples: ['Android 16'] })),
-    ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
-    created_at: timeField(),
-    last_used_at: timeField(),
-    expires_at: timeField(),
-    current: t.Boolean({ description: 'Whether it is the session of this access token' }),
-    trusted_device: t.Optional(
-      t.Boolean({
-        description:
-          'Whether a login on its device needs no second step (`device_token`); only there where the operator lets devices be trusted',
-      }),
-    ),
-  },
-  'A device that is signed in.',
-)
-
-const sessionsAnswer = namedObject(
-  'Sessions',
-  { status: t.Literal(200), sessions: t.Array(sessionSchema) },
-  'The devices that are signed in.',
-)
 
 export function createSessionRoutes(
   httpBase: HttpBase,
@@ -133,10 +102,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
         return { status: 200 as const, ...tokensRecord(tokens) }
       },
       {
-        body: t.Object({
-          refresh_token: refreshToken,
-          device_fingerprint: deviceFields.device_fingerprint,
-        }),
+        body: refreshBody,
         response: {
           200: refreshedAnswer,
           ...errorResponses('invalid_token', 'token_expired', 'account_incomplete'),
@@ -154,11 +120,11 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       '/logout',
       async ({ body, headers, client }) => {
         const { refresh_token: refreshToken = null } = body
-        await sessions.logOut({ refreshToken, authorization: headers.authorization })
+        await sessions.logOut(refreshToken, headers.authorization)
         return { status: 200 as const, message: client.texts.sentences.logged_out }
       },
       {
-        body: t.Object({ refresh_token: t.Optional(nullable(refreshToken)) }),
+        body: logoutBody,
         response: { 200: messageAnswer(200), ...errorResponses() },
         detail: {
           tags: ['Sessions'],

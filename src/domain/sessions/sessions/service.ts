@@ -5,8 +5,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { bucketAddress } from '../../../platform/http/client-address.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
@@ -29,14 +28,12 @@ interface RefreshingClient {
 
 export type SessionRecord = ReturnType<typeof ownSessionRecord> & { trusted_device?: boolean }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
   refreshTokens: RefreshTokens
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   metrics: Metrics
   stores: { families: FamilyStore; sessions: SessionStore }
 }
@@ -104,8 +101,9 @@ export function createSessionService(needs: Needs) {
     if (family.deviceFingerprint === null || family.deviceFingerprint !== client.fingerprint) return false
     accountClaims.require(family.account)
     const since = new Date(now.getTime() - LATE_RETRIES_MS)
-    const { subject, generation } = family
-    return families.takeLateRetry(subject.sessionId, generation, { since, most: LATE_RETRIES }, now)
+    const { generation, subject } = family
+    const { sessionId } = subject
+    return families.takeLateRetry({ sessionId, generation, since, most: LATE_RETRIES, now })
   }
 
   async function endReused({ account, subject, deviceName }: SessionFamily, now: Date): Promise<void> {
@@ -140,13 +138,7 @@ export function createSessionService(needs: Needs) {
       }
     },
     /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
-    async logOut({
-      refreshToken,
-      authorization,
-    }: {
-      refreshToken: string | null
-      authorization: string | undefined
-    }): Promise<void> {
+    async logOut(refreshToken: string | null, authorization: string | undefined): Promise<void> {
       if (refreshToken === null && authorization === undefined) {
         throw new AppError('validation_failed', { fields: [{ field: 'refresh_token', code: 'required' }] })
       }

@@ -2,9 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -41,7 +39,7 @@ export interface OpenedSession {
   deviceToken?: string
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   devices: KnownDevices
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
@@ -49,9 +47,6 @@ interface Needs {
   limits: LimitService
   notices: OwnerNotices
   outbox: Outbox
-  clock: Clock
-  logger: Logger
-  config: Config
   stores: { sessions: SessionStore }
 }
 

@@ -1,6 +1,7 @@
-/** The device of a sign-in, and the tokens that it returns. */
+/** The device of a sign-in, the tokens that it returns, and the session as lists show it. */
 import { t } from 'elysia'
 import { namedObject } from '../../../platform/http/components.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { ListedSession } from './session.ts'
 
 const deviceText = (description: string) =>
@@ -20,25 +21,6 @@ export const deviceFields = {
 
 const kinds = ['Mobile', 'Tablette', 'Navigateur'] as const
 
-interface DeviceFields {
-  device_type?: string | null | undefined
-  device_name?: string | null | undefined
-  device_os?: string | null | undefined
-  device_fingerprint?: string | null | undefined
-  device_token?: string | null | undefined
-}
-
-/** The device that a body describes. */
-export function deviceOf(body: DeviceFields) {
-  return {
-    type: kinds.find((kind) => kind === body.device_type) ?? null,
-    name: body.device_name ?? null,
-    os: body.device_os ?? null,
-    fingerprint: body.device_fingerprint || null,
-    ...(typeof body.device_token === 'string' && { trust: body.device_token }),
-  }
-}
-
 /** The token spares logins on this device the second step. */
 export const deviceTokenField = {
   device_token: t.Optional(
@@ -47,6 +29,19 @@ export const deviceTokenField = {
         'What `2fa/verify` gave to this device for `trust_device`: with the same `device_fingerprint` it takes the place of the second step. One that does not hold is passed over',
     }),
   ),
+}
+
+const describedDevice = t.Object({ ...deviceFields, ...deviceTokenField })
+
+/** The device that a body describes. */
+export function deviceOf(body: typeof describedDevice.static) {
+  return {
+    type: kinds.find((kind) => kind === body.device_type) ?? null,
+    name: body.device_name ?? null,
+    os: body.device_os ?? null,
+    fingerprint: body.device_fingerprint || null,
+    ...(typeof body.device_token === 'string' && { trust: body.device_token }),
+  }
 }
 
 export const tokenFields = {
@@ -66,6 +61,43 @@ export const refreshedAnswer = namedObject(
   'Tokens',
   { status: t.Literal(200), ...tokenFields },
   'The next two tokens of the session.',
+)
+
+const refreshToken = t.String({ description: 'The newest refresh token of the session' })
+
+export const refreshBody = t.Object({
+  refresh_token: refreshToken,
+  device_fingerprint: deviceFields.device_fingerprint,
+})
+
+export const logoutBody = t.Object({ refresh_token: t.Optional(nullable(refreshToken)) })
+
+const sessionSchema = namedObject(
+  'Session',
+  {
+    id: t.String({ format: 'uuid' }),
+    device_type: nullable(t.String({ examples: ['Mobile'] })),
+    device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
+    device_os: nullable(t.String({ examples: ['Android 16'] })),
+    ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
+    created_at: timeField(),
+    last_used_at: timeField(),
+    expires_at: timeField(),
+    current: t.Boolean({ description: 'Whether it is the session of this access token' }),
+    trusted_device: t.Optional(
+      t.Boolean({
+        description:
+          'Whether a login on its device needs no second step (`device_token`); only there where the operator lets devices be trusted',
+      }),
+    ),
+  },
+  'A device that is signed in.',
+)
+
+export const sessionsAnswer = namedObject(
+  'Sessions',
+  { status: t.Literal(200), sessions: t.Array(sessionSchema) },
+  'The devices that are signed in.',
 )
 
 /** Lists show a session in this form, to its owner and to administrators. */

@@ -1,6 +1,7 @@
 /** A session as it is opened and as it is listed. */
+import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import type { DeviceTags } from '../../accounts/devices/service.ts'
+import type { DeviceTags } from '../../accounts/devices/store.ts'
 
 /**
  * The most sessions that an account has, which is more than a person would read through. A sign-in ends the surplus.
@@ -34,16 +35,17 @@ export interface NewSession {
   endsAt: Date
 }
 
-export interface ListedSession {
-  id: string
-  deviceType: string | null
-  deviceName: string | null
-  deviceOs: string | null
-  ip: string | null
-  createdAt: Date
-  lastUsedAt: Date
-  expiresAt: Date
-}
+export const listedRow = {
+  id: 'uuid',
+  deviceType: 'text?',
+  deviceName: 'text?',
+  deviceOs: 'text?',
+  ip: 'text?',
+  createdAt: 'timestamptz',
+  lastUsedAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+} as const
+export type ListedSession = ValuesOf<typeof listedRow>
 
 /** `isNewDevice`: neither its device nor its address was known. */
 export type SignedInAccount = Account & { isNewDevice: boolean }

@@ -14,7 +14,7 @@ import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrusted, forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
-import type { ListedSession, NewSession, SignedInAccount } from './session.ts'
+import { type ListedSession, listedRow, type NewSession, type SignedInAccount } from './session.ts'
 import { deleteSessions, endSessions, lives, sessionEnded } from './session-sql.ts'
 import {
   endTooMany,
@@ -87,16 +87,7 @@ const listFingerprints = defineStatement({
 const list = defineStatement({
   name: 'sessions.list',
   params: { accountId: 'bigint', now: 'timestamptz', limit: 'int' },
-  row: {
-    id: 'uuid',
-    deviceType: 'text?',
-    deviceName: 'text?',
-    deviceOs: 'text?',
-    ip: 'text?',
-    createdAt: 'timestamptz',
-    lastUsedAt: 'timestamptz',
-    expiresAt: 'timestamptz',
-  },
+  row: listedRow,
   sql: (p) => sql`
   select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
     from ${sessions}

@@ -2,8 +2,9 @@
  * Decides when a signing key begins and ends. A new one is published a day before it signs, signs for 90 days, and
  * stays published until the last token it signed has expired. Knows the table, not what a process keeps in memory.
  */
+
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import type { KeyStore, PublicJwk, StoredKey } from './key-store.ts'
 
@@ -25,18 +26,13 @@ const CLOCK_MARGIN_MS = HOUR_MS
 /** `removed`: no longer published; the row goes with the next new key. */
 type KeyState = 'next' | 'signing' | 'superseded' | 'removed'
 
-export interface KeyDescription {
-  kid: string
+export interface KeyDescription
+  extends Pick<StoredKey, 'kid' | 'createdAt' | 'signsFrom' | 'publishedUntil'> {
   state: KeyState
-  createdAt: Date
-  signsFrom: Date
-  publishedUntil: Date | null
 }
 
-export interface KeyRotationOptions {
+export interface KeyRotationOptions extends Pick<Ground, 'clock' | 'secret'> {
   store: KeyStore
-  secret: ServerSecret
-  clock: Clock
   accessLifetimeSeconds: number
 }
 
@@ -54,8 +50,6 @@ export function pickSigningKey<Key extends { signsFrom: Date }>(
 export function isPublished(key: { publishedUntil: Date | null }, now: Date): boolean {
   return key.publishedUntil === null || key.publishedUntil > now
 }
-
-export type KeyRotation = ReturnType<typeof createKeyRotation>
 
 export function createKeyRotation(options: KeyRotationOptions) {
   const { store, secret, clock, accessLifetimeSeconds } = options

@@ -5,6 +5,7 @@
  */
 import { type CryptoKey, importJWK } from 'jose'
 import { AppError } from '../../../errors.ts'
+import { together } from '../../../platform/waiting.ts'
 import {
   createKeyRotation,
   isPublished,
@@ -14,17 +15,12 @@ import {
   SEAL_LABEL,
   SIGNING_ALGORITHM,
 } from './key-rotation.ts'
-import type { PublicJwk, StoredKey } from './key-store.ts'
+import type { StoredKey } from './key-store.ts'
 
 export interface SigningKey {
   kid: string
   privateKey: CryptoKey
   signsFrom: Date
-}
-
-/** The keys that other services read (RFC 7517). */
-export interface PublishedKeys {
-  keys: (PublicJwk & { kid: string; use: 'sig'; alg: 'ES256' })[]
 }
 
 interface KeyServiceOptions extends KeyRotationOptions {
@@ -36,14 +32,10 @@ interface KeyServiceOptions extends KeyRotationOptions {
   onRefreshFailure?: (error: unknown) => void
 }
 
-interface HeldKey {
-  kid: string
-  publicJwk: PublicJwk
+interface HeldKey extends Omit<StoredKey, 'sealedPrivateJwk' | 'createdAt'> {
   publicKey: CryptoKey
   /** It is null if it was sealed under another server secret. */
   privateKey: CryptoKey | null
-  signsFrom: Date
-  publishedUntil: Date | null
 }
 
 /** Reading a few rows is cheap. A revoked key is accepted for this long at most, plus the time of the read itself. */
@@ -58,10 +50,9 @@ export function createKeyService(options: KeyServiceOptions) {
   const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
   const rotation = createKeyRotation(options)
   let held: HeldKey[] = []
-  let refreshing: Promise<void> | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
 
-  const read = async () => {
+  const refresh = together(async () => {
     const stored = await rotation.maintain()
     const known = new Map(held.map((key) => [key.kid, key]))
     held = await Promise.all(
@@ -71,13 +62,7 @@ export function createKeyService(options: KeyServiceOptions) {
         return { kid, publicJwk, publicKey, privateKey, signsFrom, publishedUntil }
       }),
     )
-  }
-  const refresh = () => {
-    refreshing ??= read().finally(() => {
-      refreshing = null
-    })
-    return refreshing
-  }
+  })
   const findHeld = (kid: string) => held.find((key) => key.kid === kid && isPublished(key, clock.now()))
 
   let timer: Timer | undefined
@@ -108,11 +93,11 @@ export function createKeyService(options: KeyServiceOptions) {
       if (!findHeld(kid) && Math.abs(nowMs - askedAtMs) >= UNKNOWN_KEY_INTERVAL_MS) {
         askedAtMs = nowMs
         await refresh()
-      } else if (refreshing && !findHeld(kid)) await refreshing
+      } else if (!findHeld(kid)) await refresh.underWay()
       return findHeld(kid)?.publicKey ?? null
     },
-    /** Every key that may have signed a living token, and the next one. */
-    published: (): PublishedKeys => ({
+    /** Every key that may have signed a living token, and the next one: what other services read (RFC 7517). */
+    published: () => ({
       keys: held
         .filter((key) => isPublished(key, clock.now()))
         .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
@@ -122,7 +107,7 @@ export function createKeyService(options: KeyServiceOptions) {
     async rotate(how?: { atOnce?: boolean }): Promise<KeyDescription> {
       const key = await rotation.rotate(how)
       // A refresh that is under way may have read the store before the change.
-      await refreshing?.catch(() => {})
+      await refresh.underWay()?.catch(() => {})
       await refresh()
       return key
     },

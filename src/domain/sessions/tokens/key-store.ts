@@ -8,7 +8,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { signingKeys } from '../../../platform/postgres/schema.ts'
-import { defineStatement, json } from '../../../platform/postgres/statement.ts'
+import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import { deleteSigningKeys } from './signing-key-sql.ts'
@@ -16,18 +16,19 @@ import { deleteSigningKeys } from './signing-key-sql.ts'
 /** An EC public key of RFC 7518, 6.2.1: only kty, crv, x, y. */
 export type PublicJwk = Record<string, string>
 
-export interface StoredKey {
+const keyRow = {
   /** The thumbprint of the public key (RFC 7638). */
-  kid: string
-  publicJwk: PublicJwk
+  kid: 'text',
+  publicJwk: json<PublicJwk>(),
   /** ServerSecret.seal('signing key', …) of the private JWK. */
-  sealedPrivateJwk: Uint8Array
-  createdAt: Date
+  sealedPrivateJwk: 'bytea',
+  createdAt: 'timestamptz',
   /** Always later than that of every key that was added before. */
-  signsFrom: Date
+  signsFrom: 'timestamptz',
   /** It is null until there is a successor. */
-  publishedUntil: Date | null
-}
+  publishedUntil: 'timestamptz?',
+} as const
+export type StoredKey = ValuesOf<typeof keyRow>
 
 interface KeyAddition {
   key: StoredKey
@@ -51,14 +52,7 @@ const lock = defineStatement({
 
 const list = defineStatement({
   name: 'tokens.list',
-  row: {
-    kid: 'text',
-    publicJwk: json<PublicJwk>(),
-    sealedPrivateJwk: 'bytea',
-    createdAt: 'timestamptz',
-    signsFrom: 'timestamptz',
-    publishedUntil: 'timestamptz?',
-  },
+  row: keyRow,
   sql: () => sql`
   select kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until
     from ${signingKeys} order by signs_from`,
@@ -86,14 +80,7 @@ const supersede = defineStatement({
 
 const add = defineStatement({
   name: 'tokens.add',
-  params: {
-    kid: 'text',
-    publicJwk: 'jsonb',
-    sealedPrivateJwk: 'bytea',
-    createdAt: 'timestamptz',
-    signsFrom: 'timestamptz',
-    publishedUntil: 'timestamptz?',
-  },
+  params: keyRow,
   sql: (p) => sql`
   insert into ${signingKeys} (kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until)
   values (${p.kid}, ${p.publicJwk}, ${p.sealedPrivateJwk},

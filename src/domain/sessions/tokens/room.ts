@@ -1,9 +1,6 @@
 /** The signing keys, and the two tokens of a session. */
 
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
@@ -13,11 +10,7 @@ import { createKeyService } from './key-service.ts'
 import type { KeyStore } from './key-store.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 
-interface Needs {
-  secret: ServerSecret
-  clock: Clock
-  logger: Logger
-  config: Config
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   roles: Roles
   events: GatheredEvents
   tellOperator: TellOperator

@@ -8,8 +8,8 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { spendAccountCode } from '../../accounts/account-codes/account-code-sql.ts'
 import type { MatchedCode } from '../../accounts/account-codes/service.ts'
-import { spendAccountCode } from '../../accounts/account-codes/spend-sql.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import {
   endOtherClaims,

@@ -13,7 +13,7 @@ import {
 } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
-import { deleteAccountCodes } from '../../accounts/account-codes/spend-sql.ts'
+import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import {
   accountRow,

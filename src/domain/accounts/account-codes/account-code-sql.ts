@@ -1,5 +1,5 @@
-/** Makes a temporary access or invitation code the open one of its kind, in the transaction of what it belongs to. */
-import { sql } from 'drizzle-orm'
+/** Temporary access and invitation codes, made and used up in the transaction of what they belong to or what they open. */
+import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
@@ -11,7 +11,7 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
-import type { NewAccountCode, PreparedCode } from './account-code.ts'
+import type { NewAccountCode, OpenAccountCode, PreparedCode } from './account-code.ts'
 
 const put = defineStatement({
   name: 'account_codes.put',
@@ -41,7 +41,7 @@ const put = defineStatement({
   select uuid from account`,
 })
 
-/** Queues its messages and records its event. It returns false if the account is gone. */
+/** Makes it the open one of its kind, queues its messages and records its event. It returns false if the account is gone. */
 export async function putAccountCode(
   transaction: Executor,
   { id: accountId, uuid }: { id: number; uuid: string },
@@ -63,3 +63,28 @@ const eventOf = (account: string, { kind, sentTo, expiresAt, removeFactors }: Ne
     ...(removeFactors && { remove_factors: true }),
   },
 })
+
+/** `source`: from where the condition reads, if it is more than the code. */
+export const deleteAccountCodes = (where: SQL, source?: SQL): SQL =>
+  sql`delete from ${accountCodes} ${source ? sql`using ${source}` : sql``} where ${where}`
+
+const spend = defineStatement({
+  name: 'account_codes.spend',
+  params: { accountId: 'bigint', kind: 'text', hash: 'bytea', now: 'timestamptz' },
+  row: { kind: 'text' },
+  sql: (p) => sql`
+  ${deleteAccountCodes(
+    sql`account_id = ${p.accountId} and kind = ${p.kind} and hash = ${p.hash} and expires_at > ${p.now}`,
+  )}
+  returning kind`,
+})
+
+/** It returns false where somebody else used it, or where it is not open any more. */
+export async function spendAccountCode(
+  transaction: Executor,
+  accountId: number,
+  { kind, hash }: Pick<OpenAccountCode, 'kind' | 'hash'>,
+  now: Date,
+): Promise<boolean> {
+  return (await transaction.first(spend, { accountId, kind, hash, now })) !== null
+}
