@@ -73,6 +73,12 @@ export interface Statement<Params, Row> {
   readonly types?: (params: Params) => Row
 }
 
+/** The parameters of a statement. */
+export type ParamsOf<Of> = Of extends Statement<infer Params, unknown> ? Params : never
+
+/** The rows that a statement gives. */
+export type RowOf<Of extends Statement<never, unknown>> = ReturnType<NonNullable<Of['types']>>
+
 export interface RegisteredStatement extends Statement<never, unknown> {
   readonly name: string
   readonly paramSpec: Spec

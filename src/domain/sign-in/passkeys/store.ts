@@ -3,13 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  json,
-  type Placeholders,
-  pick,
-  rowOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
@@ -38,7 +32,7 @@ import {
   signInParamTypes,
 } from '../../sessions/sessions/sign-in-sql.ts'
 import type { OpenedChallenge } from './challenge.ts'
-import type { Passkey } from './passkey.ts'
+import { type Passkey, passkeyRow } from './passkey.ts'
 import { deletePasskeys } from './passkey-sql.ts'
 import type { Assertion, NewCredential } from './verification.ts'
 
@@ -62,49 +56,27 @@ interface NewPasskey extends NewCredential {
   proved: boolean
 }
 
-const columns = rowOf(passkeys)
+/** Two of the passkey's columns have the names of the account's. */
+const { id: _id, createdAt: _createdAt, ...ownColumns } = passkeyRow
 
-const passkeyRow = {
-  ...pick(
-    columns,
-    'id',
-    'accountId',
-    'credentialId',
-    'publicKey',
-    'userHandle',
-    'counter',
-    'name',
-    'createdAt',
-    'lastUsedAt',
-    'backupEligible',
-    'backedUp',
-    'aaguid',
-    'rpId',
-    'proved',
-  ),
-  transports: json<string[]>(),
-}
-
-const selected = sql`id, account_id, credential_id, public_key, user_handle, counter, name, created_at, last_used_at,
+const ownSelected = sql`account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
          backup_eligible, backed_up, aaguid, rp_id, proved, transports`
 
-/** Two of the passkey's columns have the names of the account's. */
+const selected = sql`id, created_at, ${ownSelected}`
+
 const find = defineStatement({
   name: 'passkeys.find',
   params: { credentialId: 'text' },
   row: {
     ...accountRow,
-    ...pick(columns, 'accountId', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'lastUsedAt'),
-    ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId', 'proved'),
-    transports: json<string[]>(),
+    ...ownColumns,
     passkeyId: 'uuid',
     passkeyCreatedAt: 'timestamptz',
     removalWaits: 'boolean',
   },
   sql: (p) => sql`
-  select ${accounts}.*, account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
-         backup_eligible, backed_up, aaguid, rp_id, proved, transports,
-         ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at,
+  select ${accounts}.*, ${ownSelected}, ${passkeys}.id as passkey_id,
+         ${passkeys}.created_at as passkey_created_at,
          exists (select 1 from ${twoFactorRemovals} removal where removal.account_id = ${accounts}.id) as removal_waits
     from ${passkeys} join ${accounts} on ${accounts}.id = ${passkeys}.account_id
    where credential_id = ${p.credentialId}`,
