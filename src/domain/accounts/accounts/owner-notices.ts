@@ -17,13 +17,20 @@ export interface UndoNotice {
 }
 
 export interface OwnerNotices {
-  /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
+  /** The messages that the limits allow now, counted as sent. */
   about(
     account: Pick<Account, 'uuid' | 'language' | 'email' | 'emailConfirmedAt' | 'phone' | 'phoneConfirmedAt'>,
     purpose: NoticePurpose,
-    contacts?: Contact[],
-    undo?: UndoNotice | null,
+    options?: NoticeOptions,
   ): Promise<NewMessage[]>
+}
+
+interface NoticeOptions {
+  /** They replace the verified contacts. */
+  contacts?: Contact[]
+  undo?: UndoNotice | null
+  /** More values for the texts. */
+  values?: Record<string, string>
 }
 
 /** The address is null if an administrator, a token or the service itself acted: theirs is none of the owner's business. */
@@ -40,7 +47,7 @@ interface Needs {
 export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
   const { defaultCountry } = config.accounts
   return {
-    async about(account, purpose, contacts = verifiedContacts(account), undo = null) {
+    async about(account, purpose, { contacts = verifiedContacts(account), undo = null, values } = {}) {
       const { language } = account
       const address = addressOfPerson()
       const notices: NewMessage[] = []
@@ -53,8 +60,8 @@ export function createOwnerNotices({ limits, config }: Needs): OwnerNotices {
           : limits.admitsNotice(identifier, purpose)
         if (!(await isAdmitted)) continue
         const notice = { channel, destination, purpose, language, accountUuid: account.uuid }
-        const values = { ...(isUndo && { undo: undo.seed }), ...(address && { address }) }
-        notices.push({ ...notice, values })
+        const facts = { ...(isUndo && { undo: undo.seed }), ...(address && { address }) }
+        notices.push({ ...notice, values: { ...facts, ...values } })
       }
       return notices
     },

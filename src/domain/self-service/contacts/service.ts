@@ -110,7 +110,7 @@ export function createContactsService(needs: Needs) {
     client: { address: string },
   ): Promise<ContactNotices> {
     const { kept, notice } = await undo.prepare(signedIn, kind, client)
-    return { ...kept, notices: await notices.about(signedIn.account, purpose, undefined, notice) }
+    return { ...kept, notices: await notices.about(signedIn.account, purpose, { undo: notice }) }
   }
 
   async function refuseTaken({ id }: Account, identifier: Identifier): Promise<void> {
