@@ -9,7 +9,7 @@ import * as screens from '../account/screens.ts'
 import type { AccountPages, OwnVisit } from '../account/service.ts'
 import { createShownPages } from '../account/shown-pages.ts'
 import type { Flow } from '../visits/flow.ts'
-import type { Offered } from '../ways-in/screens.ts'
+import type { Drawing, Offered } from '../ways-in/screens.ts'
 import type { PageState } from './page-state.ts'
 
 type Read = AccountPages['read']
@@ -200,7 +200,7 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
   const stateOf = ({ name, path, person = plain, flow = { typed }, ticket }: AccountState): PageState => ({
     name: [path.slice(1).replaceAll('/', '-'), ...(name === undefined ? [] : [name])].join('--'),
     flow,
-    draw: (view, drawing) => pagesFor(person)[path]!(visitOf(view, path, person, catalog, ticket), drawing),
+    draw: (view, drawing) => pagesFor(person)[path]!(visitOf(view, drawing, path, person, catalog, ticket)),
   })
   return [
     ...Object.keys(pagesFor(plain)).map((path) =>
@@ -215,8 +215,7 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
       name: 'account-recovery-codes',
       draw: (view, drawing) =>
         screens.recoveryCodesScreen(
-          visitOf(view, '/account/two-factor', protectedPerson, catalog),
-          drawing,
+          visitOf(view, drawing, '/account/two-factor', protectedPerson, catalog),
           codes,
         ),
     },
@@ -225,13 +224,14 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
 
 function visitOf(
   { texts, flow, language }: Parameters<PageState['draw']>[0],
+  { now, to }: Drawing,
   path: string,
   person: Person,
   catalog: Catalog,
   ticket: Record<string, string> | null = null,
 ): OwnVisit {
   const visit = {
-    ...{ texts, flow, path, ticket, query: new URLSearchParams() },
+    ...{ texts, flow, now, to, path, ticket, query: new URLSearchParams() },
     client: { language, texts: catalog.of(language) },
     session: { account: accountOf(person, language) },
   }
