@@ -36,7 +36,7 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import { wrongPassword } from '../sign-in/reauthentication.ts'
-import type { SentCode } from '../sign-in/sent-code-schema.ts'
+import type { SentCode } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 import type { PasswordStore } from './store.ts'
 

@@ -19,7 +19,16 @@ import type { CodePurpose, CodeResult } from '../../messages/codes/store.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { SpentContact } from './first-factor-record.ts'
-import type { SentCode } from './sent-code-schema.ts'
+
+/** The code that was sent. Where nobody proved who they are, it is what would hold if there is an account. */
+export interface SentCode {
+  channel: Channel
+  /** The contact to which it went; null if the caller named it, or proved nothing. */
+  destination: string | null
+  expiresInSeconds: number
+  /** The wait until this caller's counters admit another one. */
+  resendAfterSeconds: number
+}
 
 interface CodeAttempt {
   typed: string
