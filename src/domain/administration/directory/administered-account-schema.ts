@@ -84,18 +84,7 @@ export const administeredAccountAnswer = answer(
 
 /** The account with what lists show, and with what one look at it adds. */
 export type ListedAccount = ReturnType<typeof listedRecord>
-export type AccountDetails = ListedAccount & {
-  factors: string[]
-  passkeys: number
-  identities: number
-  sessions: number
-  /** Only where a mail server refused the e-mail address for good within the last day. */
-  email_refused_at?: string
-  /** Only where there are any. */
-  contact_changes?: ReturnType<typeof contactChangeRecord>[]
-  /** Only while a removal of two factors waits. */
-  removal_at?: string
-}
+export type AccountDetails = typeof accountDetails.static
 
 export const contactChangeRecord = ({ id, kind, former, changedAt, canUndo }: FormerContact) => ({
   id,
