@@ -1,10 +1,11 @@
 /** The pages of an account in the preview: those that the browser gets, with an invented person instead of what is stored. */
-import { renderSVG } from 'uqr'
+
 import type { ErrorCode, FieldError } from '../../../errors.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
+import { pictureOf } from '../../sign-in/two-factor/service.ts'
 import * as screens from '../account/screens.ts'
 import type { AccountPages, OwnVisit } from '../account/service.ts'
 import { createShownPages } from '../account/shown-pages.ts'
@@ -130,7 +131,7 @@ const wrongPassword = wrong('validation_failed', [{ field: 'password', code: 'wr
 const appTicket = {
   kind: 'app',
   secret: 'JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP',
-  picture: renderSVG('otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP', { border: 4 }),
+  picture: pictureOf('otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP'),
 }
 const codes = [
   '7KQ2-MN4P',
