@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
@@ -48,13 +48,7 @@ export interface PasskeyUse {
 /** The reason why a valid signature is refused nevertheless. */
 export type UseRefusal = 'challenge_spent' | 'counter_fell'
 
-interface NewPasskey extends NewCredential {
-  id: string
-  name: string
-  userHandle: Uint8Array
-  rpId: string
-  proved: boolean
-}
+type NewPasskey = NewCredential & Pick<Passkey, 'id' | 'name' | 'userHandle' | 'rpId' | 'proved'>
 
 /** Two of the passkey's columns have the names of the account's. */
 const { id: _id, createdAt: _createdAt, ...ownColumns } = passkeyRow
@@ -101,18 +95,9 @@ const add = defineStatement({
     limit: 'int',
     hash: 'bytea',
     expiresAt: 'timestamptz',
-    id: 'uuid',
-    credentialId: 'text',
-    publicKey: 'bytea',
-    userHandle: 'bytea',
-    counter: 'bigint',
-    name: 'text',
-    backupEligible: 'boolean',
-    backedUp: 'boolean',
+    ...pick(passkeyRow, 'id', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'backupEligible'),
+    ...pick(passkeyRow, 'backedUp', 'aaguid', 'rpId', 'proved'),
     transports: 'text',
-    aaguid: 'text',
-    rpId: 'text',
-    proved: 'boolean',
   },
   row: {
     lives: 'boolean',
