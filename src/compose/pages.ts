@@ -55,7 +55,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
       }),
     (httpBase) =>
       createAccountRoutes(httpBase, {
-        ...{ visits, clock },
+        visits,
         account: createAccountPages({ ...services, visits }),
         offered: { ...offered, languages: settings.languages },
       }),

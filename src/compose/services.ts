@@ -61,7 +61,8 @@ import { createTokens } from '../domain/sessions/tokens/room.ts'
 import { createIdentities } from '../domain/sign-in/identities/room.ts'
 import { createLoginService } from '../domain/sign-in/login/service.ts'
 import { createLoginByCodeService } from '../domain/sign-in/login-by-code/service.ts'
-import { createPasskeyAssertions, createPasskeys } from '../domain/sign-in/passkeys/room.ts'
+import { createPasskeyAssertions } from '../domain/sign-in/passkeys/room.ts'
+import { createPasskeyService } from '../domain/sign-in/passkeys/service.ts'
 import { createPasswordsService } from '../domain/sign-in/passwords/service.ts'
 import { createRegistrationService } from '../domain/sign-in/registration/service.ts'
 import { createSignIn } from '../domain/sign-in/sign-in/room.ts'
@@ -213,7 +214,7 @@ function createWaysIn(credentials: ReturnType<typeof createCredentials>) {
     login: createLoginService(below),
     loginByCode: createLoginByCodeService(below),
     twoFactor: createTwoFactorService(below),
-    passkeys: createPasskeys(below, assertions),
+    passkeys: createPasskeyService(below, assertions),
     passwords: createPasswordsService(below),
     social: createSocialService(below),
     undo: createUndoService(below),

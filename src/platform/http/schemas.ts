@@ -11,6 +11,15 @@ export const nullable = <Schema extends TSchema>(
   options: { examples?: unknown[]; description?: string } = {},
 ) => t.Union([schema, t.Null()], options)
 
+/** One of these words. */
+export const oneWordOf = <const Word extends string>(words: readonly Word[], description: string) =>
+  t.Unsafe<Word>(
+    t.Union(
+      words.map((word) => t.Literal(word)),
+      { description },
+    ),
+  )
+
 /**
  * A whole number in an answer. `t.Integer` of Elysia is for what is read: it takes the number as a text as well, and compiles
  * a check of its own where it is written.

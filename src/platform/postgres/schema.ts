@@ -715,26 +715,29 @@ export const identities = pgTable(
 export const passkeys = pgTable(
   'passkeys',
   {
+    /** The public handle of the row: what the paths name. */
     id: uuid('id').primaryKey(),
     accountId: ownerId(),
     /** Base64url, at most 1,364 characters. */
     credentialId: text('credential_id').notNull(),
     /** COSE key. */
     publicKey: bytea('public_key').notNull(),
-    /** 32 random bytes, the same in all passkeys of an account. */
+    /** 32 random bytes, the same in all passkeys of an account: authenticators know the account by it. */
     userHandle: bytea('user_handle').notNull(),
     counter: bigint('counter', { mode: 'number' }).notNull(),
     name: text('name').notNull(),
     createdAt: time('created_at').notNull(),
     lastUsedAt: time('last_used_at'),
+    /** True if it may ever be copied to other devices (BE); it never changes. */
     backupEligible: boolean('backup_eligible').notNull(),
+    /** True if it is copied now (BS). */
     backedUp: boolean('backed_up').notNull(),
     transports: jsonb('transports').$type<string[]>().notNull(),
     aaguid: text('aaguid').notNull(),
     rpId: text('rp_id').notNull(),
     /** The session that added it; not a reference, since sessions are swept. */
     addedBySession: uuid('added_by_session'),
-    /** Added with the password or a second factor, not by a session alone. */
+    /** Added with the password, a second factor or another passkey, not by a session alone. */
     proved: boolean('proved').notNull().default(false),
   },
   (table) => [

@@ -86,8 +86,10 @@ export function createAccountCodes(needs: Needs) {
     sendTo: Contact | null,
     message: Pick<NewMessage, 'purpose' | 'values' | 'code'>,
   ): Promise<NewMessage[]> {
-    const others = verifiedContacts(account).filter(({ destination }) => destination !== sendTo?.destination)
-    const told = await notices.about(account, 'recovery_created', others)
+    const contacts = verifiedContacts(account).filter(
+      ({ destination }) => destination !== sendTo?.destination,
+    )
+    const told = await notices.about(account, 'recovery_created', { contacts })
     if (sendTo === null) return told
     const { language, uuid: accountUuid } = account
     return [{ ...sendTo, ...message, language, accountUuid }, ...told]

@@ -16,6 +16,14 @@ export interface UndoNotice {
   seed: string
 }
 
+interface NoticeOptions {
+  /** They replace the verified contacts. */
+  contacts?: Contact[]
+  undo?: UndoNotice | null
+  /** More values for the texts. */
+  values?: Record<string, string>
+}
+
 /** The address is null if an administrator, a token or the service itself acted: theirs is none of the owner's business. */
 function addressOfPerson(): string | null {
   const request = currentRequest()
@@ -27,12 +35,11 @@ export type OwnerNotices = ReturnType<typeof createOwnerNotices>
 export function createOwnerNotices({ limits, config }: { limits: LimitService; config: Config }) {
   const { defaultCountry } = config.accounts
   return {
-    /** The messages that the limits allow now, counted as sent. `contacts` replaces the verified contacts. */
+    /** The messages that the limits allow now, counted as sent. */
     async about(
       account: Addressee,
       purpose: NoticePurpose,
-      contacts: Contact[] = verifiedContacts(account),
-      undo: UndoNotice | null = null,
+      { contacts = verifiedContacts(account), undo = null, values }: NoticeOptions = {},
     ): Promise<NewMessage[]> {
       const { language } = account
       const address = addressOfPerson()
@@ -46,8 +53,8 @@ export function createOwnerNotices({ limits, config }: { limits: LimitService; c
           : limits.admitsNotice(identifier, purpose)
         if (!(await isAdmitted)) continue
         const notice = { channel, destination, purpose, language, accountUuid: account.uuid }
-        const values = { ...(isUndo && { undo: undo.seed }), ...(address && { address }) }
-        notices.push({ ...notice, values })
+        const facts = { ...(isUndo && { undo: undo.seed }), ...(address && { address }) }
+        notices.push({ ...notice, values: { ...facts, ...values } })
       }
       return notices
     },

@@ -30,15 +30,6 @@ export interface PageProof {
   credential?: AssertionBody | null | undefined
 }
 
-interface PageFactors {
-  /** The list is empty if an app is to be set up first, when `mayEnrol`: the account has no second factor at all. */
-  find(account: Account): Promise<{ methods: PageMethod[]; mayEnrol: boolean }>
-  /** `context`: the sign-in or the session for which the passkey signs. */
-  passkeyOptions(account: Pick<Account, 'uuid'>, context: string): WebAuthnOptions
-  /** Uses up what was brought; gives how it was proved (RFC 8176). */
-  take(account: Account, proof: PageProof, context: string, caller: Caller): Promise<string[]>
-}
-
 interface Needs {
   authenticators: Authenticators
   secondFactor: SecondFactor
@@ -51,7 +42,7 @@ interface Needs {
   stores: { passkeys: PasskeyStore }
 }
 
-export function createPageFactors(needs: Needs): PageFactors {
+export function createPageFactors(needs: Needs) {
   const { authenticators, secondFactor, limits, config, stores } = needs
   const relyingParty = pageRelyingParty(config)
   const challenges = createChallenges(needs)
@@ -62,6 +53,7 @@ export function createPageFactors(needs: Needs): PageFactors {
   const purposeOf = (uuid: string, context: string) =>
     ({ kind: 'administration', accountUuid: uuid, sessionId: context }) as const
 
+  /** `methods` is empty if an app is to be set up first, when `mayEnrol`: the account has no second factor at all. */
   async function find(account: Account) {
     const [held, passkeys] = await Promise.all([
       secondFactor.find(account),
@@ -84,14 +76,21 @@ export function createPageFactors(needs: Needs): PageFactors {
 
   return {
     find,
-    passkeyOptions: ({ uuid }, context) => ({
+    /** `context`: the sign-in or the session for which the passkey signs. */
+    passkeyOptions: ({ uuid }: Pick<Account, 'uuid'>, context: string): WebAuthnOptions => ({
       challenge: Buffer.from(challenges.create(purposeOf(uuid, context))).toString('base64url'),
       rpId: relyingParty?.id ?? '',
       allowCredentials: [],
       userVerification: 'required',
       timeout: CHALLENGE_LIFETIME_MS,
     }),
-    async take(account, { otp, credential }, context, caller) {
+    /** Uses up what was brought; gives how it was proved (RFC 8176). */
+    async take(
+      account: Account,
+      { otp, credential }: PageProof,
+      context: string,
+      caller: Caller,
+    ): Promise<string[]> {
       if (credential) return takePasskey(account, credential, context, caller)
       if (!otp) throw new AppError('validation_failed', { fields: [{ field: 'otp', code: 'required' }] })
       await limits.chargeVisit('verification', caller)

@@ -17,12 +17,6 @@ export interface PendingSignIn {
   take(): Promise<boolean>
 }
 
-interface PendingSignIns {
-  /** It replaces what this cookie named before. */
-  put(cookie: string, account: Account, app: Uint8Array | null): Promise<void>
-  find(cookie: string): Promise<PendingSignIn | null>
-}
-
 export const PENDING_MS = 10 * 60_000
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
@@ -33,9 +27,10 @@ interface Needs {
   stores: { tickets: TicketStore }
 }
 
-export function createPendingSignIns({ clock, stores: { tickets } }: Needs): PendingSignIns {
+export function createPendingSignIns({ clock, stores: { tickets } }: Needs) {
   return {
-    async put(cookie, account, app) {
+    /** It replaces what this cookie named before. */
+    async put(cookie: string, account: Account, app: Uint8Array | null): Promise<void> {
       const now = clock.now()
       const value = {
         account: account.uuid,
@@ -44,7 +39,7 @@ export function createPendingSignIns({ clock, stores: { tickets } }: Needs): Pen
       }
       await tickets.put(keyOf(cookie), value, new Date(now.getTime() + PENDING_MS), now)
     },
-    async find(cookie) {
+    async find(cookie: string): Promise<PendingSignIn | null> {
       const ticket = await tickets.find(keyOf(cookie), clock.now())
       if (ticket === null) return null
       const { account, password, app } = ticket as { account: string; password: string; app: string | null }

@@ -5,7 +5,6 @@
  */
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { renderSVG } from 'uqr'
 import { AppError } from '../../../errors.ts'
 import { setCurrentActor } from '../../../platform/request-context.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
@@ -22,19 +21,12 @@ import type { WebAuthnOptions } from '../../sign-in/passkeys/registration.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import type { PasswordCheck } from '../../sign-in/sign-in/password-check.ts'
 import { wrongPassword } from '../../sign-in/sign-in/reauthentication.ts'
+import { type NewApp, pictureOf } from '../../sign-in/two-factor/service.ts'
 import type { AdministratorCaller } from '../access/access.ts'
 import type { AdministratorStore } from '../administrators/store.ts'
 import { createPageFactors, type PageMethod, type PageProof } from './page-factors.ts'
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
 import type { AdministratorSession, AdministratorSessionStore } from './store.ts'
-
-interface NewPageApp {
-  /** Base32, for who cannot scan. */
-  secret: string
-  uri: string
-  /** The URI as a QR code, in SVG. */
-  picture: string
-}
 
 interface OpenedAdministratorSession {
   cookie: string
@@ -216,17 +208,13 @@ export function createAdministratorSessions(needs: Needs) {
       return { cookie, methods: (await factors.find(account)).methods }
     },
     /** An app to set up, in place of one that was asked for before. */
-    async requestApp(cookie: Cookie): Promise<NewPageApp> {
+    async requestApp(cookie: Cookie): Promise<NewApp> {
       const { account } = await requirePending(cookie)
       const { methods, mayEnrol } = await factors.find(account)
       if (!mayEnrol) throw new AppError('two_factor_required', { twoFactor: { methods } })
       const app = authenticators.createApp(account.email ?? account.phone ?? account.uuid)
       await pending.put(cookie!, account, app.sealedSecret)
-      return {
-        secret: app.secret,
-        uri: app.uri,
-        picture: renderSVG(app.uri, { border: QUIET_MODULES }),
-      }
+      return { secret: app.secret, uri: app.uri, picture: pictureOf(app.uri) }
     },
     /** The second factor may be a passkey: of the sign-in that the cookie names, or of the session. */
     async passkeyOptions(cookie: Cookie): Promise<WebAuthnOptions> {
@@ -297,6 +285,3 @@ export function createAdministratorSessions(needs: Needs) {
     },
   }
 }
-
-/** ISO/IEC 18004 asks for four modules of quiet around the code. */
-const QUIET_MODULES = 4

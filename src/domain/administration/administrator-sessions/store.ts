@@ -11,7 +11,7 @@ import {
   administrators,
   sessions,
 } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
@@ -25,18 +25,6 @@ import {
 } from '../../sessions/sessions/sign-in-sql.ts'
 import type { Role } from '../access/access.ts'
 import { noteSignIn } from '../administrators/administrator-sql.ts'
-
-export interface AdministratorSession {
-  sessionId: string
-  uuid: string
-  email: string | null
-  phone: string | null
-  role: Role
-  /** Password and second factor were last proved then. */
-  provedAt: Date
-  /** The end that no use moves. */
-  endsAt: Date
-}
 
 const isAdministrator = sql`exists (
   select 1 from ${administrators} where ${administrators}.account_id = ${accounts}.id)`
@@ -63,8 +51,10 @@ const find = defineStatement({
     uuid: 'uuid',
     email: 'text?',
     phone: 'text?',
-    role: 'text',
+    role: column<Role>('text'),
+    /** Password and second factor were last proved then. */
     provedAt: 'timestamptz',
+    /** The end that no use moves. */
     endsAt: 'timestamptz',
   },
   sql: (p) => sql`
@@ -90,6 +80,8 @@ const prove = defineStatement({
 })
 
 const WRITTEN_MS = 60_000
+
+export type AdministratorSession = RowOf<typeof find>
 
 export type AdministratorSessionStore = ReturnType<typeof createAdministratorSessionStore>
 
@@ -124,8 +116,7 @@ export function createAdministratorSessionStore(database: Database) {
      */
     async find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<AdministratorSession | null> {
       const writtenSince = new Date(now.getTime() - WRITTEN_MS)
-      const row = await database.first(find, { cookieHash, idleSince, writtenSince, now })
-      return row && { ...row, role: row.role as Role }
+      return database.first(find, { cookieHash, idleSince, writtenSince, now })
     },
     /** Password and second factor were proved again. */
     async prove(sessionId: string, now: Date): Promise<void> {

@@ -10,11 +10,6 @@ import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { MessageStore } from '../../messages/outbox/store.ts'
 import type { AdministratorService } from './service.ts'
 
-export interface AdministratorReach {
-  /** `params`: of the path that is called. */
-  reaches(route: string, params: Record<string, string | undefined>): Promise<boolean>
-}
-
 interface Needs {
   administrators: AdministratorService
   config: Config
@@ -23,7 +18,9 @@ interface Needs {
 
 const MESSAGES = '/admin/v1/messages/'
 
-export function createAdministratorReach({ administrators, config, stores }: Needs): AdministratorReach {
+export type AdministratorReach = ReturnType<typeof createAdministratorReach>
+
+export function createAdministratorReach({ administrators, config, stores }: Needs) {
   const { accounts, messages } = stores
 
   async function ownerOf(typed: string): Promise<string | undefined> {
@@ -35,7 +32,11 @@ export function createAdministratorReach({ administrators, config, stores }: Nee
     (await messages.findAccount(parseWholeNumber(id) ?? 0)) ?? undefined
 
   return {
-    async reaches(route, { uuid, identifier, id }) {
+    /** `params`: of the path that is called. */
+    async reaches(
+      route: string,
+      { uuid, identifier, id }: Record<string, string | undefined>,
+    ): Promise<boolean> {
       const reached =
         uuid ??
         (identifier !== undefined ? await ownerOf(identifier) : undefined) ??

@@ -11,7 +11,7 @@ import {
   sessions,
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
 import { holdAccount } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'
@@ -23,23 +23,13 @@ import { endSessions } from '../../sessions/sessions/session-sql.ts'
 import { allowedFor, type Role } from '../access/access.ts'
 import { deleteAdministrators, putAdministrator } from './administrator-sql.ts'
 
-export interface Administrator {
-  /** The id of the account. */
-  id: number
-  uuid: string
-  email: string | null
-  phone: string | null
-  role: Role
-  createdAt: Date
-  lastSignedInAt: Date | null
-}
-
 const administratorRow = {
+  /** The id of the account. */
   id: 'bigint',
   uuid: 'uuid',
   email: 'text?',
   phone: 'text?',
-  role: 'text',
+  role: column<Role>('text'),
   createdAt: 'timestamptz',
   lastSignedInAt: 'timestamptz?',
 } as const
@@ -74,7 +64,7 @@ const find = defineStatement({
 const put = defineStatement({
   name: 'administrators.put',
   params: { accountId: 'bigint', role: 'text', now: 'timestamptz' },
-  row: { was: 'text?' },
+  row: { was: column<Role | null>('text') },
   sql: (p) => sql`
   with before as (select account_id, role from ${administrators} where account_id = ${p.accountId}),
   written as (${putAdministrator(
@@ -110,6 +100,8 @@ const remove = defineStatement({
   select role from removed`,
 })
 
+export type Administrator = RowOf<typeof find>
+
 export type AdministratorStore = ReturnType<typeof createAdministratorStore>
 
 export function createAdministratorStore(database: Database) {
@@ -117,12 +109,9 @@ export function createAdministratorStore(database: Database) {
     retryDeadlocks(() => database.transaction(work))
   return {
     /** Oldest account last; those before the account with this number (null: from the newest one). */
-    list: async (before: number | null, limit: number): Promise<Administrator[]> =>
-      (await database.all(list, { before, limit })).map(toAdministrator),
-    async find(uuid: string): Promise<Administrator | null> {
-      const row = await database.first(find, { uuid })
-      return row && toAdministrator(row)
-    },
+    list: (before: number | null, limit: number): Promise<Administrator[]> =>
+      database.all(list, { before, limit }),
+    find: (uuid: string): Promise<Administrator | null> => database.first(find, { uuid }),
     /**
      * Makes the account an administrator, or changes the role of one. `was`: the role before. An account that becomes one
      * loses its open temporary access and invitation codes, and a removal of two factors that waits. With another role,
@@ -139,7 +128,7 @@ export function createAdministratorStore(database: Database) {
         await holdAccount(transaction, accountId)
         const row = await transaction.first(put, { accountId, role, now })
         if (row === null) return null
-        const was = row.was as Role | null
+        const { was } = row
         const revoked = was === null ? [] : await endMeansOf(transaction, uuid, allowedFor(role), now)
         await recordEvents(transaction, [...roleEvents(uuid, role, was), ...revoked], now)
         return { was, revokedTokens: revoked.length }
@@ -165,11 +154,3 @@ function roleEvents(account: string, role: Role, was: Role | null): NewEvent[] {
   if (was === role) return []
   return [{ type: 'administrator.role_changed', account, data: { role, was } }]
 }
-
-const toAdministrator = ({
-  role,
-  ...row
-}: Omit<Administrator, 'role'> & { role: string }): Administrator => ({
-  ...row,
-  role: role as Role,
-})

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, administrationTokens, administrators } from '../../../platform/postgres/schema.ts'
-import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import { revokeToken } from '../../credentials/administrator-means/means-sql.ts'
 import {
@@ -35,19 +35,6 @@ interface NewToken {
   creator: TokenCreator
 }
 
-export interface StoredToken {
-  id: number
-  uuid: string
-  name: string
-  scopes: Scope[]
-  addresses: string[]
-  createdAt: Date
-  expiresAt: Date
-  creator: TokenCreator
-  lastUsedAt: Date | null
-  revokedAt: Date | null
-}
-
 const tokenRow = {
   id: 'bigint',
   uuid: 'uuid',
@@ -56,7 +43,7 @@ const tokenRow = {
   addresses: json<string[]>(),
   createdAt: 'timestamptz',
   expiresAt: 'timestamptz',
-  creatorType: 'text',
+  creatorType: column<TokenCreator['type']>('text'),
   creatorId: 'text?',
   creatorName: 'text?',
   lastUsedAt: 'timestamptz?',
@@ -178,12 +165,9 @@ export function createTokenStore(database: Database) {
   }
 }
 
-const toToken = ({
-  creatorType,
-  creatorId,
-  creatorName,
-  ...row
-}: ValuesOf<typeof tokenRow>): StoredToken => ({
-  ...row,
-  creator: { type: creatorType as TokenCreator['type'], id: creatorId, name: creatorName },
-})
+function toToken({ creatorType, creatorId, creatorName, ...row }: ValuesOf<typeof tokenRow>) {
+  const creator: TokenCreator = { type: creatorType, id: creatorId, name: creatorName }
+  return { ...row, creator }
+}
+
+export type StoredToken = ReturnType<typeof toToken>

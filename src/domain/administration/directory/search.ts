@@ -35,18 +35,18 @@ export function readSearch(
 
 /** The index that a list without a query is read by. */
 function listOf({ locked, roleId, createdAfter, createdBefore }: AccountFilter): AccountSearch {
-  if (roleId !== undefined) return { by: 'role', roleId }
+  if (roleId !== undefined) return { by: 'role', value: roleId }
   if (locked) return { by: 'locked' }
   return createdAfter || createdBefore ? { by: 'creation' } : { by: 'all' }
 }
 
 /** The next one is tried where the one before finds nothing: what looks complete may be the beginning of more. */
 function searchesFor(typed: string, defaultCountry: DefaultCountry): AccountSearch[] {
-  if (isUuid(typed)) return [{ by: 'uuid', uuid: typed }]
+  if (isUuid(typed)) return [{ by: 'uuid', value: typed }]
   const id = parseWholeNumber(typed)
   if (typed.length < 3) {
     if (id === null) throw invalid('query')
-    return [{ by: 'id', id }]
+    return [{ by: 'id', value: id }]
   }
   const email = parseEmail(typed)
   const phone = parsePhone(typed, defaultCountry)
@@ -54,10 +54,10 @@ function searchesFor(typed: string, defaultCountry: DefaultCountry): AccountSear
   const uuidPrefix = /^[0-9a-f-]{3,36}$/i.test(typed) ? typed : null
   const digits = /^[+\d\s().-]+$/.test(typed) ? typed.replace(/[^+\d]/g, '') : typed
   return [
-    ...(email ? [{ by: 'email', key: email.key } as const] : []),
-    ...(phone ? [{ by: 'phone', key: phone.key } as const] : []),
+    ...(email ? [{ by: 'email', value: email.key } as const] : []),
+    ...(phone ? [{ by: 'phone', value: phone.key } as const] : []),
     // Four digits are more often the end of a phone number than an id.
-    ...(id !== null && typed.length < 4 ? [{ by: 'id', id } as const] : []),
+    ...(id !== null && typed.length < 4 ? [{ by: 'id', value: id } as const] : []),
     ...(phonePrefix ? [{ by: 'part', part: phonePrefix, id, uuidPrefix } as const] : []),
     { by: 'part', part: (digits.length < 3 ? typed : digits).toLowerCase(), id, uuidPrefix },
   ]

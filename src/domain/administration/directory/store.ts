@@ -35,16 +35,12 @@ export interface AdministeredAccount extends Account {
 
 /** The accounts that an operator searches for. */
 export type AccountSearch =
-  | { by: 'email' | 'phone'; key: string }
-  | { by: 'uuid'; uuid: string }
-  | { by: 'id'; id: number }
+  | { by: 'email' | 'phone' | 'uuid'; value: string }
+  | { by: 'id' | 'role'; value: number }
   /** Three or more characters of a contact, a name or a username; beside them an id, and the beginning of a uuid. */
   | { by: 'part'; part: string; id: number | null; uuidPrefix: string | null }
-  | { by: 'locked' }
-  | { by: 'role'; roleId: number }
-  /** All of the filter's span of time. */
-  | { by: 'creation' }
-  | { by: 'all' }
+  /** `creation`: all of the filter's span of time. */
+  | { by: 'locked' | 'creation' | 'all' }
 
 export interface AccountFilter {
   locked?: boolean | undefined
@@ -181,13 +177,20 @@ const byCreation = defineStatement({
    order by created_at desc, id desc limit ${p.limit}`,
 })
 
-const byEmail = listBy('email', 'text', (value) => sql`email_key = ${value}`)
-const byPhone = listBy('phone', 'text', (value) => sql`phone = ${value}`)
-const byUuid = listBy('uuid', 'uuid', (value) => sql`uuid = ${value}`)
-const byId = listBy('id', 'bigint', (value) => sql`id = ${value}`)
-const byRole = listBy('role', 'int', (value) => sql`role_id = ${value}`)
-const allLocked = listWhere('locked', sql`locked_at is not null`)
-const all = listWhere('all', sql`true`)
+const byText = {
+  email: listBy('email', 'text', (value) => sql`email_key = ${value}`),
+  phone: listBy('phone', 'text', (value) => sql`phone = ${value}`),
+  uuid: listBy('uuid', 'uuid', (value) => sql`uuid = ${value}`),
+}
+const byNumber = {
+  id: listBy('id', 'bigint', (value) => sql`id = ${value}`),
+  role: listBy('role', 'int', (value) => sql`role_id = ${value}`),
+}
+const byNothing = {
+  locked: listWhere('locked', sql`locked_at is not null`),
+  creation: byCreation,
+  all: listWhere('all', sql`true`),
+}
 
 const find = defineStatement({
   name: 'administration_accounts.find',
@@ -267,26 +270,19 @@ export function createDirectoryStore(database: Database) {
 function runSearch(database: Database, search: AccountSearch, params: ValuesOf<typeof listParams>) {
   switch (search.by) {
     case 'email':
-      return database.all(byEmail, { value: search.key, ...params })
     case 'phone':
-      return database.all(byPhone, { value: search.key, ...params })
     case 'uuid':
-      return database.all(byUuid, { value: search.uuid, ...params })
+      return database.all(byText[search.by], { value: search.value, ...params })
     case 'id':
-      return database.all(byId, { value: search.id, ...params })
+    case 'role':
+      return database.all(byNumber[search.by], { value: search.value, ...params })
     case 'part':
       return database.all(byPart, {
         ...{ value: search.part, id: search.id, ...uuidsFrom(search.uuidPrefix) },
         ...params,
       })
-    case 'role':
-      return database.all(byRole, { value: search.roleId, ...params })
-    case 'locked':
-      return database.all(allLocked, params)
-    case 'creation':
-      return database.all(byCreation, params)
-    case 'all':
-      return database.all(all, params)
+    default:
+      return database.all(byNothing[search.by], params)
   }
 }
 

@@ -59,11 +59,8 @@ export function createAccountFactors(needs: Needs) {
       const account = await directory.find(uuid)
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
       if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
-      const told = await notices.about(account, 'passkey_removed')
-      const messages = told.map((notice) => ({
-        ...notice,
-        values: { ...notice.values, passkey: passkey.name },
-      }))
+      const values = { passkey: passkey.name }
+      const messages = await notices.about(account, 'passkey_removed', { values })
       if (!(await store.removePasskey(account, id, messages, clock.now())))
         throw new AppError('passkey_not_found')
     },
@@ -71,11 +68,8 @@ export function createAccountFactors(needs: Needs) {
       const account = await directory.find(uuid)
       const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
-      const told = await notices.about(account, 'identity_unlinked')
-      const messages = told.map((notice) => ({
-        ...notice,
-        values: { ...notice.values, provider: identity.provider },
-      }))
+      const values = { provider: identity.provider }
+      const messages = await notices.about(account, 'identity_unlinked', { values })
       if (!(await store.removeIdentity(account, identity.id, messages, clock.now())))
         throw new AppError('identity_not_found')
     },

@@ -3,21 +3,13 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { identities } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { deleteIdentities } from '../../sign-in/identities/identity-sql.ts'
 import { deletePasskeys } from '../../sign-in/passkeys/passkey-sql.ts'
-
-export interface AdministeredIdentity {
-  id: number
-  provider: string
-  subject: string
-  email: string | null
-  createdAt: Date
-}
 
 const removePasskey = defineStatement({
   name: 'account_factors.remove_passkey',
@@ -48,6 +40,8 @@ const removeIdentity = defineStatement({
   notices as (${queueNotices(p, sql`removed`)})
   select provider from removed`,
 })
+
+export type AdministeredIdentity = RowOf<typeof listIdentities>
 
 export type AccountFactorStore = ReturnType<typeof createAccountFactorStore>
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { idempotencyKeys } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 export interface IdempotentCall {
@@ -15,14 +15,6 @@ export interface IdempotentCall {
   hash: Uint8Array
   /** The hash of path and body. */
   requestHash: Uint8Array
-}
-
-export interface KeptAnswer {
-  requestHash: Uint8Array
-  /** It is null while the call is under way. */
-  answeredAt: Date | null
-  status: number | null
-  madeId: string | null
 }
 
 export interface Claim {
@@ -62,6 +54,7 @@ const claim = defineStatement({
 const find = defineStatement({
   name: 'idempotency.find',
   params: { hash: 'bytea', forgotten: 'timestamptz' },
+  /** `answeredAt` is null while the call is under way. */
   row: { requestHash: 'bytea', answeredAt: 'timestamptz?', status: 'int?', madeId: 'text?' },
   sql: (p) => sql`
   select request_hash, answered_at, status, made_id from ${idempotencyKeys}
@@ -94,6 +87,8 @@ const abandon = defineStatement({
 const KEPT_DAYS = 1
 
 const sweep = createAgeSweep(idempotencyKeys, 'idempotency.sweep', sql`hash`, sql`created_at`)
+
+export type KeptAnswer = RowOf<typeof find>
 
 export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>
 

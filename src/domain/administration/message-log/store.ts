@@ -3,7 +3,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { messages } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import {
+  column,
+  defineStatement,
+  type Placeholders,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
@@ -13,27 +18,6 @@ import { aboutAccount } from '../../messages/outbox/queue-sql.ts'
 /** `refused`: for good, or by a receipt that says so; `expired`: it was given up, or a newer code took its place. */
 export const messageStates = ['waiting', 'sent', 'delivered', 'refused', 'expired'] as const
 export type MessageState = (typeof messageStates)[number]
-
-export interface ListedMessage {
-  id: number
-  channel: Channel
-  purpose: string
-  state: MessageState
-  /** It is empty where the person it went to was erased. */
-  destination: string
-  account: string | null
-  gateway: string | null
-  /** The server that took it, or the cause code of the last failure. */
-  detail: string | null
-  /** The reply of servers and gateways to the last attempt. */
-  reply: string | null
-  attempts: number
-  createdAt: Date
-  /** It is tried again then at the latest; null where it is finished. */
-  nextAttemptAt: Date | null
-  finishedAt: Date | null
-  isReplaced: boolean
-}
 
 export interface MessageFilter {
   account?: string | undefined
@@ -82,17 +66,23 @@ const listedRow = {
   channel: column<Channel>('text'),
   purpose: 'text',
   state: column<MessageState>('text'),
+  /** It is empty where the person it went to was erased. */
   destination: 'text',
   account: 'uuid?',
   gateway: 'text?',
+  /** The server that took it, or the cause code of the last failure. */
   detail: 'text?',
+  /** The reply of servers and gateways to the last attempt. */
   reply: 'text?',
   attempts: 'int',
   createdAt: 'timestamptz',
+  /** It is tried again then at the latest; null where it is finished. */
   nextAttemptAt: 'timestamptz?',
   finishedAt: 'timestamptz?',
   isReplaced: 'boolean',
 } as const
+
+export type ListedMessage = ValuesOf<typeof listedRow>
 
 const listAll = defineStatement({
   name: 'administration_messages.list',

@@ -3,23 +3,6 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import type { AccountTotals, EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'
 
-interface HourRecord {
-  at: string
-  /** Registered, or made by an administrator. */
-  accounts: number
-  confirmations: number
-  logins: number
-  /** Wrong passwords, codes and tokens. */
-  refusals: number
-  messages: Omit<MessagesOfHour, 'hour'>[]
-}
-
-export interface Statistics {
-  accounts: AccountTotals
-  /** Oldest first. */
-  hours: HourRecord[]
-}
-
 interface Needs {
   clock: Clock
   stores: { overview: OverviewStore }
@@ -30,11 +13,19 @@ const HOURS = 48
 const KEPT_MS = 60_000
 
 const countedTypes = {
+  /** Registered, or made by an administrator. */
   accounts: ['account.registered', 'account.created'],
   confirmations: ['account.confirmed'],
   logins: ['login.succeeded'],
+  /** Wrong passwords, codes and tokens. */
   refusals: ['login.failed', 'login.locked_out', 'two_factor.failed', 'token.refused'],
 } as const satisfies Record<string, EventType[]>
+
+/** `hours`: oldest first. */
+interface Statistics {
+  accounts: AccountTotals
+  hours: ReturnType<typeof hourRecord>[]
+}
 
 export type Overview = ReturnType<typeof createOverview>
 
@@ -72,7 +63,7 @@ export function createOverview({ stores, clock }: Needs) {
   }
 }
 
-function hourRecord(at: Date, events: EventsOfHour[], messages: MessagesOfHour[]): HourRecord {
+function hourRecord(at: Date, events: EventsOfHour[], messages: MessagesOfHour[]) {
   const isThen = ({ hour }: { hour: Date }) => hour.getTime() === at.getTime()
   const then = events.filter(isThen)
   const sum = (types: readonly EventType[]) =>

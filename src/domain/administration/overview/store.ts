@@ -6,33 +6,12 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, eventDetails, events, messages } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { MessageState } from '../message-log/store.ts'
 import { messageState } from '../message-log/store.ts'
-
-export interface AccountTotals {
-  total: number
-  confirmed: number
-  locked: number
-}
-
-export interface EventsOfHour {
-  hour: Date
-  type: EventType
-  count: number
-}
-
-export interface MessagesOfHour {
-  hour: Date
-  state: MessageState
-  channel: Channel
-  /** It is null for e-mail, and where no gateway took it. */
-  gateway: string | null
-  count: number
-}
 
 const countAccounts = defineStatement({
   name: 'overview.count_accounts',
@@ -62,6 +41,7 @@ const countMessages = defineStatement({
     hour: 'timestamptz',
     state: column<MessageState>('text'),
     channel: column<Channel>('text'),
+    /** It is null for e-mail, and where no gateway took it. */
     gateway: 'text?',
     count: 'int',
   },
@@ -73,6 +53,10 @@ const countMessages = defineStatement({
    where created_at >= ${p.since} and lane <> ${sql.raw(String(DECOYS_LANE))}
    group by 1, 2, 3, 4`,
 })
+
+export type AccountTotals = RowOf<typeof countAccounts>
+export type EventsOfHour = RowOf<typeof countEvents>
+export type MessagesOfHour = RowOf<typeof countMessages>
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>
 

@@ -29,6 +29,10 @@ const contactBody = (example: string) =>
     value: t.String({ maxLength: 512, examples: [example] }),
     verified: t.Optional(t.Boolean({ description: 'The contact is known to be the person’s' })),
   })
+const contacts = [
+  { kind: 'email', name: 'Email', what: 'e-mail address', example: 'ada@example.com' },
+  { kind: 'phone', name: 'Phone', what: 'phone number', example: '+33612345678' },
+] as const
 const putErrors = errorResponses(
   'account_not_found',
   'identifier_taken',
@@ -55,7 +59,7 @@ export function createPeopleRoutes(
   people: PeopleService,
   languages: readonly Language[],
 ) {
-  return new Elysia({ name: 'people', prefix: '/admin/v1' })
+  const routes = new Elysia({ name: 'people', prefix: '/admin/v1' })
     .use(httpBase)
     .use(guard)
     .post(
@@ -176,38 +180,25 @@ export function createPeopleRoutes(
         detail: detail('createAccessCode', 'Make a temporary access code'),
       },
     )
-    .put(
-      '/accounts/:uuid/email',
-      async ({ params, body }) => success({ account: await people.putContact(params.uuid, 'email', body) }),
-      {
-        body: contactBody('ada@example.com'),
-        response: { 200: administeredAccountAnswer, ...putErrors },
-        detail: detail('putAccountEmail', 'Set the e-mail address of an account'),
-      },
-    )
-    .delete(
-      '/accounts/:uuid/email',
-      async ({ params }) => success({ account: await people.removeContact(params.uuid, 'email') }),
-      {
-        response: { 200: administeredAccountAnswer, ...removeErrors },
-        detail: detail('removeAccountEmail', 'Remove the e-mail address of an account'),
-      },
-    )
-    .put(
-      '/accounts/:uuid/phone',
-      async ({ params, body }) => success({ account: await people.putContact(params.uuid, 'phone', body) }),
-      {
-        body: contactBody('+33612345678'),
-        response: { 200: administeredAccountAnswer, ...putErrors },
-        detail: detail('putAccountPhone', 'Set the phone number of an account'),
-      },
-    )
-    .delete(
-      '/accounts/:uuid/phone',
-      async ({ params }) => success({ account: await people.removeContact(params.uuid, 'phone') }),
-      {
-        response: { 200: administeredAccountAnswer, ...removeErrors },
-        detail: detail('removeAccountPhone', 'Remove the phone number of an account'),
-      },
-    )
+  for (const { kind, name, what, example } of contacts) {
+    routes
+      .put(
+        `/accounts/:uuid/${kind}`,
+        async ({ params, body }) => success({ account: await people.putContact(params.uuid, kind, body) }),
+        {
+          body: contactBody(example),
+          response: { 200: administeredAccountAnswer, ...putErrors },
+          detail: detail(`putAccount${name}`, `Set the ${what} of an account`),
+        },
+      )
+      .delete(
+        `/accounts/:uuid/${kind}`,
+        async ({ params }) => success({ account: await people.removeContact(params.uuid, kind) }),
+        {
+          response: { 200: administeredAccountAnswer, ...removeErrors },
+          detail: detail(`removeAccount${name}`, `Remove the ${what} of an account`),
+        },
+      )
+  }
+  return routes
 }

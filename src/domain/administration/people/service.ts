@@ -209,12 +209,12 @@ export function createPeopleService(needs: Needs) {
       }
       const account = await directory.find(uuid)
       requireOrdinary(account)
-      const told = [
+      const contacts = [
         ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
         { channel: channelOf(kind), destination: contact.destination },
       ]
       const [messages] = await Promise.all([
-        notices.about(account, kind === 'email' ? 'email_changed' : 'phone_changed', told),
+        notices.about(account, kind === 'email' ? 'email_changed' : 'phone_changed', { contacts }),
         codes.kill(account.uuid),
       ])
       const outcome = await people.putContact(account, contact, verified, messages, clock.now())

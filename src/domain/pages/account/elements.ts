@@ -6,26 +6,19 @@ import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
 import type { OwnVisit } from './service.ts'
 
-export interface OwnDrawing {
-  now: Date
-  /** The address of a path with the flow of the visit. */
-  to(path: string): string
-}
-
 /** A page below `/account`, with the way back, what was done, and the way to sign out. */
 export function page(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   title: string,
   content: Html,
-  problem: ShownProblem = problemOf(visit, drawing, []),
+  problem: ShownProblem = problemOf(visit, []),
 ): Screen {
   const { pages } = visit.texts
   const isOverview = visit.path === '/account'
   return {
     title,
     wide: true,
-    aside: html`<form method="post" action="${drawing.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
+    aside: html`<form method="post" action="${visit.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
     content: html`${!isOverview && html`<p class="small up"><a href="/account">${pages.account}</a></p>`}
 <h1>${title}</h1>
 ${problem.above ?? noticeOf(visit)}
@@ -34,11 +27,11 @@ ${content}`,
 }
 
 /** Returns the problem of a form that a signed-in person sent. A sign-in that is too old leads to the sign-in page. */
-export function problemOf(visit: OwnVisit, { now, to }: OwnDrawing, fields: readonly string[]): ShownProblem {
-  const shown = showProblem(visit, fields, now)
+export function problemOf(visit: OwnVisit, fields: readonly string[]): ShownProblem {
+  const shown = showProblem(visit, fields, visit.now)
   if (visit.flow.problem?.code !== 'reauthentication_required') return shown
   const { errors, pages } = visit.texts
-  const again = html`<form method="post" action="${to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
+  const again = html`<form method="post" action="${visit.to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
   return { ...shown, above: notice(errors.reauthentication_required, 'bad', again) }
 }
 
@@ -65,7 +58,7 @@ export function time({ client }: OwnVisit, at: Date | string): Html {
 /**
  * Writes a time of the past in the reader's language: "3 hours ago", which needs no time zone. A time of more than a week ago is a date. The exact time is the title.
  */
-export function ago({ client: { language } }: OwnVisit, { now }: OwnDrawing, at: Date | string): Html {
+export function ago({ client: { language }, now }: OwnVisit, at: Date | string): Html {
   const date = new Date(at)
   const seconds = Math.max(0, (now.getTime() - date.getTime()) / 1000)
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? UNITS[3]
@@ -80,16 +73,11 @@ const exactly = (date: Date, language: string): string =>
   `${new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
 
 /** Password and second factor, whichever the account has. */
-export function proofFields(
-  visit: OwnVisit,
-  { to }: OwnDrawing,
-  { account, methods }: Security,
-  problem: ShownProblem,
-): Html {
+export function proofFields(visit: OwnVisit, { account, methods }: Security, problem: ShownProblem): Html {
   const { pages } = visit.texts
   const sends = methods.includes('email') || methods.includes('sms')
   const send = sends
-    ? otherWay(pages.send_code, to('/account/code'), 'link', html` name="page" value="${visit.path}"`)
+    ? otherWay(pages.send_code, visit.to('/account/code'), 'link', html` name="page" value="${visit.path}"`)
     : null
   const password =
     account.passwordDigest !== null &&
@@ -114,11 +102,7 @@ export function proofFields(
 }
 
 /** Below the button of a form with `proofFields`: a passkey of the account takes their place. */
-export const proofByPasskey = (
-  { texts: { pages } }: OwnVisit,
-  { to }: OwnDrawing,
-  { counts }: Security,
-): Html | null =>
+export const proofByPasskey = ({ texts: { pages }, to }: OwnVisit, { counts }: Security): Html | null =>
   counts.passkeys === 0
     ? null
     : html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>

@@ -1,10 +1,8 @@
 /** `/account` and the pages below it, for somebody whose browser is signed in. */
 import { Elysia } from 'elysia'
-import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { requireMayCall } from '../../sessions/sessions/test-accounts.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
-import type { OwnDrawing } from './elements.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, Done, OwnVisit } from './service.ts'
 import { createShownPages } from './shown-pages.ts'
@@ -15,23 +13,26 @@ interface Needs {
   visits: Visits
   account: AccountPages
   offered: screens.AccountOffered
-  clock: Clock
 }
 
-type Work = (visit: OwnVisit, typed: Typed) => Promise<Done>
+type Form = [path: string, back: string, work: (visit: OwnVisit, typed: Typed) => Promise<Done>]
 
-export function createAccountRoutes(httpBase: HttpBase, { visits, account, offered, clock }: Needs) {
-  const drawing = (visit: Visit): OwnDrawing => ({
-    now: clock.now(),
-    to: (path) => visits.address(visit, path),
-  })
-
+export function createAccountRoutes(httpBase: HttpBase, { visits, account, offered }: Needs) {
   const shown = createShownPages(account.read, offered)
 
   /** A page of ours that a form names, to come back to. */
   const pageOf = ({ page: named = '' }: Typed) => (Object.hasOwn(shown, named) ? named : '/account')
 
-  const forms: [path: string, back: string, work: Work][] = [
+  const formsOfContact = (kind: 'email' | 'phone'): Form[] => {
+    const path = `/account/${kind}`
+    return [
+      [path, path, (visit, typed) => account.changeContact(visit, typed, kind)],
+      [`${path}/confirm`, `${path}/confirm`, (visit, typed) => account.confirmContact(visit, typed, kind)],
+      [`${path}/remove`, path, (visit, typed) => account.removeContact(visit, typed, kind)],
+    ]
+  }
+
+  const forms: Form[] = [
     ['/account/code', '/account', (visit, typed) => account.sendCode(visit, pageOf(typed))],
     [
       '/account/sign-in-again',
@@ -47,28 +48,8 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     ['/account/language', '/account/language', account.changeLanguage],
     ['/account/terms', '/account', account.acceptTerms],
     ['/account/password', '/account/password', account.changePassword],
-    ['/account/email', '/account/email', (visit, typed) => account.changeContact(visit, typed, 'email')],
-    ['/account/phone', '/account/phone', (visit, typed) => account.changeContact(visit, typed, 'phone')],
-    [
-      '/account/email/confirm',
-      '/account/email/confirm',
-      (visit, typed) => account.confirmContact(visit, typed, 'email'),
-    ],
-    [
-      '/account/phone/confirm',
-      '/account/phone/confirm',
-      (visit, typed) => account.confirmContact(visit, typed, 'phone'),
-    ],
-    [
-      '/account/email/remove',
-      '/account/email',
-      (visit, typed) => account.removeContact(visit, typed, 'email'),
-    ],
-    [
-      '/account/phone/remove',
-      '/account/phone',
-      (visit, typed) => account.removeContact(visit, typed, 'phone'),
-    ],
+    ...formsOfContact('email'),
+    ...formsOfContact('phone'),
     ['/account/two-factor/on', '/account/two-factor/on', account.enableTwoFactor],
     ['/account/two-factor/confirm', '/account/two-factor/confirm', account.confirmTwoFactor],
     ['/account/two-factor/app', '/account/two-factor/app', account.beginApp],
@@ -124,9 +105,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     routes.get(
       path,
       ({ request, client }) =>
-        visits.show(request, client, (visit) =>
-          isOwn(visit) ? draw(visit, drawing(visit)) : signIn(visit, path),
-        ),
+        visits.show(request, client, (visit) => (isOwn(visit) ? draw(visit) : signIn(visit, path))),
       hidden,
     )
   }
@@ -143,9 +122,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
             if (!isOwn(visit)) return signIn(visit, back)
             requireMayCall(visit.session, `POST ${path}`)
             const done = await work(visit, typed)
-            return done instanceof Response
-              ? done
-              : screens.recoveryCodesScreen(visit, drawing(visit), done.recoveryCodes)
+            return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
           },
         ),
       hidden,

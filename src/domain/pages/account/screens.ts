@@ -16,30 +16,17 @@ import {
 } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
-import {
-  ago,
-  linkButton,
-  type OwnDrawing,
-  page,
-  problemOf,
-  proofByPasskey,
-  proofFields,
-  row,
-  time,
-} from './elements.ts'
+import type { Offered } from '../ways-in/screens.ts'
+import { ago, linkButton, page, problemOf, proofByPasskey, proofFields, row, time } from './elements.ts'
 import type { OwnVisit } from './service.ts'
 
 /** The offers of the configuration. */
-export interface AccountOffered {
-  phone: boolean
-  email: boolean
-  passkeys: boolean
-  providers: readonly string[]
+export interface AccountOffered
+  extends Pick<
+    Offered,
+    'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
+  > {
   languages: readonly string[]
-  /** The link to the terms, and the version that has to be accepted; empty: none. */
-  terms: string
-  termsVersion: string
-  minimumLength: number
 }
 
 interface Profile {
@@ -52,7 +39,6 @@ const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'lang
 
 export function overviewScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   offered: AccountOffered,
   { security, account, profile }: { security: Security; account: AccountRecord; profile: Profile | null },
 ): Screen {
@@ -67,13 +53,12 @@ export function overviewScreen(
       change(`/account/${kind}`, account[kind] !== null),
     )
   const newTerms = () => {
-    const accept = html`<form method="post" action="${drawing.to('/account/terms')}"><button class="link">${pages.accept}</button></form>`
+    const accept = html`<form method="post" action="${visit.to('/account/terms')}"><button class="link">${pages.accept}</button></form>`
     return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
   }
   const factors = methods.map((method) => pages[`method_${method}` as keyof typeof pages]).join(', ')
   return page(
     visit,
-    drawing,
     pages.account,
     html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
 ${visit.session.account.twoFactorEnabled && recoveryCodesLeft < 3 && notice(pages.few_recovery_codes, 'bad')}
@@ -95,14 +80,9 @@ ${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/accoun
   )
 }
 
-export function profileScreen(visit: OwnVisit, drawing: OwnDrawing, profile: Profile | null): Screen {
+export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen {
   const { pages } = visit.texts
-  const problem = problemOf(visit, drawing, [
-    'profile',
-    'profile.name',
-    'profile.given_name',
-    'profile.family_name',
-  ])
+  const problem = problemOf(visit, ['profile', 'profile.name', 'profile.given_name', 'profile.family_name'])
   const text = (name: keyof Profile, label: string, autocomplete: string) =>
     field({
       name,
@@ -115,23 +95,21 @@ export function profileScreen(visit: OwnVisit, drawing: OwnDrawing, profile: Pro
     })
   return page(
     visit,
-    drawing,
     pages.profile,
-    html`<form method="post" action="${drawing.to('/account/profile')}">
+    html`<form method="post" action="${visit.to('/account/profile')}">
 ${text('name', pages.name, 'name')}${text('given_name', pages.given_name, 'given-name')}${text('family_name', pages.family_name, 'family-name')}
 ${submit(pages.save)}</form>`,
     problem,
   )
 }
 
-export function languageScreen(visit: OwnVisit, drawing: OwnDrawing, { languages }: AccountOffered): Screen {
+export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): Screen {
   const { pages } = visit.texts
   const present = visit.session.account.language
   return page(
     visit,
-    drawing,
     pages.language,
-    html`<form method="post" action="${drawing.to('/account/language')}"><div class="field"><label for="language">${pages.language}</label>
+    html`<form method="post" action="${visit.to('/account/language')}"><div class="field"><label for="language">${pages.language}</label>
 <select id="language" name="language" autocomplete="language">${languages.map(
       (tag) =>
         html`<option value="${tag}" lang="${tag}"${tag === present && html` selected`}>${nameOfLanguage(tag)}</option>`,
@@ -141,12 +119,11 @@ export function languageScreen(visit: OwnVisit, drawing: OwnDrawing, { languages
 
 export function passwordScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   security: Security,
   { minimumLength }: AccountOffered,
 ): Screen {
   const { pages } = visit.texts
-  const problem = problemOf(visit, drawing, ['password', 'current_password', 'new_password', 'otp'])
+  const problem = problemOf(visit, ['password', 'current_password', 'new_password', 'otp'])
   // The service names the new password `password`, and the present one `current_password`.
   const wrongNew = problem.of('password')
   const present = {
@@ -155,42 +132,35 @@ export function passwordScreen(
   }
   return page(
     visit,
-    drawing,
     pages.password,
-    html`<form method="post" action="${drawing.to('/account/password')}">
-${security.account.passwordDigest === null && hiddenUsername(security.account.email ?? security.account.phone ?? '')}${proofFields(visit, drawing, security, present)}
+    html`<form method="post" action="${visit.to('/account/password')}">
+${security.account.passwordDigest === null && hiddenUsername(security.account.email ?? security.account.phone ?? '')}${proofFields(visit, security, present)}
 ${passwordInput(visit.texts, {
   name: 'new_password',
   label: pages.new_password,
   autocomplete: 'new-password',
   wrong: wrongNew,
   hint: pages.password_hint.replace('{count}', String(minimumLength)),
-})}${submit(pages.save_password)}${proofByPasskey(visit, drawing, security)}</form>`,
+})}${submit(pages.save_password)}${proofByPasskey(visit, security)}</form>`,
     problem,
   )
 }
 
-export function contactScreen(
-  visit: OwnVisit,
-  drawing: OwnDrawing,
-  security: Security,
-  kind: 'email' | 'phone',
-): Screen {
+export function contactScreen(visit: OwnVisit, security: Security, kind: 'email' | 'phone'): Screen {
   const { pages } = visit.texts
   const present = security.account[kind]
-  const problem = problemOf(visit, drawing, [kind, 'contact', 'password', 'otp'])
-  const change = html`<form method="post" action="${drawing.to(`/account/${kind}`)}">
+  const problem = problemOf(visit, [kind, 'contact', 'password', 'otp'])
+  const change = html`<form method="post" action="${visit.to(`/account/${kind}`)}">
 ${field({
   name: 'contact',
   label: kind === 'email' ? pages.new_email : pages.new_phone,
   type: kind === 'email' ? 'email' : 'tel',
   autocomplete: kind === 'email' ? 'email' : 'tel',
   wrong: problem.of(kind, 'contact'),
-})}${proofFields(visit, drawing, security, problem)}${submit(pages.send_code)}${proofByPasskey(visit, drawing, security)}
-${present !== null && html`<p class="next"><button class="link" formaction="${drawing.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
+})}${proofFields(visit, security, problem)}${submit(pages.send_code)}${proofByPasskey(visit, security)}
+${present !== null && html`<p class="next"><button class="link" formaction="${visit.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
   return page(
     visit,
-    drawing,
     pages[kind],
     html`${present !== null && html`<p class="lead">${isolated(present)}</p>`}${change}`,
     problem,
@@ -200,16 +170,14 @@ ${present !== null && html`<p class="next"><button class="link" formaction="${dr
 /** Six digits that were sent, or that an app shows. */
 export function confirmCodeScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   { title, lead, action, before }: { title: string; lead: Html | string; action: string; before?: Html },
 ): Screen {
   const { pages } = visit.texts
-  const problem = problemOf(visit, drawing, ['otp'])
+  const problem = problemOf(visit, ['otp'])
   return page(
     visit,
-    drawing,
     title,
-    html`<p class="lead">${lead}</p>${before}<form method="post" action="${drawing.to(action)}">
+    html`<p class="lead">${lead}</p>${before}<form method="post" action="${visit.to(action)}">
 ${field({ name: 'otp', label: pages.code, autocomplete: 'one-time-code', inputmode: 'numeric', kind: 'code', wrong: problem.of('otp'), autofocus: true, maxlength: 64 })}
 ${submit(pages.confirm)}</form>`,
     problem,
@@ -219,7 +187,6 @@ ${submit(pages.confirm)}</form>`,
 /** A form that needs nothing but the proof of who sits there. */
 export function proofScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   security: Security,
   {
     title,
@@ -230,45 +197,38 @@ export function proofScreen(
     before = null,
   }: { title: string; lead: string; action: string; button: string; danger?: boolean; before?: Html | null },
 ): Screen {
-  const problem = problemOf(visit, drawing, ['password', 'otp'])
+  const problem = problemOf(visit, ['password', 'otp'])
   return page(
     visit,
-    drawing,
     title,
-    html`<p class="lead">${lead}</p><form method="post" action="${drawing.to(action)}">${before}
-${proofFields(visit, drawing, security, problem)}${submit(button, danger ? 'danger' : '')}${proofByPasskey(visit, drawing, security)}</form>`,
+    html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${before}
+${proofFields(visit, security, problem)}${submit(button, danger ? 'danger' : '')}${proofByPasskey(visit, security)}</form>`,
     problem,
   )
 }
 
-export function twoFactorScreen(
-  visit: OwnVisit,
-  drawing: OwnDrawing,
-  { account, methods, recoveryCodesLeft }: Security,
-): Screen {
+export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCodesLeft }: Security): Screen {
   const { pages } = visit.texts
   const on = account.twoFactorEnabled
   const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
   return page(
     visit,
-    drawing,
     pages.two_factor,
     html`<p class="lead">${on ? pages.two_factor_on_lead : pages.two_factor_lead}</p>
 <div class="section">${row(pages.method_totp, methods.includes('totp') ? pages.on : pages.app_lead, linkButton(methods.includes('totp') ? pages.change : pages.add, '/account/two-factor/app'))}
 ${!on && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
 ${on && row(pages.recovery_codes, left, linkButton(pages.new_codes, '/account/two-factor/codes'))}</div>
 ${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkButton(pages.turn_off, '/account/two-factor/off'))}</div>`}`,
-    problemOf(visit, drawing, []),
+    problemOf(visit, []),
   )
 }
 
 /** Shown once: nothing keeps them. */
-export function recoveryCodesScreen(visit: OwnVisit, drawing: OwnDrawing, codes: readonly string[]): Screen {
+export function recoveryCodesScreen(visit: OwnVisit, codes: readonly string[]): Screen {
   const { pages } = visit.texts
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(codes.join('\n'))}`
   return page(
     visit,
-    drawing,
     pages.recovery_codes,
     html`<p class="lead">${pages.recovery_codes_lead}</p>
 <ul class="codes" id="codes">${codes.map((code) => html`<li>${code}</li>`)}</ul>
@@ -279,14 +239,14 @@ export function recoveryCodesScreen(visit: OwnVisit, drawing: OwnDrawing, codes:
   )
 }
 
-export function appScreen(visit: OwnVisit, drawing: OwnDrawing): Screen {
+export function appScreen(visit: OwnVisit): Screen {
   const { pages } = visit.texts
   const { ticket } = visit
   if (ticket?.kind !== 'app') {
     const again = linkButton(pages.try_again, '/account/two-factor/app')
-    return page(visit, drawing, pages.method_totp, html`${notice(pages.start_again, 'bad')}${again}`)
+    return page(visit, pages.method_totp, html`${notice(pages.start_again, 'bad')}${again}`)
   }
-  return confirmCodeScreen(visit, drawing, {
+  return confirmCodeScreen(visit, {
     title: pages.method_totp,
     lead: pages.scan_lead,
     action: '/account/two-factor/app/confirm',
@@ -297,13 +257,11 @@ export function appScreen(visit: OwnVisit, drawing: OwnDrawing): Screen {
 
 export function passkeysScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   passkeys: readonly { id: string; name: string; createdAt: Date; lastUsedAt: Date | null }[],
 ): Screen {
   const { pages } = visit.texts
   return page(
     visit,
-    drawing,
     pages.passkeys,
     html`<p class="lead">${pages.passkeys_lead}</p>
 <div class="section">${
@@ -312,59 +270,55 @@ export function passkeysScreen(
         : passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
             row(
               name,
-              html`${pages.added} ${ago(visit, drawing, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, drawing, lastUsedAt)}`}`,
-              html`<form method="post" action="${drawing.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet" name="passkey" value="${id}">${pages.change}</button></form>`,
+              html`${pages.added} ${ago(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, lastUsedAt)}`}`,
+              html`<form method="post" action="${visit.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet" name="passkey" value="${id}">${pages.change}</button></form>`,
             ),
           )
     }</div>
 ${linkButton(pages.add_passkey, '/account/passkeys/add')}`,
-    problemOf(visit, drawing, []),
+    problemOf(visit, []),
   )
 }
 
-export function addPasskeyScreen(visit: OwnVisit, drawing: OwnDrawing, security: Security): Screen {
+export function addPasskeyScreen(visit: OwnVisit, security: Security): Screen {
   const { pages } = visit.texts
-  const problem = problemOf(visit, drawing, ['password', 'otp'])
+  const problem = problemOf(visit, ['password', 'otp'])
   return page(
     visit,
-    drawing,
     pages.add_passkey,
     html`<p class="lead">${pages.add_passkey_lead}</p><noscript><div class="notice">${pages.needs_script}</div></noscript>
-<form method="post" action="${drawing.to('/account/passkeys/add')}" data-passkey="create" data-options="${drawing.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
-${proofFields(visit, drawing, security, problem)}
+<form method="post" action="${visit.to('/account/passkeys/add')}" data-passkey="create" data-options="${visit.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
+${proofFields(visit, security, problem)}
 <input type="hidden" name="credential">${submit(pages.add_passkey)}
 <p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`,
     problem,
   )
 }
 
-export function editPasskeyScreen(visit: OwnVisit, drawing: OwnDrawing, security: Security): Screen {
+export function editPasskeyScreen(visit: OwnVisit, security: Security): Screen {
   const { pages } = visit.texts
   const { passkey = '', name = '' } = visit.flow.typed ?? {}
   const id = html`<input type="hidden" name="passkey" value="${passkey}">`
-  const problem = problemOf(visit, drawing, ['name', 'password', 'otp'])
+  const problem = problemOf(visit, ['name', 'password', 'otp'])
   return page(
     visit,
-    drawing,
     name || pages.passkeys,
-    html`<form method="post" action="${drawing.to('/account/passkeys/rename')}">${id}
+    html`<form method="post" action="${visit.to('/account/passkeys/rename')}">${id}
 ${field({ name: 'name', label: pages.name, autocomplete: 'off', value: name, maxlength: 60, wrong: problem.of('name') })}${submit(pages.save)}</form>
-<div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${drawing.to('/account/passkeys/remove')}">${id}
-${proofFields(visit, drawing, security, problem)}${submit(pages.remove_passkey, 'danger')}${proofByPasskey(visit, drawing, security)}</form></div>`,
+<div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${visit.to('/account/passkeys/remove')}">${id}
+${proofFields(visit, security, problem)}${submit(pages.remove_passkey, 'danger')}${proofByPasskey(visit, security)}</form></div>`,
     problem,
   )
 }
 
 export function providersScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   offered: AccountOffered,
   linked: readonly { provider: string; email: string | null; createdAt: Date }[],
 ): Screen {
   const { pages } = visit.texts
   return page(
     visit,
-    drawing,
     pages.providers,
     html`<p class="lead">${pages.providers_lead}</p><div class="section">${offered.providers.map((name) => {
       const identity = linked.find(({ provider }) => provider === name)
@@ -374,19 +328,15 @@ export function providersScreen(
       return row(
         nameOfProvider(name),
         identity ? (identity.email ?? pages.linked) : pages.none,
-        html`<form method="post" action="${drawing.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
+        html`<form method="post" action="${visit.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
       )
     })}</div>`,
-    problemOf(visit, drawing, []),
+    problemOf(visit, []),
   )
 }
 
 /** Draws the actions on a session: the present one ends by signing out. */
-function sessionForm(
-  { texts: { pages } }: OwnVisit,
-  { to }: OwnDrawing,
-  session: SessionRecord,
-): Html | null {
+function sessionForm({ texts: { pages }, to }: OwnVisit, session: SessionRecord): Html | null {
   const { id, current, trusted_device: isTrusted } = session
   const button = (path: string, label: string) =>
     html`<button class="button quiet" formaction="${to(path)}" name="session" value="${id}">${label}</button>`
@@ -394,31 +344,25 @@ function sessionForm(
   return html`<form method="post" action="${to('/account/sessions/end')}">${isTrusted && button('/account/sessions/forget', pages.forget_device)}${!current && button('/account/sessions/end', pages.end)}</form>`
 }
 
-export function sessionsScreen(visit: OwnVisit, drawing: OwnDrawing, list: readonly SessionRecord[]): Screen {
+export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[]): Screen {
   const { pages } = visit.texts
   return page(
     visit,
-    drawing,
     pages.sessions,
     html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
       row(
         html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
-        html`${isolated(session.ip ?? '')} · ${ago(visit, drawing, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
-        sessionForm(visit, drawing, session),
+        html`${isolated(session.ip ?? '')} · ${ago(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
+        sessionForm(visit, session),
       ),
     )}</div>
-<form method="post" action="${drawing.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
-    problemOf(visit, drawing, []),
+<form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
+    problemOf(visit, []),
   )
 }
 
 /** The events that owners know a sentence for; the others are for programs. */
-export function historyScreen(
-  visit: OwnVisit,
-  drawing: OwnDrawing,
-  events: readonly EventRecord[],
-  next: string | null,
-): Screen {
+export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], next: string | null): Screen {
   const { pages } = visit.texts
   const sentence = (type: string) =>
     pages[`event_${type.replaceAll('.', '_')}` as keyof typeof pages] as string | undefined
@@ -428,11 +372,10 @@ export function historyScreen(
     const where = [event.device, event.address].flatMap((part) =>
       part === null ? [] : [isolated(part), ' · '],
     )
-    return [row(what, html`${where}${ago(visit, drawing, event.created_at)}`)]
+    return [row(what, html`${where}${ago(visit, event.created_at)}`)]
   })
   return page(
     visit,
-    drawing,
     pages.history,
     html`<p class="lead">${pages.history_lead}</p><div class="section">${rows.length > 0 ? rows : html`<p class="soft">${pages.none}</p>`}</div>
 ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
@@ -442,22 +385,20 @@ ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIC
 /** A form that needs no proof beside the session. */
 export function plainScreen(
   visit: OwnVisit,
-  drawing: OwnDrawing,
   { title, lead, action, button }: { title: string; lead: string; action: string; button: string },
 ): Screen {
   return page(
     visit,
-    drawing,
     title,
-    html`<p class="lead">${lead}</p><form method="post" action="${drawing.to(action)}">${submit(button)}</form>`,
-    problemOf(visit, drawing, []),
+    html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${submit(button)}</form>`,
+    problemOf(visit, []),
   )
 }
 
-export function unlinkScreen(visit: OwnVisit, drawing: OwnDrawing, security: Security): Screen {
+export function unlinkScreen(visit: OwnVisit, security: Security): Screen {
   const { pages } = visit.texts
   const provider = visit.flow.typed?.provider ?? ''
-  return proofScreen(visit, drawing, security, {
+  return proofScreen(visit, security, {
     title: pages.providers,
     lead: pages.unlink_lead,
     action: '/account/providers/remove',

@@ -1,25 +1,24 @@
 /** The screen for each path of an account, drawn from what was read for it. */
 import { withContact } from '../frame/elements.ts'
 import type { Screen, Visit } from '../visits/service.ts'
-import type { OwnDrawing } from './elements.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, OwnVisit } from './service.ts'
 
-type Draw = (visit: OwnVisit, drawing: OwnDrawing) => Promise<Screen> | Screen
+type Draw = (visit: OwnVisit) => Promise<Screen> | Screen
 
 export function createShownPages(
   read: AccountPages['read'],
   offered: screens.AccountOffered,
 ): Record<string, Draw> {
   const proof =
-    (texts: (pages: Visit['texts']['pages']) => Parameters<typeof screens.proofScreen>[3]): Draw =>
-    async (visit, draw) =>
-      screens.proofScreen(visit, draw, await read.security(visit), texts(visit.texts.pages))
+    (texts: (pages: Visit['texts']['pages']) => Parameters<typeof screens.proofScreen>[2]): Draw =>
+    async (visit) =>
+      screens.proofScreen(visit, await read.security(visit), texts(visit.texts.pages))
 
-  const confirmContact = (visit: OwnVisit, draw: OwnDrawing, kind: 'email' | 'phone') => {
+  const confirmContact = (visit: OwnVisit, kind: 'email' | 'phone') => {
     const { pages } = visit.texts
     const lead = withContact(pages.code_sent_confirm, visit.flow.typed?.contact ?? '')
-    return screens.confirmCodeScreen(visit, draw, {
+    return screens.confirmCodeScreen(visit, {
       title: pages[kind],
       lead,
       action: `/account/${kind}/confirm`,
@@ -27,37 +26,33 @@ export function createShownPages(
   }
 
   return {
-    '/account': async (visit, draw) => {
+    '/account': async (visit) => {
       const own = read.account(visit)
       const security = await read.security(visit)
-      return screens.overviewScreen(visit, draw, offered, {
+      return screens.overviewScreen(visit, offered, {
         security,
         account: own.account,
         profile: own.profile,
       })
     },
-    '/account/profile': (visit, draw) => screens.profileScreen(visit, draw, read.account(visit).profile),
-    '/account/language': (visit, draw) => screens.languageScreen(visit, draw, offered),
-    '/account/password': async (visit, draw) =>
-      screens.passwordScreen(visit, draw, await read.security(visit), offered),
-    '/account/email': async (visit, draw) =>
-      screens.contactScreen(visit, draw, await read.security(visit), 'email'),
-    '/account/phone': async (visit, draw) =>
-      screens.contactScreen(visit, draw, await read.security(visit), 'phone'),
-    '/account/email/confirm': (visit, draw) => confirmContact(visit, draw, 'email'),
-    '/account/phone/confirm': (visit, draw) => confirmContact(visit, draw, 'phone'),
-    '/account/two-factor': async (visit, draw) =>
-      screens.twoFactorScreen(visit, draw, await read.security(visit)),
+    '/account/profile': (visit) => screens.profileScreen(visit, read.account(visit).profile),
+    '/account/language': (visit) => screens.languageScreen(visit, offered),
+    '/account/password': async (visit) => screens.passwordScreen(visit, await read.security(visit), offered),
+    '/account/email': async (visit) => screens.contactScreen(visit, await read.security(visit), 'email'),
+    '/account/phone': async (visit) => screens.contactScreen(visit, await read.security(visit), 'phone'),
+    '/account/email/confirm': (visit) => confirmContact(visit, 'email'),
+    '/account/phone/confirm': (visit) => confirmContact(visit, 'phone'),
+    '/account/two-factor': async (visit) => screens.twoFactorScreen(visit, await read.security(visit)),
     '/account/two-factor/on': proof((pages) => ({
       title: pages.sent_codes,
       lead: pages.sent_codes_lead,
       action: '/account/two-factor/on',
       button: pages.send_code,
     })),
-    '/account/two-factor/confirm': (visit, draw) => {
+    '/account/two-factor/confirm': (visit) => {
       const { pages } = visit.texts
       const action = '/account/two-factor/confirm'
-      return screens.confirmCodeScreen(visit, draw, {
+      return screens.confirmCodeScreen(visit, {
         title: pages.two_factor,
         lead: pages.confirm_lead,
         action,
@@ -89,13 +84,12 @@ export function createShownPages(
       action: '/account/providers/confirm',
       button: pages.link,
     })),
-    '/account/sessions': async (visit, draw) =>
-      screens.sessionsScreen(visit, draw, await read.sessions(visit)),
-    '/account/history': async (visit, draw) => {
+    '/account/sessions': async (visit) => screens.sessionsScreen(visit, await read.sessions(visit)),
+    '/account/history': async (visit) => {
       const { items, next_cursor } = await read.events(visit, visit.query.get('cursor') ?? undefined)
-      return screens.historyScreen(visit, draw, items, next_cursor)
+      return screens.historyScreen(visit, items, next_cursor)
     },
-    '/account/export': (visit, draw) => {
+    '/account/export': (visit) => {
       const { pages } = visit.texts
       const lead = {
         title: pages.export,
@@ -103,7 +97,7 @@ export function createShownPages(
         action: '/account/export',
         button: pages.download,
       }
-      return screens.plainScreen(visit, draw, lead)
+      return screens.plainScreen(visit, lead)
     },
     '/account/delete': proof((pages) => ({
       title: pages.delete_account,
@@ -113,18 +107,18 @@ export function createShownPages(
       danger: true,
     })),
     ...(offered.passkeys && {
-      '/account/passkeys': async (visit: OwnVisit, draw: OwnDrawing) =>
-        screens.passkeysScreen(visit, draw, (await read.passkeys(visit)).passkeys),
-      '/account/passkeys/add': async (visit: OwnVisit, draw: OwnDrawing) =>
-        screens.addPasskeyScreen(visit, draw, await read.security(visit)),
-      '/account/passkeys/edit': async (visit: OwnVisit, draw: OwnDrawing) =>
-        screens.editPasskeyScreen(visit, draw, await read.security(visit)),
+      '/account/passkeys': async (visit: OwnVisit) =>
+        screens.passkeysScreen(visit, (await read.passkeys(visit)).passkeys),
+      '/account/passkeys/add': async (visit: OwnVisit) =>
+        screens.addPasskeyScreen(visit, await read.security(visit)),
+      '/account/passkeys/edit': async (visit: OwnVisit) =>
+        screens.editPasskeyScreen(visit, await read.security(visit)),
     }),
     ...(offered.providers.length > 0 && {
-      '/account/providers': async (visit: OwnVisit, draw: OwnDrawing) =>
-        screens.providersScreen(visit, draw, offered, await read.identities(visit)),
-      '/account/providers/remove': async (visit: OwnVisit, draw: OwnDrawing) =>
-        screens.unlinkScreen(visit, draw, await read.security(visit)),
+      '/account/providers': async (visit: OwnVisit) =>
+        screens.providersScreen(visit, offered, await read.identities(visit)),
+      '/account/providers/remove': async (visit: OwnVisit) =>
+        screens.unlinkScreen(visit, await read.security(visit)),
     }),
   }
 }

@@ -1,6 +1,7 @@
 /** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
 import { Elysia } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'
+import { success } from '../../../platform/http/answers.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Logger } from '../../../platform/http/logging.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
@@ -12,7 +13,7 @@ import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
 import { type AuthorizationRequest, isSameRedirect, needsConsent, readAuthorization } from './request.ts'
 import { continueScreen, signOutScreen, unknownScreen } from './screens.ts'
-import type { ApplicationService, TokenForm } from './service.ts'
+import type { ApplicationService, IssuedTokens, TokenForm } from './service.ts'
 
 const hidden = { detail: { hide: true } }
 
@@ -128,14 +129,22 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     .post(
       '/oauth2/token',
       async ({ body, client }) => {
-        const answer = await applications.token((body ?? {}) as TokenForm, client)
-        if ('account' in answer)
+        const issued = await applications.token((body ?? {}) as TokenForm, client)
+        if ('account' in issued)
           metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'finished' })
-        return { status: 200, ...answer }
+        return success(tokenRecord(issued, config.tokens.accessLifetimeSeconds))
       },
       hidden,
     )
 }
+
+const tokenRecord = ({ accessToken, refreshToken, account }: IssuedTokens, lifetimeSeconds: number) => ({
+  access_token: accessToken,
+  refresh_token: refreshToken,
+  token_type: 'Bearer',
+  expires_in: lifetimeSeconds,
+  ...(account && { account }),
+})
 
 const UNKNOWN =
   'an application asked for a hand-over that pages.applications does not list: compare its id and redirect_uris'

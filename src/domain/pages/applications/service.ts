@@ -24,12 +24,9 @@ import type { ApplicationStore } from './store.ts'
 /** The fields of a form at `/oauth2/token`. */
 export type TokenForm = Readonly<Record<string, string | undefined>>
 
-interface TokenAnswer {
-  access_token: string
-  refresh_token: string
-  token_type: 'Bearer'
-  /** Seconds. */
-  expires_in: number
+export interface IssuedTokens {
+  accessToken: string
+  refreshToken: string
   account?: AccountRecord
 }
 
@@ -60,20 +57,13 @@ export function createApplicationService(needs: Needs) {
   const { accessTokens, accountClaims, refreshTokens, sessions, limits, clock, config } = needs
   const store = needs.stores.applications
   const { applications } = config.pages
-  const { accessLifetimeSeconds, refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
 
   function applicationOf({ client_id }: TokenForm): ApplicationConfig {
     const found = applications.find(({ id }) => id === client_id)
     if (!found) throw new AppError('invalid_client')
     return found
   }
-
-  const tokens = (access_token: string, refresh_token: string) => ({
-    access_token,
-    refresh_token,
-    token_type: 'Bearer' as const,
-    expires_in: accessLifetimeSeconds,
-  })
 
   /** A right that was taken from the account since its code was made ends the session that was opened. */
   async function claimsOf(account: Account, sessionId: string, now: Date) {
@@ -85,7 +75,7 @@ export function createApplicationService(needs: Needs) {
     }
   }
 
-  async function redeem(form: TokenForm, { address }: TokenClient): Promise<TokenAnswer> {
+  async function redeem(form: TokenForm, { address }: TokenClient): Promise<IssuedTokens> {
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
     if (!code || !redirectUri || !verifier || !VERIFIER.test(verifier)) throw new AppError('invalid_request')
     const application = applicationOf(form)
@@ -122,21 +112,25 @@ export function createApplicationService(needs: Needs) {
       claims: await claimsOf(account, session.id, now),
     })
     return {
-      ...tokens(accessToken, refreshTokens.write(refreshToken)),
+      accessToken,
+      refreshToken: refreshTokens.write(refreshToken),
       account: accountRecord(account, config.accounts.passwordDigest),
     }
   }
 
   /** Works like `POST refresh`, for the session's own application. */
-  async function refresh(form: TokenForm, { address }: TokenClient): Promise<TokenAnswer> {
+  async function refresh(form: TokenForm, { address }: TokenClient): Promise<IssuedTokens> {
     const application = applicationOf(form)
     if (!form.refresh_token) throw new AppError('invalid_request')
     const presented = refreshTokens.read(form.refresh_token)
     if (presented === null || (await store.clientOf(presented.familyHash)) !== application.id) {
       throw new AppError('invalid_grant')
     }
-    const next = await sessions.refresh(form.refresh_token, { address, fingerprint: null })
-    return tokens(next.accessToken, next.refreshToken)
+    const { accessToken, refreshToken } = await sessions.refresh(form.refresh_token, {
+      address,
+      fingerprint: null,
+    })
+    return { accessToken, refreshToken }
   }
 
   return {
@@ -164,7 +158,7 @@ export function createApplicationService(needs: Needs) {
       })
     },
     /** Throws errors that carry OAuth's name. */
-    async token(form: TokenForm, client: TokenClient): Promise<TokenAnswer> {
+    async token(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
       try {
         await limits.charge(limits.counters.tokenCalls(client.addressBucket))
         if (findUnstorableText(form).length > 0) throw new AppError('invalid_request')

@@ -2,53 +2,41 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, authorizationCodes, sessions } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type ParamsOf,
+  type RowOf,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import { endSessions, endSurplusBelow, lives, openSessionBelow } from '../../sessions/sessions/session-sql.ts'
 
-interface NewAuthorizationCode {
-  codeHash: Uint8Array
-  /** The session of the browser. */
-  sessionId: string
-  application: string
-  redirectUri: string
-  challenge: string
-  expiresAt: Date
-}
-
 /** The values that come with a code; `challenge` is made from the verifier. */
-interface Redemption {
-  codeHash: Uint8Array
-  application: string
-  redirectUri: string
-  challenge: string
-}
+const redemptionParamTypes = {
+  codeHash: 'bytea',
+  application: 'text',
+  redirectUri: 'text',
+  challenge: 'text',
+} as const
 
-interface SessionBelow {
-  id: string
-  name: string
-  address: string
-  familyHash: Uint8Array
-  expiresAt: Date
-  endsAt: Date
+const sessionBelowParamTypes = {
+  id: 'uuid',
+  name: 'text',
+  address: 'text',
+  familyHash: 'bytea',
+  expiresAt: 'timestamptz',
+  endsAt: 'timestamptz',
   /** True if it ends when the browser's session would, unless the person asked to stay signed in. */
-  endsWithBrowser: boolean
-}
+  endsWithBrowser: 'boolean',
+} as const
 
 /** An application has one living code for each browser. */
 const issue = defineStatement({
   name: 'applications.issue_code',
-  params: {
-    codeHash: 'bytea',
-    sessionId: 'uuid',
-    application: 'text',
-    redirectUri: 'text',
-    challenge: 'text',
-    expiresAt: 'timestamptz',
-  },
+  /** `sessionId`: of the browser. */
+  params: { ...redemptionParamTypes, sessionId: 'uuid', expiresAt: 'timestamptz' },
   sql: (p) => sql`
   with replaced as (
     delete from ${authorizationCodes}
@@ -63,20 +51,7 @@ const issue = defineStatement({
  */
 const redeem = defineStatement({
   name: 'applications.redeem_code',
-  params: {
-    codeHash: 'bytea',
-    clientId: 'text',
-    redirectUri: 'text',
-    challenge: 'text',
-    now: 'timestamptz',
-    id: 'uuid',
-    name: 'text',
-    address: 'text',
-    familyHash: 'bytea',
-    expiresAt: 'timestamptz',
-    endsAt: 'timestamptz',
-    endsWithBrowser: 'boolean',
-  },
+  params: { ...redemptionParamTypes, ...sessionBelowParamTypes, now: 'timestamptz' },
   row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text' },
   sql: (p) => sql`
   with owner as (
@@ -92,15 +67,15 @@ const redeem = defineStatement({
       join ${sessions} on ${sessions}.id = session_id
       join owner on owner.id = account_id
      where ${authorizationCodes}.code_hash = ${p.codeHash} and used_at is null
-       and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.clientId}
+       and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.application}
        and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge}
        and kind = 'browser' and revoked_at is null and ${sessions}.expires_at > ${p.now}
        for update of ${sql.raw('sessions, authorization_codes')}),
   used as (
     update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found
      where ${authorizationCodes}.code_hash = found.code_hash),
-  surplus as (${endSurplusBelow(p, sql`found`)}),
-  opened as (${openSessionBelow(p, sql`found`)})
+  surplus as (${endSurplusBelow({ ...p, clientId: p.application }, sql`found`)}),
+  opened as (${openSessionBelow({ ...p, clientId: p.application }, sql`found`)})
   select ${accounts}.*, authenticated_at, amr from found join ${accounts} on ${accounts}.id = found.account_id`,
 })
 
@@ -140,24 +115,26 @@ const findClient = defineStatement({
   sql: (p) => sql`select client_id from ${sessions} where family_hash = ${p.familyHash}`,
 })
 
+type Redemption = ValuesOf<typeof redemptionParamTypes>
+
 export type ApplicationStore = ReturnType<typeof createApplicationStore>
 
 export function createApplicationStore(database: Database) {
   return {
-    async issue(code: NewAuthorizationCode): Promise<void> {
-      await database.all(issue, { ...code })
+    async issue(code: ParamsOf<typeof issue>): Promise<void> {
+      await database.all(issue, code)
     },
     /**
      * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
      * where the browser's session is over.
      */
     async redeem(
-      { application, ...redemption }: Redemption,
-      session: SessionBelow,
+      redemption: Redemption,
+      session: ValuesOf<typeof sessionBelowParamTypes>,
       now: Date,
-    ): Promise<(Account & { authenticatedAt: Date; amr: string }) | null> {
-      const params = { ...redemption, ...session, clientId: application, now }
-      return changeAndRecord(database, redeem, params, now, ({ uuid }) => ({
+    ): Promise<RowOf<typeof redeem> | null> {
+      const { application } = redemption
+      return changeAndRecord(database, redeem, { ...redemption, ...session, now }, now, ({ uuid }) => ({
         type: 'session.started',
         account: uuid,
         sessionId: session.id,

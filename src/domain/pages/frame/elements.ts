@@ -2,7 +2,7 @@
 import type { Texts } from '../../../texts/texts.ts'
 import { type Html, html } from './html.ts'
 
-interface FieldOptions {
+export interface FieldOptions {
   name: string
   label: string
   type?: 'text' | 'email' | 'tel' | 'password'

@@ -1,15 +1,16 @@
 /** The pages of an account in the preview: those that the browser gets, with an invented person instead of what is stored. */
-import { renderSVG } from 'uqr'
+
 import type { ErrorCode, FieldError } from '../../../errors.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
+import { pictureOf } from '../../sign-in/two-factor/service.ts'
 import * as screens from '../account/screens.ts'
 import type { AccountPages, OwnVisit } from '../account/service.ts'
 import { createShownPages } from '../account/shown-pages.ts'
 import type { Flow } from '../visits/flow.ts'
-import type { Offered } from '../ways-in/screens.ts'
+import type { Drawing, Offered } from '../ways-in/screens.ts'
 import type { PageState } from './page-state.ts'
 
 type Read = AccountPages['read']
@@ -130,7 +131,7 @@ const wrongPassword = wrong('validation_failed', [{ field: 'password', code: 'wr
 const appTicket = {
   kind: 'app',
   secret: 'JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP',
-  picture: renderSVG('otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP', { border: 4 }),
+  picture: pictureOf('otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP'),
 }
 const codes = [
   '7KQ2-MN4P',
@@ -200,7 +201,7 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
   const stateOf = ({ name, path, person = plain, flow = { typed }, ticket }: AccountState): PageState => ({
     name: [path.slice(1).replaceAll('/', '-'), ...(name === undefined ? [] : [name])].join('--'),
     flow,
-    draw: (view, drawing) => pagesFor(person)[path]!(visitOf(view, path, person, catalog, ticket), drawing),
+    draw: (view, drawing) => pagesFor(person)[path]!(visitOf(view, drawing, path, person, catalog, ticket)),
   })
   return [
     ...Object.keys(pagesFor(plain)).map((path) =>
@@ -215,8 +216,7 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
       name: 'account-recovery-codes',
       draw: (view, drawing) =>
         screens.recoveryCodesScreen(
-          visitOf(view, '/account/two-factor', protectedPerson, catalog),
-          drawing,
+          visitOf(view, drawing, '/account/two-factor', protectedPerson, catalog),
           codes,
         ),
     },
@@ -225,13 +225,14 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
 
 function visitOf(
   { texts, flow, language }: Parameters<PageState['draw']>[0],
+  { now, to }: Drawing,
   path: string,
   person: Person,
   catalog: Catalog,
   ticket: Record<string, string> | null = null,
 ): OwnVisit {
   const visit = {
-    ...{ texts, flow, path, ticket, query: new URLSearchParams() },
+    ...{ texts, flow, now, to, path, ticket, query: new URLSearchParams() },
     client: { language, texts: catalog.of(language) },
     session: { account: accountOf(person, language) },
   }

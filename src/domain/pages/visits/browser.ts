@@ -3,12 +3,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { cookieHeader } from '../../../platform/http/redirect.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 
-export interface CookieJar {
-  read(name: CookieName): string | undefined
-  /** A Set-Cookie header. 0 seconds: the browser forgets it; null: until the browser is closed. */
-  write(name: CookieName, value: string, seconds: number | null): string
-}
-
 /** The browser itself, who is signed in with it, and the token of a device that needs no second step. */
 type CookieName = 'browser' | 'session' | 'trusted'
 
@@ -20,12 +14,15 @@ const names: Record<CookieName, string> = {
 
 export const BROWSER_SECONDS = 365 * 86_400
 
+export type CookieJar = ReturnType<typeof createCookieJar>
+
 /** `__Host-` binds a cookie to this host alone; it needs https. */
-export function createCookieJar(cookies: ReadonlyMap<string, string>, secure: boolean): CookieJar {
+export function createCookieJar(cookies: ReadonlyMap<string, string>, secure: boolean) {
   const prefix = secure ? '__Host-' : ''
   return {
-    read: (name) => cookies.get(prefix + names[name]),
-    write: (name, value, seconds) =>
+    read: (name: CookieName): string | undefined => cookies.get(prefix + names[name]),
+    /** A Set-Cookie header. 0 seconds: the browser forgets it; null: until the browser is closed. */
+    write: (name: CookieName, value: string, seconds: number | null): string =>
       cookieHeader({ name: prefix + names[name], value, lifetimeSeconds: seconds, secure }),
   }
 }

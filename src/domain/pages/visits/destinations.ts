@@ -1,18 +1,15 @@
 /** The pages may lead to `pages.home`, `pages.return_to` and their own paths, and nowhere else. */
 import type { PagesConfig } from '../../../platform/config/types.ts'
 
-export interface Destinations {
-  /** The address, if it is one of those that are allowed; null otherwise. */
-  read(asked: string): string | null
-  /** People go there when nothing else was asked for. */
-  home: string
-}
+export type Destinations = ReturnType<typeof createDestinations>
 
-export function createDestinations({ home, returnTo }: Pick<PagesConfig, 'home' | 'returnTo'>): Destinations {
+export function createDestinations({ home, returnTo }: Pick<PagesConfig, 'home' | 'returnTo'>) {
   const entries = home === '' ? returnTo : [home, ...returnTo]
   return {
+    /** People go there when nothing else was asked for. */
     home: home === '' ? '/account' : home,
-    read(asked) {
+    /** The address, if it is one of those that are allowed; null otherwise. */
+    read(asked: string): string | null {
       const url = asked.length <= 512 ? URL.parse(asked) : null
       if (url === null || url.href !== asked || !/^https?:$/.test(url.protocol)) return null
       if (url.username || url.password || /[#\\]|%2f|%5c/i.test(asked)) return null

@@ -40,13 +40,6 @@ export interface Flow {
   sentTo?: string
 }
 
-export interface FlowSeal {
-  /** Seals the flow for the query. */
-  seal(flow: Flow, browser: string): string
-  /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
-  open(text: string | undefined, browser: string): { flow: Flow; isFresh: boolean } | null
-}
-
 const LABEL = 'page flow'
 const LIFETIME_SECONDS = 86_400
 const MAXIMUM_LENGTH = 1500
@@ -61,11 +54,14 @@ interface Sealed {
 const tagOf = (browser: string) =>
   createHash('sha256').update('poterne flow ').update(browser).digest('base64url').slice(0, 16)
 
-export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock: Clock }): FlowSeal {
+export type FlowSeal = ReturnType<typeof createFlowSeal>
+
+export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock: Clock }) {
   const now = () => Math.floor(clock.now().getTime() / 1000)
   const write = (sealed: Sealed) => secret.seal(LABEL, JSON.stringify(sealed)).toString('base64url')
   return {
-    seal(flow, browser) {
+    /** Seals the flow for the query. */
+    seal(flow: Flow, browser: string): string {
       const sealed = { flow, browser: tagOf(browser), at: now() }
       const { typed: _, sentTo: __, notice: ___, ...least } = flow
       // A page without what was typed is better than one that no proxy lets pass.
@@ -75,7 +71,8 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
       }
       throw new AppError('invalid_request', { cause: 'flow_too_long' })
     },
-    open(text, browser) {
+    /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
+    open(text: string | undefined, browser: string): { flow: Flow; isFresh: boolean } | null {
       if (text === undefined || text.length > MAXIMUM_LENGTH || !/^[\w-]+$/.test(text)) return null
       const opened = secret.tryToOpen(LABEL, Buffer.from(text, 'base64url'))
       if (opened === null) return null

@@ -50,6 +50,9 @@ export interface Visit {
   ticket: Record<string, string> | null
   session: BrowserSession | null
   device(stays: boolean): Device
+  now: Date
+  /** The address of a path with the flow of the visit. */
+  to(path: string): string
   /** Services that take the caller get this. */
   caller: { address: string; addressBucket: string; fingerprint: string; language: string }
 }
@@ -144,6 +147,8 @@ export function createVisits(needs: Needs) {
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
         ...(trust !== undefined && { trust }),
       }),
+      now: clock.now(),
+      to: (path) => address(visit, path),
       caller: {
         address: client.address,
         addressBucket: client.addressBucket,

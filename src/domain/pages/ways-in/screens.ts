@@ -6,6 +6,7 @@ import { nameOfProvider } from '../../../texts/provider-name.ts'
 import { twoFactorSentence } from '../../sign-in/sign-in/sign-in-schema.ts'
 import {
   check,
+  type FieldOptions,
   field,
   hiddenUsername,
   notice,
@@ -51,11 +52,20 @@ export interface Drawing {
   to(path: string): string
 }
 
-const identifierLabel = ({ texts: { pages } }: View, { email, phone }: Offered) =>
-  email && phone ? pages.email_or_phone : email ? pages.email : pages.phone
-
-const inputmodeOf = ({ email, phone }: Offered) =>
-  email && phone ? undefined : email ? ('email' as const) : ('tel' as const)
+/** Takes an e-mail address or a telephone number, as the configuration says. */
+function identifierInput(
+  { texts: { pages } }: View,
+  { email, phone }: Offered,
+  options: Pick<FieldOptions, 'value' | 'wrong' | 'autofocus'> & { autocomplete?: string },
+): Html {
+  const [label, inputmode] =
+    email && phone
+      ? [pages.email_or_phone, undefined]
+      : email
+        ? [pages.email, 'email' as const]
+        : [pages.phone, 'tel' as const]
+  return field({ name: 'identifier', label, inputmode, autocomplete: 'username', ...options })
+}
 
 function providerForms({ texts: { pages } }: View, { offered, to }: Drawing): Html | null {
   if (offered.providers.length === 0) return null
@@ -93,11 +103,8 @@ export function signInScreen(visit: View, drawing: Drawing): Screen {
 <p class="lead">${pages.sign_in_lead}</p>
 ${problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/sign-in')}" id="ways">
-${field({
-  name: 'identifier',
-  label: identifierLabel(visit, offered),
+${identifierInput(visit, offered, {
   autocomplete: offered.passkeys ? 'username webauthn' : 'username',
-  inputmode: inputmodeOf(offered),
   value: flow.typed?.identifier ?? '',
   wrong: problem.of('identifier'),
   autofocus: !flow.typed?.identifier,
@@ -183,11 +190,7 @@ export function signUpScreen(visit: View, drawing: Drawing): Screen {
 <p class="lead">${pages.sign_up_lead}</p>
 ${problem.above}
 <form method="post" action="${to('/sign-up')}" id="ways">
-${field({
-  name: 'identifier',
-  label: identifierLabel(visit, offered),
-  autocomplete: 'username',
-  inputmode: inputmodeOf(offered),
+${identifierInput(visit, offered, {
   value: typed.identifier ?? '',
   wrong: problem.of('email', 'phone'),
   autofocus: problem.of('password') === null,
@@ -247,14 +250,7 @@ const codeField = (
 function identifierField(visit: View, { offered }: Drawing, wrong: string | null): Html {
   const { typed } = visit.flow
   if (typed?.identifier) return html`${hiddenUsername(typed.identifier)}`
-  return field({
-    name: 'identifier',
-    label: identifierLabel(visit, offered),
-    autocomplete: 'username',
-    inputmode: inputmodeOf(offered),
-    wrong,
-    autofocus: true,
-  })
+  return identifierInput(visit, offered, { wrong, autofocus: true })
 }
 
 const sendAgain = ({ texts: { pages } }: View, { offered, to }: Drawing, path: string, wait: number): Html =>
@@ -381,11 +377,7 @@ export function recoverScreen(visit: View, drawing: Drawing): Screen {
 <p class="lead">${pages.recover_lead}</p>
 ${problem.above}
 <form method="post" action="${to('/recover')}">
-${field({
-  name: 'identifier',
-  label: identifierLabel(visit, offered),
-  autocomplete: 'username',
-  inputmode: inputmodeOf(offered),
+${identifierInput(visit, offered, {
   value: visit.flow.typed?.identifier ?? '',
   wrong: problem.of('identifier'),
   autofocus: true,

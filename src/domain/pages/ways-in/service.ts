@@ -49,17 +49,8 @@ export function createWaysIn(needs: Needs) {
 
   /** The first page of a way, with what was typed on the one before. */
   const turn = (visit: Visit, path: string, more: Partial<Flow> = {}): Response => {
-    const { language, to, typed, handOver, signInAfter, invitation, terms } = visit.flow
-    return visits.go(visit, path, {
-      ...(language !== undefined && { language }),
-      ...(to !== undefined && { to }),
-      ...(handOver && { handOver }),
-      ...(signInAfter !== undefined && { signInAfter }),
-      ...(typed && { typed }),
-      ...(invitation !== undefined && { invitation }),
-      ...(terms !== undefined && { terms }),
-      ...more,
-    })
+    const { problem: _, notice: __, ticket: ___, methods: ____, sentTo: _____, ...kept } = visit.flow
+    return visits.go(visit, path, { ...kept, ...more })
   }
 
   async function askForSecondFactor(visit: Visit, due: TwoFactorDue, identifier: string): Promise<Response> {

@@ -4,13 +4,18 @@ import { success } from '../../../platform/http/answers.ts'
 import type { Bearer } from '../../../platform/http/bearer.ts'
 import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
 import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { sentCode, sentCodeAnswer } from '../../sign-in/sign-in/sent-code-schema.ts'
-import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
-import { otpField, ownerProofBody, ownerProofFields } from '../../sign-in/sign-in/sign-in-schema.ts'
+import type { OwnerCall } from '../../sign-in/sign-in/sign-in-schema.ts'
+import {
+  otpField,
+  ownerProofBody,
+  ownerProofFields,
+  sentCode,
+  sentCodeAnswer,
+} from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
 
 const detail = documentedInSession('Contacts')
@@ -66,7 +71,7 @@ export function createContactRoutes(
 ) {
   const remove =
     (kind: 'email' | 'phone') =>
-    async ({ signedIn, body, client }: { signedIn: Authenticated; body: OwnerProof; client: Client }) =>
+    async ({ signedIn, body, client }: OwnerCall) =>
       success({ account: await contacts.remove(signedIn, kind, body, client) })
 
   return new Elysia({ name: 'contacts', prefix: '/api/v1/auth' })

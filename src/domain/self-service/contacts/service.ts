@@ -31,8 +31,7 @@ import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
-import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
-import type { SentCode } from '../../sign-in/sign-in/sent-code-schema.ts'
+import type { SecondFactor, SentCode } from '../../sign-in/sign-in/second-factor.ts'
 import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
 import type { ContactChange, ContactNotices, ContactStore } from './store.ts'
@@ -110,7 +109,7 @@ export function createContactsService(needs: Needs) {
     client: { address: string },
   ): Promise<ContactNotices> {
     const { kept, notice } = await undo.prepare(signedIn, kind, client)
-    return { ...kept, notices: await notices.about(signedIn.account, purpose, undefined, notice) }
+    return { ...kept, notices: await notices.about(signedIn.account, purpose, { undo: notice }) }
   }
 
   async function refuseTaken({ id }: Account, identifier: Identifier): Promise<void> {

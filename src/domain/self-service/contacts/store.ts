@@ -6,7 +6,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import {
+  column,
+  defineStatement,
+  type Placeholders,
+  type RowOf,
+} from '../../../platform/postgres/statement.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import {
   accountRow,
@@ -41,16 +46,6 @@ import {
   sweepContactChanges,
 } from '../../sign-in/undo/contact-changes-sql.ts'
 import { contactBefore, type KeepParams, keepParamTypes, keepReplaced } from '../../sign-in/undo/undo-sql.ts'
-
-/** The pending change of an account; there is at most one of each kind. */
-export interface ContactChange {
-  kind: Identifier['kind']
-  /** The exact new value, and its comparable form. */
-  destination: string
-  destinationKey: string
-  /** The subject of its code: a new one for each request, so that two requests never share a code. */
-  codeSubject: string
-}
 
 /** The parts of a change beside the contact itself: the notices, and how the contact before it can come back. */
 export interface ContactNotices extends KeepParams {
@@ -110,14 +105,19 @@ const find = defineStatement({
   name: 'contacts.find',
   params: { accountId: 'bigint', kind: 'text' },
   row: {
-    kind: column<'email' | 'phone'>('text'),
+    kind: column<Identifier['kind']>('text'),
+    /** The exact new value, and its comparable form. */
     destination: 'text',
     destinationKey: 'text',
+    /** The subject of its code: a new one for each request, so that two requests never share a code. */
     codeSubject: 'uuid',
   },
   sql: (p) => sql`
   select kind, destination, destination_key, code_subject from ${contactChanges} where ${isThatChange(p)}`,
 })
+
+/** The pending change of an account; there is at most one of each kind. */
+export type ContactChange = RowOf<typeof find>
 
 const confirmOf = (of: Identifier['kind']) =>
   defineStatement({

@@ -13,12 +13,6 @@ import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 import { type AccountExport, exportRecord } from './me-schema.ts'
 
-export interface Exports {
-  /** The owner is told. */
-  ofOwner(signedIn: Authenticated, refreshToken: string | undefined): Promise<AccountExport>
-  ofAccount(account: Account): Promise<AccountExport>
-}
-
 interface Needs {
   roles: Roles
   recentSignIn: RecentSignIn
@@ -29,7 +23,9 @@ interface Needs {
   stores: { exports: ExportStore }
 }
 
-export function createExports(needs: Needs): Exports {
+export type Exports = ReturnType<typeof createExports>
+
+export function createExports(needs: Needs) {
   const { recentSignIn, limits, notices, clock, config, stores } = needs
   const documentOf = (account: Account, now: Date, document: ExportedDocument): AccountExport =>
     exportRecord(
@@ -41,7 +37,8 @@ export function createExports(needs: Needs): Exports {
       now,
     )
   return {
-    async ofOwner(signedIn, refreshToken) {
+    /** The owner is told. */
+    async ofOwner(signedIn: Authenticated, refreshToken: string | undefined): Promise<AccountExport> {
       const now = clock.now()
       const { account } = signedIn
       if (!(await recentSignIn.isShown(signedIn, refreshToken)))
@@ -52,7 +49,7 @@ export function createExports(needs: Needs): Exports {
       if (document === null) throw new AppError('invalid_token', { cause: 'session_over' })
       return documentOf(account, now, document)
     },
-    async ofAccount(account) {
+    async ofAccount(account: Account): Promise<AccountExport> {
       const now = clock.now()
       const document = await stores.exports.read(account, [], now)
       if (document === null) throw new AppError('account_not_found')

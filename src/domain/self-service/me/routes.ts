@@ -5,13 +5,13 @@ import { messageAnswer, success } from '../../../platform/http/answers.ts'
 import type { Bearer } from '../../../platform/http/bearer.ts'
 import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
+import type { OwnerCall } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { ownerProofBody } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { Exports } from './exports.ts'
 import { exportAnswer, securityAnswer, securityRecord } from './me-schema.ts'
@@ -38,15 +38,7 @@ export function createMeRoutes(
   exports: Exports,
   languages: readonly Language[],
 ) {
-  async function erase({
-    signedIn,
-    body,
-    client,
-  }: {
-    signedIn: Authenticated
-    body: OwnerProof
-    client: Client
-  }) {
+  async function erase({ signedIn, body, client }: OwnerCall) {
     await accounts.erase(signedIn, body, client)
     return success({ message: client.texts.sentences.account_erased })
   }

@@ -13,7 +13,12 @@ import {
   passkeys,
   sessions,
 } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type RowOf,
+  type Statement,
+} from '../../../platform/postgres/statement.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import { holdAccount, sessionLives } from '../../accounts/accounts/account-sql.ts'
 import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
@@ -22,12 +27,6 @@ import { forgetEventDetails, recordEvents } from '../../foundation/events/event-
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { deleteMessages } from '../../messages/outbox/message-sql.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
-
-export interface SecurityCounts {
-  identities: number
-  passkeys: number
-  sessions: number
-}
 
 /**
  * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The
@@ -93,6 +92,8 @@ const count = defineStatement({
 
 /** An administrator who is erased has these rights. */
 const NOTHING = { scopes: [], seesCodes: false, removesTwoFactors: false }
+
+export type SecurityCounts = RowOf<typeof count>
 
 export type ErasureStore = ReturnType<typeof createErasureStore>
 

@@ -7,30 +7,19 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 
 export const STOP_PATH = '/stop'
 
-interface RemovalLinks {
-  linkTo(id: string): string
-  /** It returns null where nobody here made it. */
-  idOf(token: string): string | null
-}
-
 const ID_BYTES = 16
 const TAG_BYTES = 16
 
-export function createRemovalLinks({
-  secret,
-  baseUrl,
-}: {
-  secret: ServerSecret
-  baseUrl: string
-}): RemovalLinks {
+export function createRemovalLinks({ secret, baseUrl }: { secret: ServerSecret; baseUrl: string }) {
   const tagOf = (id: Uint8Array) => secret.tag('stop removal', id).subarray(0, TAG_BYTES)
   return {
-    linkTo(id) {
+    linkTo(id: string): string {
       const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
       const token = Buffer.concat([bytes, tagOf(bytes)]).toString('base64url')
       return `${baseUrl.replace(/\/$/, '')}${STOP_PATH}?t=${token}`
     },
-    idOf(token) {
+    /** It returns null where nobody here made it. */
+    idOf(token: string): string | null {
       if (!/^[\w-]{43}$/.test(token)) return null
       const bytes = Buffer.from(token, 'base64url')
       const id = bytes.subarray(0, ID_BYTES)

@@ -74,13 +74,9 @@ export function createSessionOpener(needs: Needs) {
   async function tellOwner(account: Account, { name, os }: Device): Promise<void> {
     try {
       if (!(await limits.admits([limits.counters.newDevices(account.uuid)]))) return
-      const told = await notices.about(account, 'new_device')
       const named = name ?? os
-      await outbox.sendNotices(
-        told.map((notice) =>
-          named === null ? notice : { ...notice, values: { ...notice.values, device: named } },
-        ),
-      )
+      const values = named === null ? {} : { device: named }
+      await outbox.sendNotices(await notices.about(account, 'new_device', { values }))
     } catch {
       logger.warn({ account: account.uuid }, 'the owner could not be told of a new device')
     }

@@ -22,17 +22,6 @@ export interface IdentityProof {
   nonce?: Optional
 }
 
-export interface IdentityProofs {
-  /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
-  issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string>
-  /** An attempt uses the code up. A provider that was disabled in the meantime is refused. */
-  takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity>
-  /** The identity that a call brings, while nothing is used up; null where it proves none. */
-  look(provider: string, brought: IdentityProof): Promise<ProvedIdentity | null>
-  /** A token that was used before is refused. */
-  takeIdToken(provider: string, idToken: string, nonce: string): Promise<ProvedIdentity>
-}
-
 /** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
 const CODE_LIFETIME_MS = 60_000
 
@@ -44,11 +33,14 @@ interface Needs {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-export function createIdentityProofs({ stores, providers, clock }: Needs): IdentityProofs {
+export type IdentityProofs = ReturnType<typeof createIdentityProofs>
+
+export function createIdentityProofs({ stores, providers, clock }: Needs) {
   const { tickets, spentTokens } = stores
   const codeKey = (code: string) => `social-code:${sha256(code).toString('base64url')}`
   return {
-    async issueCode(identity, codeChallenge) {
+    /** Creates a code that is valid for 60 s, for the client with the verifier of this S256 challenge (RFC 7636). */
+    async issueCode(identity: ProvedIdentity, codeChallenge: string): Promise<string> {
       const code = randomBytes(32).toString('base64url')
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + CODE_LIFETIME_MS)
@@ -56,17 +48,19 @@ export function createIdentityProofs({ stores, providers, clock }: Needs): Ident
       return code
     },
 
-    async takeCode(code, codeVerifier) {
-      const ticket = await tickets.take(codeKey(code), clock.now())
-      if (ticket === null) throw new AppError('invalid_code')
-      const { identity, codeChallenge } = ticket as { identity: ProvedIdentity; codeChallenge: string }
-      const expected = Buffer.from(codeChallenge, 'base64url')
-      if (!timingSafeEqual(sha256(codeVerifier), expected)) throw new AppError('invalid_code')
+    /** An attempt uses the code up. A provider that was disabled in the meantime is refused. */
+    async takeCode(code: string, codeVerifier: string): Promise<ProvedIdentity> {
+      const identity = identityIn(await tickets.take(codeKey(code), clock.now()), codeVerifier)
+      if (identity === null) throw new AppError('invalid_code')
       providers.get(identity.provider)
       return identity
     },
 
-    async look(name, { code, code_verifier, id_token, nonce }) {
+    /** The identity that a call brings, while nothing is used up; null where it proves none. */
+    async look(
+      name: string,
+      { code, code_verifier, id_token, nonce }: IdentityProof,
+    ): Promise<ProvedIdentity | null> {
       if (id_token) {
         const identity = await providers
           .get(name)
@@ -74,14 +68,11 @@ export function createIdentityProofs({ stores, providers, clock }: Needs): Ident
           .catch(() => null)
         return identity ? { ...identity, provider: name } : null
       }
-      const ticket = await tickets.find(codeKey(code ?? ''), clock.now())
-      if (ticket === null) return null
-      const { identity, codeChallenge } = ticket as { identity: ProvedIdentity; codeChallenge: string }
-      const expected = Buffer.from(codeChallenge, 'base64url')
-      return timingSafeEqual(sha256(code_verifier ?? ''), expected) ? identity : null
+      return identityIn(await tickets.find(codeKey(code ?? ''), clock.now()), code_verifier ?? '')
     },
 
-    async takeIdToken(name, idToken, nonce) {
+    /** A token that was used before is refused. */
+    async takeIdToken(name: string, idToken: string, nonce: string): Promise<ProvedIdentity> {
       const provider = providers.get(name)
       if (provider.readIdToken === null) throw new AppError('provider_not_found')
       const { expiresAt, ...identity } = await provider.readIdToken(idToken, nonce).catch(toAppError)
@@ -93,6 +84,14 @@ export function createIdentityProofs({ stores, providers, clock }: Needs): Ident
       return { ...identity, provider: name }
     },
   }
+}
+
+/** The identity for which a code was issued; null where the verifier is another client's. */
+function identityIn(ticket: Record<string, unknown> | null, codeVerifier: string): ProvedIdentity | null {
+  if (ticket === null) return null
+  const { identity, codeChallenge } = ticket as { identity: ProvedIdentity; codeChallenge: string }
+  const expected = Buffer.from(codeChallenge, 'base64url')
+  return timingSafeEqual(sha256(codeVerifier), expected) ? identity : null
 }
 
 function toAppError(error: unknown): never {

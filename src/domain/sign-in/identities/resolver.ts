@@ -23,30 +23,6 @@ import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-clai
 import type { ProvedIdentity } from './identity.ts'
 import type { EmailOfNew, IdentityStore } from './store.ts'
 
-export interface IdentityResolver {
-  /**
-   * The account that it opens. At the first sign-in an account is found for it, or created. An account that has
-   * verified its e-mail address keeps it, unless the provider is authoritative enough to open that account.
-   */
-  accountOf(identity: ProvedIdentity, language: Language, entry: Entry): Promise<Account>
-  /**
-   * The account that it would open, as far as it can be known while nothing is changed; of a new one what claims need.
-   * It returns null where `accountOf` refuses it.
-   */
-  foresee(identity: ProvedIdentity): Promise<ClaimAccount | null>
-  /** Throws what would refuse a new account for the identity, before anything is used up. */
-  requireEntry(identity: ProvedIdentity, entry: Entry): Promise<void>
-  /**
-   * Links it to the account and notifies the owner. It returns false if it is linked to an account already, or if there
-   * are too many.
-   */
-  link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean>
-  /** Tells whether nothing would open the account without the identities of that provider. */
-  isLastMethod(account: Account, provider: string): Promise<boolean>
-  /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
-  unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']>
-}
-
 interface Needs {
   admission: Admission
   providers: ProviderService
@@ -62,7 +38,9 @@ export const MAXIMUM_IDENTITIES = 10
 /** An attempt fails only because another call completed something in between, so a few are enough. */
 const TRIES = 10
 
-export function createIdentityResolver(needs: Needs): IdentityResolver {
+export type IdentityResolver = ReturnType<typeof createIdentityResolver>
+
+export function createIdentityResolver(needs: Needs) {
   const { admission, providers, notices, clock, config } = needs
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
@@ -73,12 +51,9 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   }
 
   /** A provider that is no longer configured has only its name. */
-  async function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
+  function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
     const label = providers.names.includes(provider) ? providers.get(provider).label : provider
-    return (await notices.about(account, purpose)).map((notice) => ({
-      ...notice,
-      values: { ...notice.values, provider: label },
-    }))
+    return notices.about(account, purpose, { values: { provider: label } })
   }
 
   /** The account that has verified the e-mail address of the identity. */
@@ -138,19 +113,28 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
   }
 
   return {
-    async requireEntry(identity, entry) {
+    /** Throws what would refuse a new account for the identity, before anything is used up. */
+    async requireEntry(identity: ProvedIdentity, entry: Entry): Promise<void> {
       if ((await store.findAccount(identity)) ?? (await ownerOf(identity))) return
       const refusal = await refusalOf(identity, entry)
       if (refusal !== null) throw refusal
     },
-    async accountOf(identity, language, entry) {
+    /**
+     * The account that it opens. At the first sign-in an account is found for it, or created. An account that has
+     * verified its e-mail address keeps it, unless the provider is authoritative enough to open that account.
+     */
+    async accountOf(identity: ProvedIdentity, language: Language, entry: Entry): Promise<Account> {
       for (let tries = 1; ; tries++) {
         const account = await findOrOpen(identity, language, entry)
         if (account) return account
         if (tries === TRIES) throw new Error('an identity changed hands too often')
       }
     },
-    async foresee(identity) {
+    /**
+     * The account that it would open, as far as it can be known while nothing is changed; of a new one what claims need.
+     * It returns null where `accountOf` refuses it.
+     */
+    async foresee(identity: ProvedIdentity): Promise<ClaimAccount | null> {
       const account = await store.findAccount(identity)
       if (account) return account
       const owner = await ownerOf(identity)
@@ -163,12 +147,19 @@ export function createIdentityResolver(needs: Needs): IdentityResolver {
         emailConfirmedAt: email === 'verified' ? clock.now() : null,
       }
     },
-    async link(signedIn, identity) {
+    /**
+     * Links it to the account and notifies the owner. It returns false if it is linked to an account already, or if there
+     * are too many.
+     */
+    async link(signedIn: AccountSession, identity: ProvedIdentity): Promise<boolean> {
       const notices = await noticesFor(signedIn.account, 'identity_linked', identity.provider)
       return store.link(signedIn, identity, MAXIMUM_IDENTITIES, notices, clock.now())
     },
-    isLastMethod: ({ id }, provider) => store.isLastMethod(id, provider, usable),
-    async unlink(signedIn, provider) {
+    /** Tells whether nothing would open the account without the identities of that provider. */
+    isLastMethod: ({ id }: Account, provider: string): Promise<boolean> =>
+      store.isLastMethod(id, provider, usable),
+    /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
+    async unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']> {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
       return store.unlink(signedIn, provider, usable, about, clock.now())
     },

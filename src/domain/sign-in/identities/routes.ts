@@ -5,15 +5,15 @@ import type { Bearer } from '../../../platform/http/bearer.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
+import type { OwnerCall, OwnerProof } from '../sign-in/sign-in-schema.ts'
 import { ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
-import type { LinkedIdentity } from './identity.ts'
 import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
+import type { LinkedIdentity } from './store.ts'
 
 const detail = documentedInSession('Social login')
 
@@ -66,19 +66,17 @@ const unlinking = () => ({
 
 const unlinkingDetail = detail('unlinkIdentity', 'Unlink an identity', `${whereSet} The owner is told.`)
 
-interface Unlinking {
-  signedIn: Authenticated
-  params: { provider: string }
-  body: OwnerProof | null | undefined
-  client: Client
-}
-
 export function createIdentityRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   identities: IdentityService,
 ) {
-  const unlink = async ({ signedIn, params, body, client }: Unlinking) =>
+  const unlink = async ({
+    signedIn,
+    params,
+    body,
+    client,
+  }: OwnerCall<OwnerProof | null | undefined> & { params: { provider: string } }) =>
     success({
       identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(
         identityRecord,

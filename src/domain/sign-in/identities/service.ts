@@ -6,10 +6,10 @@ import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
-import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import type { ProvedIdentity } from './identity.ts'
 import type { IdentityProof, IdentityProofs } from './proof.ts'
 import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'
-import type { IdentityStore } from './store.ts'
+import type { IdentityStore, LinkedIdentity } from './store.ts'
 
 type LinkBody = OwnerProof & IdentityProof
 

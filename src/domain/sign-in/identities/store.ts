@@ -8,7 +8,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { violates } from '../../../platform/postgres/failure.ts'
 import { accounts, identities } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type RowOf,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import {
@@ -30,7 +35,7 @@ import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
-import type { LinkedIdentity, ProvedIdentity } from './identity.ts'
+import type { ProvedIdentity } from './identity.ts'
 import { deleteIdentities } from './identity-sql.ts'
 
 interface NewSocialAccount {
@@ -162,6 +167,7 @@ const open = defineStatement({
 const list = defineStatement({
   name: 'identities.list',
   params: { accountId: 'bigint' },
+  /** `email`: as the provider gave it when the identity was linked; null if it gave none, or an unverified one. */
   row: { provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
   sql: (p) => sql`
   select provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
@@ -205,6 +211,9 @@ const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
   at,
   eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
 })
+
+/** An identity that is linked to an account. */
+export type LinkedIdentity = RowOf<typeof list>
 
 export type IdentityStore = ReturnType<typeof createIdentityStore>
 

@@ -15,10 +15,11 @@ import {
   deviceTokenField,
   tokenFields,
 } from '../../sessions/sessions/session-schema.ts'
-import { requestedCodeAnswer, sentCode } from '../sign-in/sent-code-schema.ts'
 import {
   loginTokenField,
   otpField,
+  requestedCodeAnswer,
+  sentCode,
   signedInRecord,
   twoFactorAnswer,
   twoFactorDue,

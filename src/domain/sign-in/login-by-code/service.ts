@@ -34,8 +34,7 @@ import type {
 } from '../sign-in/first-factor-record.ts'
 import { findNamedAccount, type NamedAccount } from '../sign-in/named-account.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
-import { onlySentCodes, type SecondFactor } from '../sign-in/second-factor.ts'
-import type { SentCode } from '../sign-in/sent-code-schema.ts'
+import { onlySentCodes, type SecondFactor, type SentCode } from '../sign-in/second-factor.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 
 interface VerifyBody extends EntryBody {

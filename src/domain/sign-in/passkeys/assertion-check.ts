@@ -20,22 +20,6 @@ import { causeOfRefusal, challengeOf, type RelyingParty, verifyAssertion } from 
 /** A valid signature that was not used yet. */
 type CheckedAssertion = PasskeyUse
 
-export interface AssertionCheck {
-  /**
-   * A credential that no account has, and one that a session alone added a moment ago, are refused with codes of their
-   * own.
-   */
-  check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion>
-  /**
-   * Uses the challenge up: of any number of callers with one signature exactly one succeeds. A used challenge is
-   * refused, and so is a counter that went back, which means that the key was copied; then the owner is notified. A
-   * removal of two factors that waits ends.
-   */
-  spend(checked: CheckedAssertion): Promise<void>
-  /** The same, and opens the session with it. It returns null if the account has changed since it was read. */
-  signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null>
-}
-
 interface Needs {
   notices: OwnerNotices
   authenticators: Pick<Authenticators, 'endRemoval'>
@@ -44,20 +28,18 @@ interface Needs {
   stores: { passkeys: PasskeyStore }
 }
 
+export type AssertionCheck = ReturnType<typeof createAssertionCheck>
+
 export function createAssertionCheck(
   { notices, authenticators, events, clock, stores }: Needs,
   { challenges, relyingParty }: { challenges: Challenges; relyingParty: RelyingParty },
-): AssertionCheck {
+) {
   const store = stores.passkeys
 
   async function refused({ passkey, account }: CheckedAssertion, refusal: UseRefusal): Promise<AppError> {
     if (refusal === 'counter_fell') {
-      const about = await notices.about(account, 'passkey_copied')
-      await store.tellCopy(
-        passkey.id,
-        about.map((notice) => ({ ...notice, values: { ...notice.values, passkey: passkey.name } })),
-        clock.now(),
-      )
+      const about = await notices.about(account, 'passkey_copied', { values: { passkey: passkey.name } })
+      await store.tellCopy(passkey.id, about, clock.now())
       events.add('login.failed', account)
     }
     return new AppError('invalid_passkey')
@@ -72,7 +54,11 @@ export function createAssertionCheck(
   }
 
   return {
-    async check(credential, purpose) {
+    /**
+     * A credential that no account has, and one that a session alone added a moment ago, are refused with codes of their
+     * own.
+     */
+    async check(credential: AssertionBody, purpose: ChallengePurpose): Promise<CheckedAssertion> {
       const bytes = challengeOf(credential)
       const challenge = bytes && challenges.open(bytes, purpose)
       if (!challenge) throw new AppError('invalid_passkey')
@@ -90,13 +76,19 @@ export function createAssertionCheck(
       return { ...found, challenge, assertion }
     },
 
-    async spend(checked) {
+    /**
+     * Uses the challenge up: of any number of callers with one signature exactly one succeeds. A used challenge is
+     * refused, and so is a counter that went back, which means that the key was copied; then the owner is notified. A
+     * removal of two factors that waits ends.
+     */
+    async spend(checked: CheckedAssertion): Promise<void> {
       const outcome = await store.use(checked, clock.now())
       if (outcome !== 'used') throw await refused(checked, outcome)
       await noteUse(checked)
     },
 
-    async signIn(checked, session) {
+    /** The same, and opens the session with it. It returns null if the account has changed since it was read. */
+    async signIn(checked: CheckedAssertion, session: NewSession): Promise<Account | null> {
       const outcome = await store.signIn(checked, session, clock.now())
       if (typeof outcome === 'string') throw await refused(checked, outcome)
       if (outcome !== null) await noteUse(checked)

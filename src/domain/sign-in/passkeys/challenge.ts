@@ -30,35 +30,31 @@ export interface OpenedChallenge {
   expiresAt: Date
 }
 
-export interface Challenges {
-  create(purpose: ChallengePurpose): Uint8Array
-  /** The 32 random bytes of a challenge that `create` made. */
-  randomOf(challenge: Uint8Array): Uint8Array
-  /** Null for a challenge that is not ours, was given for something else, or has expired. */
-  open(challenge: Uint8Array, purpose: ChallengePurpose): OpenedChallenge | null
-}
-
 export const CHALLENGE_LIFETIME_MS = 5 * 60_000
 
 const RANDOM_AT = 8
 const MAC_AT = 40
 const LENGTH = 72
 
-export function createChallenges({ secret, clock }: { secret: ServerSecret; clock: Clock }): Challenges {
+export type Challenges = ReturnType<typeof createChallenges>
+
+export function createChallenges({ secret, clock }: { secret: ServerSecret; clock: Clock }) {
   const macOf = (by: AcceptedSecret, signed: Uint8Array, purpose: ChallengePurpose) =>
     purpose.kind === 'login'
       ? by.tag('passkey challenge', 'login', signed)
       : by.tag('passkey challenge', purpose.kind, purpose.accountUuid, purpose.sessionId, signed)
 
   return {
-    create(purpose) {
+    create(purpose: ChallengePurpose): Uint8Array {
       const signed = Buffer.alloc(MAC_AT)
       signed.writeBigUInt64BE(BigInt(clock.now().getTime() + CHALLENGE_LIFETIME_MS))
       randomBytes(MAC_AT - RANDOM_AT).copy(signed, RANDOM_AT)
       return Buffer.concat([signed, macOf(secret.current, signed, purpose)])
     },
-    randomOf: (challenge) => challenge.subarray(RANDOM_AT, MAC_AT),
-    open(challenge, purpose) {
+    /** The 32 random bytes of a challenge that `create` made. */
+    randomOf: (challenge: Uint8Array): Uint8Array => challenge.subarray(RANDOM_AT, MAC_AT),
+    /** Null for a challenge that is not ours, was given for something else, or has expired. */
+    open(challenge: Uint8Array, purpose: ChallengePurpose): OpenedChallenge | null {
       if (challenge.length !== LENGTH) return null
       const bytes = Buffer.from(challenge)
       const signed = bytes.subarray(0, MAC_AT)

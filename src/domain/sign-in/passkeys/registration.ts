@@ -6,10 +6,9 @@ import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
-import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import type { AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { LimitService } from '../../limits/limits/service.ts'
-import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
@@ -28,17 +27,6 @@ export interface WebAuthnOptions {
   [member: string]: unknown
 }
 
-export interface PasskeyRegistration {
-  /** `proved`: more than the session was, so that the passkey may confirm changes at once. */
-  options(owner: AccountSession, existing: Passkey[], proved: boolean): WebAuthnOptions
-  register(
-    owner: AccountSession,
-    credential: Attestation,
-    name: string | null,
-    client: { addressBucket: string },
-  ): Promise<Passkey>
-}
-
 interface Needs {
   limits: LimitService
   notices: OwnerNotices
@@ -51,28 +39,17 @@ export const MAXIMUM_PASSKEYS = 10
 
 export const encode = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
-/** Makes the notices to the owner of a passkey that was added or removed. */
-export const noticesOf = async (
-  notices: OwnerNotices,
-  account: Account,
-  purpose: NoticePurpose,
-  passkey: string,
-) =>
-  (await notices.about(account, purpose)).map((notice) => ({
-    ...notice,
-    values: { ...notice.values, passkey },
-  }))
-
 export function createPasskeyRegistration(
   { limits, notices, clock, config, stores }: Needs,
   challenges: Challenges,
   relyingParty: RelyingParty,
-): PasskeyRegistration {
+) {
   const store = stores.passkeys
   const siteName = config.passkeys.rpName ?? serviceName(config)
 
   return {
-    options({ account, sessionId }, existing, proved) {
+    /** `proved`: more than the session was, so that the passkey may confirm changes at once. */
+    options({ account, sessionId }: AccountSession, existing: Passkey[], proved: boolean): WebAuthnOptions {
       const challenge = challenges.create({
         kind: proved ? 'proved_registration' : 'registration',
         accountUuid: account.uuid,
@@ -103,7 +80,12 @@ export function createPasskeyRegistration(
       }
     },
 
-    async register({ account, sessionId }, credential, name, { addressBucket }) {
+    async register(
+      { account, sessionId }: AccountSession,
+      credential: Attestation,
+      name: string | null,
+      { addressBucket }: { addressBucket: string },
+    ): Promise<Passkey> {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const bytes = challengeOf(credential)
       const open = (kind: 'registration' | 'proved_registration') =>
@@ -124,7 +106,7 @@ export function createPasskeyRegistration(
         rpId: relyingParty.id,
         proved: provedChallenge !== null,
       }
-      const about = await noticesOf(notices, account, 'passkey_added', passkey.name)
+      const about = await notices.about(account, 'passkey_added', { values: { passkey: passkey.name } })
       const outcome = await store.add(
         { account, sessionId },
         passkey,

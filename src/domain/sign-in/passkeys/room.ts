@@ -1,29 +1,16 @@
 /** Passkeys: the check of signatures, on which signing in depends, and the operations around it. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import type { Authenticators } from '../../credentials/authenticators/service.ts'
-import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { ConfirmByPasskey } from '../sign-in/reauthentication.ts'
 import { createAssertionCheck } from './assertion-check.ts'
 import { createChallenges } from './challenge.ts'
-import { createPasskeyService, type PasskeyFoundation } from './service.ts'
-import type { PasskeyStore } from './store.ts'
+import type { PasskeyFoundation } from './service.ts'
 
-interface AssertionNeeds {
-  authenticators: Pick<Authenticators, 'endRemoval'>
-  secret: ServerSecret
-  clock: Clock
-  events: GatheredEvents
-  notices: OwnerNotices
-  config: Config
-  stores: { passkeys: PasskeyStore }
-}
+type Needs = Parameters<typeof createChallenges>[0] &
+  Parameters<typeof createAssertionCheck>[0] & { config: Config }
 
-export function createPasskeyAssertions(needs: AssertionNeeds): PasskeyFoundation & {
+export function createPasskeyAssertions(needs: Needs): PasskeyFoundation & {
   confirmByPasskey: ConfirmByPasskey
 } {
   const { rpId, origins } = needs.config.passkeys
@@ -42,5 +29,3 @@ export function createPasskeyAssertions(needs: AssertionNeeds): PasskeyFoundatio
     },
   }
 }
-
-export const createPasskeys = createPasskeyService

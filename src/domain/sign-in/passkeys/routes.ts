@@ -5,13 +5,13 @@ import type { Bearer } from '../../../platform/http/bearer.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { documented, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
-import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
+import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
 import { byPost } from '../../../platform/http/removal.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
-import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
+import type { OwnerCall, OwnerProof } from '../sign-in/sign-in-schema.ts'
 import { ownerProofBody, signedInAnswer, signedInRecord } from '../sign-in/sign-in-schema.ts'
 import { NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
@@ -115,19 +115,17 @@ const removal = () => ({
 
 const removalDetail = detailInSession('removePasskey', 'Remove a passkey', `${freshNote} The owner is told.`)
 
-interface Removal {
-  signedIn: Authenticated
-  params: { id: string }
-  body: OwnerProof | null | undefined
-  client: Client
-}
-
 export function createPasskeyRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
   passkeys: PasskeyService,
 ) {
-  async function remove({ signedIn, params, body, client }: Removal) {
+  async function remove({
+    signedIn,
+    params,
+    body,
+    client,
+  }: OwnerCall<OwnerProof | null | undefined> & { params: { id: string } }) {
     await passkeys.remove(signedIn, params.id, body ?? {}, client)
     return success({ message: client.texts.sentences.passkey_removed })
   }

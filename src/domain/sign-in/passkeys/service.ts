@@ -20,13 +20,7 @@ import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 import type { AssertionCheck } from './assertion-check.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
 import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
-import {
-  createPasskeyRegistration,
-  encode,
-  MAXIMUM_PASSKEYS,
-  noticesOf,
-  type WebAuthnOptions,
-} from './registration.ts'
+import { createPasskeyRegistration, encode, MAXIMUM_PASSKEYS, type WebAuthnOptions } from './registration.ts'
 import type { PasskeyStore } from './store.ts'
 import type { RelyingParty } from './verification.ts'
 
@@ -175,7 +169,7 @@ export function createPasskeyService(
         if (account.twoFactorEnabled) await secondFactor.requireOther(account, { passkeys: others.length })
       })
       if (!passkey) throw new AppError('passkey_not_found')
-      const about = await noticesOf(notices, account, 'passkey_removed', passkey.name)
+      const about = await notices.about(account, 'passkey_removed', { values: { passkey: passkey.name } })
       const owner = { account, sessionId: claims.sessionId }
       const outcome = await store.remove(owner, id, usable, about, clock.now())
       if (outcome === 'session_over') throw new AppError('invalid_token')

@@ -3,13 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  json,
-  type Placeholders,
-  pick,
-  rowOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
@@ -38,7 +32,7 @@ import {
   signInParamTypes,
 } from '../../sessions/sessions/sign-in-sql.ts'
 import type { OpenedChallenge } from './challenge.ts'
-import type { Passkey } from './passkey.ts'
+import { type Passkey, passkeyRow } from './passkey.ts'
 import { deletePasskeys } from './passkey-sql.ts'
 import type { Assertion, NewCredential } from './verification.ts'
 
@@ -54,57 +48,29 @@ export interface PasskeyUse {
 /** The reason why a valid signature is refused nevertheless. */
 export type UseRefusal = 'challenge_spent' | 'counter_fell'
 
-interface NewPasskey extends NewCredential {
-  id: string
-  name: string
-  userHandle: Uint8Array
-  rpId: string
-  proved: boolean
-}
-
-const columns = rowOf(passkeys)
-
-const passkeyRow = {
-  ...pick(
-    columns,
-    'id',
-    'accountId',
-    'credentialId',
-    'publicKey',
-    'userHandle',
-    'counter',
-    'name',
-    'createdAt',
-    'lastUsedAt',
-    'backupEligible',
-    'backedUp',
-    'aaguid',
-    'rpId',
-    'proved',
-  ),
-  transports: json<string[]>(),
-}
-
-const selected = sql`id, account_id, credential_id, public_key, user_handle, counter, name, created_at, last_used_at,
-         backup_eligible, backed_up, aaguid, rp_id, proved, transports`
+type NewPasskey = NewCredential & Pick<Passkey, 'id' | 'name' | 'userHandle' | 'rpId' | 'proved'>
 
 /** Two of the passkey's columns have the names of the account's. */
+const { id: _id, createdAt: _createdAt, ...ownColumns } = passkeyRow
+
+const ownSelected = sql`account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
+         backup_eligible, backed_up, aaguid, rp_id, proved, transports`
+
+const selected = sql`id, created_at, ${ownSelected}`
+
 const find = defineStatement({
   name: 'passkeys.find',
   params: { credentialId: 'text' },
   row: {
     ...accountRow,
-    ...pick(columns, 'accountId', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'lastUsedAt'),
-    ...pick(columns, 'backupEligible', 'backedUp', 'aaguid', 'rpId', 'proved'),
-    transports: json<string[]>(),
+    ...ownColumns,
     passkeyId: 'uuid',
     passkeyCreatedAt: 'timestamptz',
     removalWaits: 'boolean',
   },
   sql: (p) => sql`
-  select ${accounts}.*, account_id, credential_id, public_key, user_handle, counter, name, last_used_at,
-         backup_eligible, backed_up, aaguid, rp_id, proved, transports,
-         ${passkeys}.id as passkey_id, ${passkeys}.created_at as passkey_created_at,
+  select ${accounts}.*, ${ownSelected}, ${passkeys}.id as passkey_id,
+         ${passkeys}.created_at as passkey_created_at,
          exists (select 1 from ${twoFactorRemovals} removal where removal.account_id = ${accounts}.id) as removal_waits
     from ${passkeys} join ${accounts} on ${accounts}.id = ${passkeys}.account_id
    where credential_id = ${p.credentialId}`,
@@ -129,18 +95,9 @@ const add = defineStatement({
     limit: 'int',
     hash: 'bytea',
     expiresAt: 'timestamptz',
-    id: 'uuid',
-    credentialId: 'text',
-    publicKey: 'bytea',
-    userHandle: 'bytea',
-    counter: 'bigint',
-    name: 'text',
-    backupEligible: 'boolean',
-    backedUp: 'boolean',
+    ...pick(passkeyRow, 'id', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'backupEligible'),
+    ...pick(passkeyRow, 'backedUp', 'aaguid', 'rpId', 'proved'),
     transports: 'text',
-    aaguid: 'text',
-    rpId: 'text',
-    proved: 'boolean',
   },
   row: {
     lives: 'boolean',

@@ -13,20 +13,11 @@ export interface RelyingParty {
   origins: string[]
 }
 
-export interface NewCredential {
-  credentialId: string
-  publicKey: Uint8Array
-  counter: number
-  backupEligible: boolean
-  backedUp: boolean
-  transports: string[]
-  aaguid: string
-}
-
-export interface Assertion {
-  counter: number
-  backedUp: boolean
-}
+export type NewCredential = Pick<
+  Passkey,
+  'credentialId' | 'publicKey' | 'counter' | 'backupEligible' | 'backedUp' | 'transports' | 'aaguid'
+>
+export type Assertion = Pick<Passkey, 'counter' | 'backedUp'>
 
 /**
  * It loads with the first passkey: it brings megabytes of parsers for certificates, which need Reflect's metadata

@@ -4,18 +4,10 @@
  */
 import type { Config } from '../../../platform/config/types.ts'
 
-/** It is null if the configuration has nothing for this file. */
-export interface WellKnownFiles {
-  /** Related origins: other sites that may use the passkeys of this one. */
-  webauthn: { origins: string[] } | null
-  passkeyEndpoints: { enroll?: string; manage?: string } | null
-  appleAppSiteAssociation: { webcredentials: { apps: string[] } } | null
-  assetLinks: object[] | null
-  /** People who change their password are sent there. */
-  changePasswordUrl: string | null
-}
+export type WellKnownFiles = ReturnType<typeof wellKnownFiles>
 
-export function wellKnownFiles(passkeys: Config['passkeys']): WellKnownFiles {
+/** Each is null if the configuration has nothing for it. */
+export function wellKnownFiles(passkeys: Config['passkeys']) {
   const { rpId, origins, iosApps, androidApps, enrollUrl, manageUrl, changePasswordUrl } = passkeys
   const sites = origins.filter((origin) => origin.startsWith('https:'))
   const endpoints = {
@@ -23,10 +15,12 @@ export function wellKnownFiles(passkeys: Config['passkeys']): WellKnownFiles {
     ...(manageUrl !== null && { manage: manageUrl }),
   }
   return {
+    /** Related origins: other sites that may use the passkeys of this one. */
     webauthn: rpId !== null && sites.length > 0 ? { origins: sites } : null,
     passkeyEndpoints: Object.keys(endpoints).length > 0 ? endpoints : null,
     appleAppSiteAssociation: iosApps.length > 0 ? { webcredentials: { apps: iosApps } } : null,
     assetLinks: androidApps.length > 0 ? androidApps.map(assetLink) : null,
+    /** People who change their password are sent there. */
     changePasswordUrl,
   }
 }

@@ -9,8 +9,7 @@ import { identifierField, newPasswordFields } from '../../accounts/accounts/acco
 import { entryErrors } from '../../accounts/admission/entry-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields } from '../../sessions/sessions/session-schema.ts'
-import { sentCode, sentCodeAnswer } from '../sign-in/sent-code-schema.ts'
-import { ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import { ownerProofFields, sentCode, sentCodeAnswer } from '../sign-in/sign-in-schema.ts'
 import type { PasswordsService } from './service.ts'
 
 const detail = documented('Passwords')

@@ -36,7 +36,7 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import { wrongPassword } from '../sign-in/reauthentication.ts'
-import type { SentCode } from '../sign-in/sent-code-schema.ts'
+import type { SentCode } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 import type { PasswordStore } from './store.ts'
 
@@ -116,12 +116,9 @@ export function createPasswordsService(needs: Needs) {
 
   /** The notice goes to every verified contact; where there is none, to the one that the code proves. */
   function noticesOf(account: Account, proved: Contact | null) {
-    const contacts = verifiedContacts(account)
-    return notices.about(
-      account,
-      'password_changed',
-      contacts.length > 0 || proved === null ? contacts : [proved],
-    )
+    const verified = verifiedContacts(account)
+    const contacts = verified.length > 0 || proved === null ? verified : [proved]
+    return notices.about(account, 'password_changed', { contacts })
   }
 
   /** Returns the identifiers of the account that has the typed one. */

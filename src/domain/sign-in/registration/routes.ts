@@ -3,7 +3,7 @@ import { Elysia, t } from 'elysia'
 import { answer, created, messageAnswer } from '../../../platform/http/answers.ts'
 import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
 import {
   accountSchema,
@@ -92,6 +92,11 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
     ),
   })
 
+  async function resend({ body, client }: { body: typeof resendBody.static; client: Client }) {
+    await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
+    return created({ message: client.texts.sentences.confirmation_resent })
+  }
+
   return new Elysia({ name: 'registration', prefix: '/api/v1/auth' })
     .use(httpBase)
     .post(
@@ -160,20 +165,6 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
         ),
       },
     )
-    .post(
-      '/resend-verification',
-      async ({ body, client }) => {
-        await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
-        return created({ message: client.texts.sentences.confirmation_resent })
-      },
-      resendDocs('Verification'),
-    )
-    .post(
-      '/resend-confirmation',
-      async ({ body, client }) => {
-        await registration.resend(body, { ...client, fingerprint: body.device_fingerprint || null })
-        return created({ message: client.texts.sentences.confirmation_resent })
-      },
-      resendDocs('Confirmation'),
-    )
+    .post('/resend-verification', resend, resendDocs('Verification'))
+    .post('/resend-confirmation', resend, resendDocs('Confirmation'))
 }

@@ -25,19 +25,6 @@ export interface ProvingClient {
   addressBucket: string
 }
 
-export interface FirstFactorRecords {
-  readonly lifetimeSeconds: number
-  /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
-  remember(
-    account: Proved,
-    factor: FirstFactor,
-    client: ProvingClient,
-    spent?: SpentContact | null,
-  ): Promise<string>
-  /** Finds it by the token if there is one, and then by nothing else. */
-  find(account: Proved, client: ProvingClient, loginToken: string | null): Promise<FirstFactorRecord | null>
-}
-
 export interface FirstFactorRecord {
   factor: FirstFactor
   /** The contact whose code was the first factor, which is none of the second. */
@@ -55,7 +42,9 @@ interface Needs {
   stores: { tickets: TicketStore }
 }
 
-export function createFirstFactorRecords({ stores, clock }: Needs): FirstFactorRecords {
+export type FirstFactorRecords = ReturnType<typeof createFirstFactorRecords>
+
+export function createFirstFactorRecords({ stores, clock }: Needs) {
   const { tickets } = stores
   const recordKey = (tokenHash: string) => `login-token:${tokenHash}`
   const passwordOf = ({ passwordDigest }: Proved) => hashOf(passwordDigest ?? '')
@@ -83,7 +72,13 @@ export function createFirstFactorRecords({ stores, clock }: Needs): FirstFactorR
 
   return {
     lifetimeSeconds: LIFETIME_SECONDS,
-    async remember(account, factor, client, spent = null) {
+    /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
+    async remember(
+      account: Proved,
+      factor: FirstFactor,
+      client: ProvingClient,
+      spent: SpentContact | null = null,
+    ): Promise<string> {
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
       const loginToken = randomBytes(32).toString('base64url')
@@ -96,7 +91,12 @@ export function createFirstFactorRecords({ stores, clock }: Needs): FirstFactorR
       ])
       return loginToken
     },
-    async find(account, client, loginToken) {
+    /** Finds it by the token if there is one, and then by nothing else. */
+    async find(
+      account: Proved,
+      client: ProvingClient,
+      loginToken: string | null,
+    ): Promise<FirstFactorRecord | null> {
       const now = clock.now()
       const { by, tokenHash } = await findTokenHash(account, client, loginToken, now)
       const record = await tickets.find(recordKey(tokenHash), now)

@@ -23,29 +23,32 @@ interface PasswordTry {
   countsAsLogin: boolean
 }
 
-export interface PasswordCheck {
-  /**
-   * A full queue refuses the try, which does not count as a failure. `newDigest` is set if the stored digest has older
-   * parameters.
-   */
-  check(passwordTry: PasswordTry): Promise<{ right: boolean; newDigest: string | null }>
-  /** Refuses if `check` would because the queue is full. Call it first: during a flood no store has to be asked. */
-  requireFreePlace(): void
-}
-
 interface Needs {
   limits: LimitService
   hashing: HashService
   stores: { accounts: AccountStore }
 }
 
-export function createPasswordCheck({ stores, limits, hashing }: Needs): PasswordCheck {
+export type PasswordCheck = ReturnType<typeof createPasswordCheck>
+
+export function createPasswordCheck({ stores, limits, hashing }: Needs) {
   const { accounts } = stores
   const pending = createPendingAttempts()
   return {
+    /** Refuses if `check` would because the queue is full. Call it first: during a flood no store has to be asked. */
     // Owners have places of their own: only the check itself knows who calls.
     requireFreePlace: () => hashing.requireFreePlace({ owner: true }),
-    async check({ account, identifierKey, caller, password, countsAsLogin }) {
+    /**
+     * A full queue refuses the try, which does not count as a failure. `newDigest` is set if the stored digest has older
+     * parameters.
+     */
+    async check({
+      account,
+      identifierKey,
+      caller,
+      password,
+      countsAsLogin,
+    }: PasswordTry): Promise<{ right: boolean; newDigest: string | null }> {
       const failures = limits.counters.wrongPasswords(caller, identifierKey)
       const owner = caller.group === 'owner'
       let refusal: unknown

@@ -22,19 +22,6 @@ import type { OwnerProof } from './sign-in-schema.ts'
 /** Uses the signature up. */
 export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBody) => Promise<void>
 
-export interface Reauthentication {
-  /**
-   * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
-   * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
-   */
-  require(
-    signedIn: Authenticated,
-    proof: OwnerProof,
-    client: { addressBucket: string },
-    options?: RequireOptions,
-  ): Promise<boolean>
-}
-
 interface RequireOptions {
   passwordField?: PasswordField
   /**
@@ -65,7 +52,9 @@ interface Needs {
   stores: { sessions: SessionStore }
 }
 
-export function createReauthentication(needs: Needs): Reauthentication {
+export type Reauthentication = ReturnType<typeof createReauthentication>
+
+export function createReauthentication(needs: Needs) {
   const { passwordCheck, secondFactor, limits, codes, clock, confirmByPasskey, recentSignIn } = needs
   const { sessions } = needs.stores
 
@@ -129,7 +118,16 @@ export function createReauthentication(needs: Needs): Reauthentication {
   }
 
   return {
-    async require(signedIn, proof, { addressBucket }, options = {}) {
+    /**
+     * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
+     * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
+     */
+    async require(
+      signedIn: Authenticated,
+      proof: OwnerProof,
+      { addressBucket }: { addressBucket: string },
+      options: RequireOptions = {},
+    ): Promise<boolean> {
       const { password, otp, credential, refresh_token: refreshToken } = proof
       const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
       const { account } = signedIn

@@ -19,61 +19,15 @@ import type { CodePurpose, CodeResult } from '../../messages/codes/store.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { SpentContact } from './first-factor-record.ts'
-import type { SentCode } from './sent-code-schema.ts'
 
-export interface SecondFactor {
-  /** The factors of the account, read once for each call. */
-  find(account: Account | null): Promise<HeldFactors>
-  /**
-   * Notifies the owner, once, that the app cannot be used any more. Call it only after the first factor was verified.
-   */
-  tellLoss(held: HeldFactors): Promise<void>
-  /**
-   * The methods that can be used now. Sent codes are among them if one can be sent, by both channels where the account has
-   * both; not by that of the contact which was the first factor.
-   */
-  methods(held: HeldFactors, canSend: boolean, spent?: SpentContact | null): TwoFactorMethod[]
-  /**
-   * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
-   * contact.
-   */
-  recipientOf(account: Account, named: Identifier, spent?: SpentContact | null): Contact | null
-  /** The verified contact of this channel to which a code of the second step may go; null if there is none. */
-  contactBy(account: Account, channel: Channel, spent?: SpentContact | null): Contact | null
-  /**
-   * Sends a code to the contact that `identifier` leads to, or does the same work without sending one if the account
-   * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
-   */
-  sendCode(
-    held: HeldFactors,
-    identifier: Identifier,
-    caller: Caller,
-    named?: Identifier,
-    spent?: SpentContact | null,
-  ): Promise<void>
-  /**
-   * Refuses if a code is the first factor of the account, and nothing is left for a second one but the same contact.
-   * `left`: contacts and passkeys, if they are not those of now.
-   */
-  requireOther(account: Account, left?: { contacts?: number; passkeys?: number }): Promise<void>
-  /** Refuses if no codes are sent to the account. Call it only after the first factor was verified. */
-  requireSentCodes(held: HeldFactors): void
-  /**
-   * Takes a code that `sendCode` sent, a code of the app or a recovery code. Returns whether the operator counts it as
-   * a second factor.
-   */
-  takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean>
-  /** Tells whether the typed text has the form of a recovery code. */
-  isRecoveryCode(typed: string): boolean
-  /** The methods that can confirm a change inside a session while two-factor sign-in is on. */
-  methodsInSession(account: Account): Promise<TwoFactorMethod[]>
-  /**
-   * Sends a code that confirms a change inside a session to the contact of this channel, or else to the first verified
-   * one; none if two-factor sign-in is off.
-   */
-  sendStepUpCode(account: Account, caller: Caller, channel?: Channel | null): Promise<SentCode | null>
-  /** Works like `takeCode`, for a change inside a session. */
-  takeStepUp(account: Account, typed: string, caller: Caller): Promise<void>
+/** The code that was sent. Where nobody proved who they are, it is what would hold if there is an account. */
+export interface SentCode {
+  channel: Channel
+  /** The contact to which it went; null if the caller named it, or proved nothing. */
+  destination: string | null
+  expiresInSeconds: number
+  /** The wait until this caller's counters admit another one. */
+  resendAfterSeconds: number
 }
 
 interface CodeAttempt {
@@ -140,7 +94,9 @@ export const onlySentCodes = { app: 'none', acceptsSentCodes: true, stored: noth
 
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
 
-export function createSecondFactor(needs: Needs): SecondFactor {
+export type SecondFactor = ReturnType<typeof createSecondFactor>
+
+export function createSecondFactor(needs: Needs) {
   const { codes, notices, authenticators, limits, outbox, config } = needs
   const { defaultCountry } = config.accounts
   const { allowEmail } = config.twoFactor
@@ -161,7 +117,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     return phones.length > 0 ? phones : contacts
   }
 
-  /** Where the operator does not allow e-mail, a passkey too takes its place. */
+  /** The factors of the account. Where the operator does not allow e-mail, a passkey too takes its place. */
   async function find(account: Account | null): Promise<HeldFactors> {
     const held = await authenticators.find(account)
     if (allowEmail || account === null || !held.stored.hasPasskey) return held
@@ -205,6 +161,10 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     },
   ]
 
+  /**
+   * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
+   * contact.
+   */
   const contactFor = (
     account: Account | null,
     identifier: Identifier,
@@ -224,6 +184,7 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     destination: contactFor(account, identifier, spent)?.destination ?? identifier.key,
   })
 
+  /** The verified contact of this channel to which a code of the second step may go; null if there is none. */
   const contactBy = (
     account: Account,
     channel: Channel,
@@ -251,7 +212,11 @@ export function createSecondFactor(needs: Needs): SecondFactor {
           .map((contact) => contact.destination)
       : []
 
-  /** Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort. */
+  /**
+   * The methods that can be used now. Sent codes are among them if one can be sent, by both channels where the account has
+   * both; not by that of the contact which was the first factor. Recovery codes are listed only if nothing else can be used:
+   * there are few, and they are the last resort.
+   */
   function methods(
     held: HeldFactors,
     canSend: boolean,
@@ -357,11 +322,16 @@ export function createSecondFactor(needs: Needs): SecondFactor {
     return { wasSent: held.acceptsSentCodes }
   }
 
+  /** Refuses if no codes are sent to the account. Call it only after the first factor was verified. */
   function requireSentCodes(held: HeldFactors): void {
     if (held.acceptsSentCodes) return
     throw new AppError('use_another_method', { twoFactor: { methods: methods(held, false) } })
   }
 
+  /**
+   * Refuses if a code is the first factor of the account, and nothing is left for a second one but the same contact. The
+   * options are contacts and passkeys, if they are not those of now.
+   */
   async function requireOther(
     account: Account,
     { contacts = verifiedContacts(account).length, passkeys }: { contacts?: number; passkeys?: number } = {},
@@ -375,21 +345,40 @@ export function createSecondFactor(needs: Needs): SecondFactor {
 
   return {
     requireOther,
+    /** It reads the factors once for each call. */
     find,
+    /**
+     * Notifies the owner, once, that the app cannot be used any more. Call it only after the first factor was verified.
+     */
     tellLoss: authenticators.tellLoss,
     methods,
     recipientOf: contactFor,
     contactBy,
+    /** Tells whether the typed text has the form of a recovery code. */
     isRecoveryCode: authenticators.isRecoveryCode,
     requireSentCodes,
-    async sendCode({ account, acceptsSentCodes }, identifier, caller, named = identifier, spent = null) {
+    /**
+     * Sends a code to the contact that `identifier` leads to, or does the same work without sending one if the account
+     * takes none. `named`: what a stranger typed, whose counters were charged, if that is a different identifier.
+     */
+    async sendCode(
+      { account, acceptsSentCodes }: HeldFactors,
+      identifier: Identifier,
+      caller: Caller,
+      named: Identifier = identifier,
+      spent: SpentContact | null = null,
+    ): Promise<void> {
       const sendsTo = acceptsSentCodes ? account : null
       const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier, spent) : null
       const mayGo = await mayGoTo(contact, named, caller, purposeOf(sendsTo))
       const to = sendsTo && contact && mayGo ? { channel: contact.channel, language: sendsTo.language } : null
       await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group, spent), to)
     },
-    async takeCode(account, identifier, attempt) {
+    /**
+     * Takes a code that `sendCode` sent, a code of the app or a recovery code. Returns whether the operator counts it as
+     * a second factor.
+     */
+    async takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean> {
       const binding = bindingOf(account, identifier, attempt.caller.group, attempt.spent)
       const { wasSent } = await take(account, binding, attempt)
       // The code may have gone to another contact as well, so the weaker one decides.
@@ -398,11 +387,20 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       )
       return allowEmail || !(wasSent && mayBeMailed)
     },
-    async methodsInSession(account) {
+    /** The methods that can confirm a change inside a session while two-factor sign-in is on. */
+    async methodsInSession(account: Account): Promise<TwoFactorMethod[]> {
       const held = await find(account)
       return methods(held, codeContacts(account).length > 0)
     },
-    async sendStepUpCode(account, caller, wanted = null) {
+    /**
+     * Sends a code that confirms a change inside a session to the contact of this channel, or else to the first verified
+     * one; none if two-factor sign-in is off.
+     */
+    async sendStepUpCode(
+      account: Account,
+      caller: Caller,
+      wanted: Channel | null = null,
+    ): Promise<SentCode | null> {
       if (account.twoFactorEnabled) requireSentCodes(await find(account))
       const [first] = codeContacts(account)
       const contact = (wanted && contactBy(account, wanted)) ?? first
@@ -414,7 +412,8 @@ export function createSecondFactor(needs: Needs): SecondFactor {
       await outbox.sendCode(stepUpBinding(account, contact), { channel, language: account.language })
       return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
     },
-    async takeStepUp(account, typed, caller) {
+    /** Works like `takeCode`, for a change inside a session. */
+    async takeStepUp(account: Account, typed: string, caller: Caller): Promise<void> {
       await take(account, stepUpBinding(account), { typed, caller, name: '' })
     },
   }

@@ -1,14 +1,19 @@
-/** The answers of a sign-in, and the fields that re-authenticate inside a session. */
+/** The answers of a sign-in and of a call that sent a code, and the fields that re-authenticate inside a session. */
+
 import { status, t } from 'elysia'
-import type { TwoFactorMethod } from '../../../errors.ts'
-import { answer, success } from '../../../platform/http/answers.ts'
+import { type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
+import { answer, created, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
+import type { Client } from '../../../platform/http/http-base.ts'
 import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
-import { integer, nullable, optionalField } from '../../../platform/http/schemas.ts'
+import { integer, nullable, oneWordOf, optionalField } from '../../../platform/http/schemas.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { accountSchema } from '../../accounts/accounts/account-schema.ts'
+import { maskDestination } from '../../foundation/identifiers/mask.ts'
+import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
 import { tokenFields, tokensRecord } from '../../sessions/sessions/session-schema.ts'
+import type { SentCode } from './second-factor.ts'
 import type { TwoFactorDue } from './service.ts'
 
 export const otpField = t.String({
@@ -21,6 +26,49 @@ export const loginTokenField = t.String({
   description:
     'From the 202 of the login that this call completes: it proves the first factor, for ten minutes and one session',
 })
+
+const sentCodeFields = {
+  channel: t.Union([t.Literal('email'), t.Literal('sms')], { description: 'How the code is sent' }),
+  expires_in: integer({ description: 'How long the code is valid, in seconds', examples: [600] }),
+  resend_after: integer({
+    description: 'The same call again sends another code after this many seconds; 0: at once',
+    examples: [0],
+  }),
+  sent_to: t.Optional(
+    t.String({
+      description: 'The masked contact of the account, where the call named none and proved who calls',
+      examples: ['a•••@example.com'],
+    }),
+  ),
+}
+
+const base = { status: t.Literal(201), message: t.String({ examples: ['A code is on its way.'] }) }
+
+export const sentCodeAnswer = component(
+  'CodeSent',
+  t.Object({ ...base, ...sentCodeFields }, { description: 'A code is on its way.' }),
+)
+
+export const requestedCodeAnswer = component(
+  'CodeRequested',
+  t.Object(
+    { ...base, ...t.Partial(t.Object(sentCodeFields)).properties },
+    {
+      description: 'Accepted. Only with a valid `login_token` or access token more than `message` is there.',
+    },
+  ),
+)
+
+export function sentCode(message: string, sent: SentCode) {
+  const { channel, destination, expiresInSeconds, resendAfterSeconds } = sent
+  return created({
+    message,
+    channel,
+    expires_in: expiresInSeconds,
+    resend_after: resendAfterSeconds,
+    ...(destination !== null && { sent_to: maskDestination(destination) }),
+  })
+}
 
 /** The fields of every call that changes how the account is protected, besides its own. */
 export const ownerProofFields = {
@@ -65,21 +113,19 @@ export interface OwnerProof {
   refresh_token?: string | null | undefined
 }
 
+/** The parts of a request that such a call takes. */
+export interface OwnerCall<Body = OwnerProof> {
+  signedIn: Authenticated
+  body: Body
+  client: Client
+}
+
 /** The body of the calls that have no other fields. */
 export const ownerProofBody = component('OwnerProof', t.Object(ownerProofFields))
 
 const twoFactorMethod = component(
   'TwoFactorMethod',
-  t.Union(
-    [
-      t.Literal('passkey'),
-      t.Literal('totp'),
-      t.Literal('email'),
-      t.Literal('sms'),
-      t.Literal('recovery_code'),
-    ],
-    { description: 'A method for the second factor.' },
-  ),
+  oneWordOf(twoFactorMethods, 'A method for the second factor.'),
 )
 
 export const twoFactorMethodsField = t.Array(twoFactorMethod, {

@@ -28,18 +28,6 @@ export interface BrowserBinding {
   lifetimeSeconds: number
 }
 
-export interface Flows {
-  begin(request: FlowRequest): Promise<{ checks: FlowChecks; binding: BrowserBinding }>
-  /**
-   * Can be called once. Returns null if the sign-in is unknown, expired or already completed, or if it belongs to another
-   * browser, which leaves it unchanged.
-   */
-  take(
-    state: string,
-    cookies: ReadonlyMap<string, string>,
-  ): Promise<{ request: FlowRequest; checks: FlowChecks; binding: BrowserBinding } | null>
-}
-
 /** Long enough to find the password and the second factor for the provider. */
 const LIFETIME_SECONDS = 600
 
@@ -50,7 +38,7 @@ interface Needs {
   stores: { tickets: TicketStore }
 }
 
-export function createFlows({ stores, secret, clock, config }: Needs): Flows {
+export function createFlows({ stores, secret, clock, config }: Needs) {
   const { tickets } = stores
   const cookiePrefix = hasSecureCookies(config) ? '__Host-' : ''
   const derive = (by: AcceptedSecret, what: string, state: string) =>
@@ -68,7 +56,7 @@ export function createFlows({ stores, secret, clock, config }: Needs): Flows {
   })
 
   return {
-    async begin(request) {
+    async begin(request: FlowRequest): Promise<{ checks: FlowChecks; binding: BrowserBinding }> {
       const state = randomBytes(32).toString('base64url')
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
@@ -76,7 +64,11 @@ export function createFlows({ stores, secret, clock, config }: Needs): Flows {
       await tickets.put(ticketKey(by, state), { request }, expiresAt, now)
       return { checks: checksOf(by, state), binding: bindingOf(by, state) }
     },
-    async take(state, cookies) {
+    /**
+     * Can be called once. Returns null if the sign-in is unknown, expired or already completed, or if it belongs to another
+     * browser, which leaves it unchanged.
+     */
+    async take(state: string, cookies: ReadonlyMap<string, string>) {
       for (const by of secret.accepted) {
         const binding = bindingOf(by, state)
         if (!isSame(cookies.get(binding.name) ?? '', binding.value)) continue

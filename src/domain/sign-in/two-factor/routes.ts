@@ -7,8 +7,13 @@ import { errorResponses, ownerProofErrors } from '../../../platform/http/error-r
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import { sentCode, sentCodeAnswer } from '../sign-in/sent-code-schema.ts'
-import { otpField, ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
+import {
+  otpField,
+  ownerProofBody,
+  ownerProofFields,
+  sentCode,
+  sentCodeAnswer,
+} from '../sign-in/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
 
 /** The errors of an attempt with a code. */

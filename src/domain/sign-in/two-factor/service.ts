@@ -18,13 +18,12 @@ import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { PasskeyStore } from '../passkeys/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { SecondFactor } from '../sign-in/second-factor.ts'
-import type { SentCode } from '../sign-in/sent-code-schema.ts'
+import type { SecondFactor, SentCode } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
 type Client = { addressBucket: string }
 
-interface NewApp {
+export interface NewApp {
   /** Base32, for people who cannot scan the QR code. */
   secret: string
   uri: string
@@ -43,8 +42,8 @@ interface Needs {
   stores: { passkeys: PasskeyStore }
 }
 
-/** ISO/IEC 18004 asks for four modules of quiet around the code. */
-const QUIET_MODULES = 4
+/** The URI of an app as a QR code, in SVG. ISO/IEC 18004 asks for four modules of quiet around it. */
+export const pictureOf = (uri: string): string => renderSVG(uri, { border: 4 })
 
 /** The calls with a password check it as Reauthentication does, and those with a code use it up. */
 export type TwoFactorService = ReturnType<typeof createTwoFactorService>
@@ -128,7 +127,7 @@ export function createTwoFactorService(needs: Needs) {
         signedIn,
         mainIdentifier(account, defaultCountry).destination,
       )
-      return { secret, uri, picture: renderSVG(uri, { border: QUIET_MODULES }) }
+      return { secret, uri, picture: pictureOf(uri) }
     },
     /** Returns the recovery codes; older ones stop working. */
     async confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]> {

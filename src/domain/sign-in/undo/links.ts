@@ -5,36 +5,22 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServerSecret } from '../../../platform/secret.ts'
 
-interface UndoLink {
-  /** Goes into the values of the notice. */
-  seed: string
-  hash: Uint8Array
-}
-
-export interface UndoLinks {
-  create(): UndoLink
-  linkTo(seed: string): string
-}
-
 const TOKEN_BYTES = 16
 
 const UNDO_PATH = '/undo'
 
-export function createUndoLinks({
-  secret,
-  baseUrl,
-}: {
-  secret: Pick<ServerSecret, 'tag'>
-  baseUrl: string
-}): UndoLinks {
+export type UndoLinks = ReturnType<typeof createUndoLinks>
+
+export function createUndoLinks({ secret, baseUrl }: { secret: Pick<ServerSecret, 'tag'>; baseUrl: string }) {
   const tokenOf = (seed: string) =>
     secret.tag('undo link', seed).subarray(0, TOKEN_BYTES).toString('base64url')
   return {
-    create() {
+    /** The seed goes into the values of the notice. */
+    create(): { seed: string; hash: Uint8Array } {
       const seed = randomBytes(TOKEN_BYTES).toString('base64url')
       return { seed, hash: hashOfToken(tokenOf(seed)) }
     },
-    linkTo: (seed) => `${baseUrl.replace(/\/$/, '')}${UNDO_PATH}?t=${tokenOf(seed)}`,
+    linkTo: (seed: string): string => `${baseUrl.replace(/\/$/, '')}${UNDO_PATH}?t=${tokenOf(seed)}`,
   }
 }
 

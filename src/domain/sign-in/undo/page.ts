@@ -3,26 +3,11 @@ import type { PageContent } from '../../../errors.ts'
 import { createLinkPage } from '../../../platform/http/link-page.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
 import { compileTemplate } from '../../../texts/template.ts'
-
-type UndoWords = Record<
-  | 'title'
-  | 'about'
-  | 'effects'
-  | 'button'
-  | 'done_title'
-  | 'done'
-  | 'next'
-  | 'invalid_title'
-  | 'invalid'
-  | 'taken_title'
-  | 'taken'
-  | 'refused_title',
-  string
->
+import type { Texts } from '../../../texts/texts.ts'
 
 interface PageOptions {
   language: string
-  words: UndoWords
+  words: Texts['undo']
   service: string
   /** People reach those who run the service there; null if they are not told. */
   support: string | null

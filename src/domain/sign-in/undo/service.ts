@@ -85,7 +85,7 @@ export function createUndoService(needs: Needs) {
       (contact) => parseIdentifier(contact.destination, defaultCountry)?.key !== restored?.key,
     )
     if (isByAdministrator) contacts.push({ channel: channelOf(kind), destination })
-    return notices.about(account, 'contact_restored', contacts)
+    return notices.about(account, 'contact_restored', { contacts })
   }
 
   async function restore(hash: Uint8Array, { isByAdministrator }: { isByAdministrator: boolean }) {

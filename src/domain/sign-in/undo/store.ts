@@ -11,7 +11,7 @@ import {
   totpFactors,
   undoLinks,
 } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
@@ -50,17 +50,6 @@ export interface Undoable {
   isTaken: boolean
 }
 
-/** A change or removal of a verified contact. */
-interface StoredChange {
-  id: number
-  kind: Identifier['kind']
-  destination: string
-  replacedAt: Date
-  /** The hash of the link that brings the contact back; null where none is open. */
-  hash: Uint8Array | null
-  isTaken: boolean
-}
-
 /** Tells whether another account verified the contact of `replaced` meanwhile. */
 const isTaken = sql`
          case replaced.kind
@@ -82,6 +71,7 @@ const changesOf = defineStatement({
     kind: column<Identifier['kind']>('text'),
     destination: 'text',
     replacedAt: 'timestamptz',
+    /** The hash of the link that brings the contact back; null where none is open. */
     hash: 'bytea?',
     isTaken: 'boolean',
   },
@@ -190,8 +180,8 @@ export function createUndoStore(database: Database) {
   }
 
   return {
-    /** Those of an account that are not too old, newest first. */
-    changesOf: (accountId: number, now: Date): Promise<StoredChange[]> =>
+    /** The changes and removals of verified contacts that are not too old, newest first. */
+    changesOf: (accountId: number, now: Date): Promise<RowOf<typeof changesOf>[]> =>
       database.all(changesOf, { accountId, after: daysBefore(now, UNDO_DAYS) }),
     /** It returns null if no link has this hash, or if it is too old. */
     find: findUndoable,
