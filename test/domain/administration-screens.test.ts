@@ -14,6 +14,7 @@ import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
 import { examine, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
 import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -92,12 +93,18 @@ const views = [
   [1440, 'dark'],
   [390, 'light'],
 ] as const
-/** Pictures are taken of all four; the rules are checked on the first two, which differ in everything. */
-const shownViews = process.env.POTERNE_PICTURES ? views : views.slice(0, 2)
+/** The same parts and colours make up all screens. */
+const EVERY = reduced(3, 1)
+let looks = 0
+/** Pictures are taken of all four. The rules are checked on the first, and on some screens on the second, which differs in everything. */
+function viewsOfNext() {
+  if (process.env.POTERNE_PICTURES) return views
+  return views.slice(0, looks++ % EVERY === 0 ? 2 : 1)
+}
 
 async function look(page: Page, name: string): Promise<void> {
   await loadAxe(page)
-  for (const [index, [width, colorScheme]] of shownViews.entries()) {
+  for (const [index, [width, colorScheme]] of viewsOfNext().entries()) {
     await page.setViewportSize({ width, height: 900 })
     await page.emulateMedia({ colorScheme })
     await picture(page, `${name}-${width}-${colorScheme}`)
