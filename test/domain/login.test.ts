@@ -1,8 +1,8 @@
-/** Login by password through HTTP, on every storage shape. */
+/** Login by password through HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -34,7 +34,7 @@ const accountFields = [
   'updated_at',
 ]
 
-describe.each(shapes)('login on %s', (shape) => {
+describe.each(racingShapes)('login on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 
@@ -20,7 +20,7 @@ function settingsFor(providers: PretendProvider[], social: object = {}) {
   return { social: { ...settings.social, ...social } }
 }
 
-describe.each(shapes)('sign-in by a provider of the operator on %s', (shape) => {
+describe.each(racingShapes)('sign-in by a provider of the operator on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const [own, other] = [use(startPretendProvider), use(startPretendProvider)]
   const service = use(() => startService({ shape, settings: settingsFor([own, other]) }), own)
