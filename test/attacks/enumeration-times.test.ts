@@ -42,8 +42,8 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
   afterAll(() => service?.close())
 
-  // A call with a fingerprint does all that one without does: in one shape it stands for both.
-  const timed = timedCalls.filter(({ sendsDevice }) => sendsDevice || shape === 'redis' || soaking)
+  // A call with a fingerprint does all that one without does, and stands for both.
+  const timed = timedCalls.filter(({ sendsDevice }) => sendsDevice || soaking)
   /** A hundred wrong codes in a row change the answers. */
   const somePeople = sharedPeople(() => createPeople(service))
   test.each(timed)('$name: the same for known and unknown, within 3 ms', async (call) => {

@@ -1,7 +1,9 @@
 /** The text that a stranger writes stays text: in SQL, mails, SMS gateways, templates, logs, objects and columns. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { createApiClient, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
+import { startGateway } from '../helpers/gateway.ts'
+import { createInbox } from '../helpers/inbox.ts'
 import { differingShapes, type Settings, startService, type TestService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -86,9 +88,9 @@ const hostile = [
   '\u202egnp.exe\u2066 \u001b[31m',
 ]
 
-describe('a device’s name', () => {
-  const service = useService()
+const service = useService()
 
+describe('a device’s name', () => {
   test.each(hostile)('%j in a mail', async (device) => {
     const email = newEmail()
     const text = await noticeWithDevice(service, email, device)
@@ -111,49 +113,35 @@ describe('a device’s name', () => {
     ['query', { format: 'query', method: 'GET' }],
   ]
   test.each(formats)('in an SMS, by a gateway that takes %s', async (_name, gatewaySettings) => {
-    // The gateway of the settings is the stub's; only its format differs.
-    const stub = await startService()
+    const gateway = await startGateway()
     const gateways = [
       {
         name: 'stub',
-        url: stub.gateway.url,
+        url: gateway.url,
         body: { to: '{to}', text: '{text}', code: '{code}', note: 'a {text} b' },
         ...gatewaySettings,
       },
     ]
-    const sending = await startService({ settings: { sms: { allowed_countries: ['*'], gateways } } })
-    try {
-      for (const device of hostile) {
-        const phone = newPhone()
-        const shared = { ...sending, inbox: stub.inbox, signUp: signUpBy(sending, stub) }
-        await noticeWithDevice(shared, phone, device)
-        const requests = stub.gateway.requests.filter(({ fields }) => fields.to === phone)
-        expect(requests).toHaveLength(2)
-        for (const { fields } of requests) {
-          expect(Object.keys(fields).sort()).toEqual(['code', 'note', 'text', 'to'])
-          expect(fields.note).toBe(`a ${fields.text} b`)
-          expect(String(fields.text)).not.toMatch(/[\r\n]\S+:/)
-        }
+    await using sending = await startService({ settings: { sms: { allowed_countries: ['*'], gateways } } })
+    const inbox = createInbox(sending.smtp, gateway)
+    const through = { ...sending, ...createApiClient(sending.url, inbox), inbox }
+    for (const device of hostile) {
+      const phone = newPhone()
+      await noticeWithDevice(through, phone, device)
+      const requests = gateway.requests.filter(({ fields }) => fields.to === phone)
+      expect(requests).toHaveLength(2)
+      for (const { fields } of requests) {
+        expect(Object.keys(fields).sort()).toEqual(['code', 'note', 'text', 'to'])
+        expect(fields.note).toBe(`a ${fields.text} b`)
+        expect(String(fields.text)).not.toMatch(/[\r\n]\S+:/)
       }
-      expect(stub.gateway.requests.some(({ fields }) => fields.to === '+33600000000')).toBe(false)
-    } finally {
-      await sending.close()
-      await stub.close()
     }
+    expect(gateway.requests.some(({ fields }) => fields.to === '+33600000000')).toBe(false)
+    await gateway.stop()
   })
 })
 
-/** Signs up at `service`, whose messages arrive at the gateway of `stub`. */
-const signUpBy = (service: TestService, stub: TestService) => async (identifier: string) => {
-  await service.post('register', registration(identifier))
-  const otp = await stub.inbox.nextCode(identifier)
-  await service.post('verify-account', { identifier, otp })
-  return { identifier, password: PASSWORD }
-}
-
 describe('one service', () => {
-  const service = useService()
-
   test('log lines cannot be written by a client, and hold no secret', async () => {
     const evil = '\r\n{"level":"error","msg":"forged"}\u001b[2J\u009b31m\u2028forged'
     const person = await service.signUp(newEmail())

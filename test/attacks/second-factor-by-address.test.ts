@@ -7,6 +7,7 @@ import type { CallOptions } from '../helpers/api-client.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
@@ -60,7 +61,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
     const client = newClient()
     await logIn(identifier, client)
     const refused = await service.post('2fa/verify', { identifier, otp: code(secret) }, client)
-    expect([refused.status, refused.body.code]).toEqual([429, 'too_many_attempts'])
+    expectRefusal(refused, 'too_many_attempts')
   })
 
   test('an owner with the login token, the password in the call, or on a known device is not refused by it', async () => {

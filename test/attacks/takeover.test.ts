@@ -367,15 +367,6 @@ describe('who an identifier means, with limits on', () => {
   const logIn = (identifier: string, password: string) =>
     service.post('login', { identifier, password }, newClient())
 
-  test('a stranger behind the same address does not choose the password of a new account', async () => {
-    const [email, same] = [newEmail(), owner()]
-    await register({ email }, OWNERS, same)
-    await register({ email }, STRANGERS, same)
-    expect((await confirm(email)).status).toBe(201)
-    expect((await logIn(email, STRANGERS)).status).toBe(401)
-    expect((await logIn(email, OWNERS)).status).toBe(401)
-  })
-
   test('a registration by phone does not take the number away from the account that signs in with it', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     await register({ email, phone }, OWNERS, owner())

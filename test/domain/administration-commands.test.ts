@@ -15,27 +15,15 @@ import { openSocket } from '../../src/platform/admin-socket.ts'
 import { nameOfUser as userNameOf } from '../../src/platform/data-directory.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { commandLines, everyCommand } from '../helpers/command-lines.ts'
-import { poterneCommand } from '../helpers/executable.ts'
+import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
-async function run(args: string[], directory: string) {
-  const child = Bun.spawn([...poterneCommand(), ...args], {
-    cwd: directory,
-    env: { PATH: process.env.PATH ?? '', USER: 'ada-the-operator' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { out, error, exitCode: await child.exited }
-}
+const run = (args: string[], directory: string) =>
+  runPoterne(args, { directory, env: { USER: 'ada-the-operator' } })
 
 /** A service that was killed leaves a socket so. */
 function leaveSocket(path: string): void {
@@ -64,9 +52,9 @@ describe('over the socket of a service with the embedded database', () => {
     const person = await service.signUp(newEmail())
     const { account } = await service.logIn(person)
     const shown = await over('accounts', 'show', person.identifier, '--json')
-    expect([shown.exitCode, JSON.parse(shown.out).uuid]).toEqual([0, account.uuid])
+    expect([shown.code, JSON.parse(shown.out).uuid]).toEqual([0, account.uuid])
     const locked = await over('accounts', 'lock', account.uuid, '--reason', 'chargeback')
-    expect([locked.exitCode, locked.out]).toEqual([0, `${person.identifier} is locked\n`])
+    expect([locked.code, locked.out]).toEqual([0, `${person.identifier} is locked\n`])
     expect((await service.post('login', person)).body.code).toBe('account_locked')
     expect((await over('accounts', 'unlock', account.uuid)).out).toBe(`${person.identifier} is unlocked\n`)
     const { out } = await over(
@@ -112,8 +100,8 @@ describe('over the socket of a service with the embedded database', () => {
     writeFileSync(passphraseFile, 'a passphrase of some length')
     const words = ['backup', 'x.backup', '--passphrase-file', passphraseFile, '--socket', fake]
     for (named of [precious, link, `${link}/`]) {
-      const { exitCode, error } = await run(words, directory)
-      expect([exitCode, error]).toEqual([
+      const { code, error } = await run(words, directory)
+      expect([code, error]).toEqual([
         1,
         'the service that answers names a directory that is no copy of a database\n',
       ])
@@ -138,11 +126,11 @@ describe('over the socket of a service with the embedded database', () => {
         /^a search is an e-mail address, .*, an id, or any three characters of .*, not da\n$/,
       ],
     ] as const) {
-      const { exitCode, error } = await over(...words)
-      expect([exitCode, error]).toEqual([2, expect.stringMatching(sentence)])
+      const { code, error } = await over(...words)
+      expect([code, error]).toEqual([2, expect.stringMatching(sentence)])
     }
     const nearly = await over('accounts', 'list', '--role', 'editr')
-    expect([nearly.exitCode, nearly.error]).toEqual([
+    expect([nearly.code, nearly.error]).toEqual([
       1,
       expect.stringContaining('There is no role of this name; the nearest is editor.'),
     ])
@@ -195,7 +183,7 @@ describe('over the socket of a service with the embedded database', () => {
       const isLocal = commandLines[name]?.needs !== 'database'
       const words = [...name.split(' '), ...args(place), '--json', '--yes']
       const ran = isLocal ? await run(words, directory) : await over(...words)
-      expect([name, ran.exitCode, ran.error]).toEqual([name, 0, ''])
+      expect([name, ran.code, ran.error]).toEqual([name, 0, ''])
       expect(() => JSON.parse(ran.out)).not.toThrow()
     }
   }, 180_000)
@@ -224,10 +212,10 @@ describe('over the socket of a service with the embedded database', () => {
     const ocsf = await over('events', 'list', '--format', 'ocsf', '--type', 'login.succeeded')
     const [line = ''] = ocsf.out.split('\n')
     expect(JSON.parse(line)).toMatchObject({ class_uid: 3002, type_uid: 300201, status_id: 1 })
-    expect((await over('events', 'list', '--format', 'xml')).exitCode).toBe(2)
+    expect((await over('events', 'list', '--format', 'xml')).code).toBe(2)
     for (const each of ['list', 'follow']) {
-      const { exitCode, error } = await over('events', each, '--type', 'account.lock')
-      expect([exitCode, error]).toEqual([
+      const { code, error } = await over('events', each, '--type', 'account.lock')
+      expect([code, error]).toEqual([
         2,
         '--type: there is no event account.lock; did you mean account.locked?\n',
       ])
@@ -248,13 +236,13 @@ describe('over the socket of a service with the embedded database', () => {
       over('messages', 'retry', '999999'),
     ])
     expect(messages.out).toMatch(/confirmation +sent/)
-    expect([lifted.exitCode, lifted.out]).toEqual([0, `the limits of ${identifier} are lifted\n`])
+    expect([lifted.code, lifted.out]).toEqual([0, `the limits of ${identifier} are lifted\n`])
     expect(JSON.parse(copy.out).account.email).toBe(identifier)
-    expect([unasked.exitCode, unasked.error]).toEqual([
+    expect([unasked.code, unasked.error]).toEqual([
       2,
       `Turn two-factor sign-in off for ${identifier}? Say so with --yes.\n`,
     ])
-    expect([none.exitCode, none.error]).toEqual([1, 'There is no such message.\n'])
+    expect([none.code, none.error]).toEqual([1, 'There is no such message.\n'])
   })
 
   test('a changed contact is brought back once, after a question', async () => {
@@ -262,30 +250,30 @@ describe('over the socket of a service with the embedded database', () => {
     const person = await service.signUp(before)
     const { access_token: bearer } = await service.logIn(person)
     const none = await over('accounts', 'undo-contact', before, '--yes')
-    expect([none.exitCode, none.error]).toEqual([1, `no change of a contact of ${before} can be undone\n`])
+    expect([none.code, none.error]).toEqual([1, `no change of a contact of ${before} can be undone\n`])
     await service.post('email/change', { email: after, password: person.password }, { bearer })
     await service.post('email/confirm', { otp: await service.inbox.nextCode(after) }, { bearer })
     const masked = `${before.slice(0, 1)}•••@example.com`
     const unasked = await over('accounts', 'undo-contact', after)
-    expect([unasked.exitCode, unasked.error]).toEqual([
+    expect([unasked.code, unasked.error]).toEqual([
       2,
       `Bring ${masked} back to ${after}? Every session ends, and the password stops working. Say so with --yes.\n`,
     ])
     const { out } = await over('accounts', 'undo-contact', after, '--yes')
     expect(out).toBe(`the account of ${after} has ${masked} again\n`)
     expect((await service.get('me', { bearer })).status).toBe(401)
-    expect((await over('accounts', 'undo-contact', before, '--yes')).exitCode).toBe(1)
+    expect((await over('accounts', 'undo-contact', before, '--yes')).code).toBe(1)
   })
 
   test('an account is made, invited, verified and recovered', async () => {
     const email = newEmail()
     const made = await over('accounts', 'create', '--email', email, '--role', '3', '--invite', '--json')
-    expect([made.exitCode, JSON.parse(made.out).role_id]).toEqual([0, 3])
+    expect([made.code, JSON.parse(made.out).role_id]).toEqual([0, 3])
     const invited = await over('accounts', 'invite', email)
     expect(invited.out).toStartWith(`${email} is invited. The code is valid until 20`)
     expect(JSON.parse((await over('accounts', 'verify', email, '--json')).out).account_confirmed).toBe(true)
     const unasked = await over('accounts', 'access-code', email)
-    expect([unasked.exitCode, unasked.error]).toEqual([
+    expect([unasked.code, unasked.error]).toEqual([
       2,
       `Show a temporary access code for the account of ${email}? Say so with --yes.\n`,
     ])
@@ -296,7 +284,7 @@ describe('over the socket of a service with the embedded database', () => {
     expect((await over('accounts', 'recover', email, '--send', 'email')).out).toStartWith(
       'The code is sent. It is valid until',
     )
-    expect((await over('accounts', 'create')).exitCode).toBe(2)
+    expect((await over('accounts', 'create')).code).toBe(2)
     const carrying = [
       '--username',
       'grafana',
@@ -316,37 +304,34 @@ describe('over the socket of a service with the embedded database', () => {
   test('administrators are added, listed and removed', async () => {
     const person = await service.signUp(newEmail())
     const added = await over('admins', 'add', person.identifier, '--role', 'support')
-    expect([added.exitCode, added.out]).toEqual([
-      0,
-      `${person.identifier} is an administrator now: support\n`,
-    ])
+    expect([added.code, added.out]).toEqual([0, `${person.identifier} is an administrator now: support\n`])
     const listed = await over('admins', 'list', '--json')
     expect(JSON.parse(listed.out)).toMatchObject([{ email: person.identifier, role: 'support' }])
     const without = await over('admins', 'add', person.identifier)
-    expect([without.exitCode, without.error]).toEqual([
+    expect([without.code, without.error]).toEqual([
       2,
       'name the role: --role viewer, --role support, --role owner\n',
     ])
-    expect((await over('admins', 'remove', person.identifier)).exitCode).toBe(2)
-    expect((await over('admins', 'remove', person.identifier, '--yes')).exitCode).toBe(0)
+    expect((await over('admins', 'remove', person.identifier)).code).toBe(2)
+    expect((await over('admins', 'remove', person.identifier, '--yes')).code).toBe(0)
     expect((await over('admins', 'list')).out).not.toContain(person.identifier)
   })
 
   test('tokens are made, listed and revoked', async () => {
     const made = await over('tokens', 'create', '--name', 'backup', '--scopes', 'accounts:read, events:read')
-    expect([made.exitCode, made.out]).toEqual([0, expect.stringMatching(/^pot_adm_[0-9A-Za-z]{28}\n$/)])
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^pot_adm_[0-9A-Za-z]{28}\n$/)])
     const [token] = JSON.parse((await over('tokens', 'list', '--json')).out)
     expect(token).toMatchObject({ name: 'backup', created_by: { name: 'ada-the-operator' } })
-    expect((await over('tokens', 'create', '--name', 'backup')).exitCode).toBe(2)
-    expect((await over('tokens', 'revoke', token.id)).exitCode).toBe(2)
+    expect((await over('tokens', 'create', '--name', 'backup')).code).toBe(2)
+    expect((await over('tokens', 'revoke', token.id)).code).toBe(2)
     expect((await over('tokens', 'revoke', token.id, '--yes')).out).toBe(`${token.id} is revoked\n`)
     const again = await over('tokens', 'revoke', token.id, '--yes')
-    expect([again.exitCode, again.error]).toEqual([1, 'There is no such token.\n'])
+    expect([again.code, again.error]).toEqual([1, 'There is no such token.\n'])
   })
 
   test('an account that is named by its uuid is changed by one call, which looks at nobody', async () => {
     const { account } = await service.logIn(await service.signUp(newEmail()))
-    expect((await over('accounts', 'lock', account.uuid)).exitCode).toBe(0)
+    expect((await over('accounts', 'lock', account.uuid)).code).toBe(0)
     const { out } = await over('events', 'list', '--account', account.uuid, '--json')
     const types = JSON.parse(out).map(({ type }: { type: string }) => type)
     expect(types).toContain('account.locked')
@@ -355,19 +340,19 @@ describe('over the socket of a service with the embedded database', () => {
 
   test('what cannot be is said, with an exit code', async () => {
     const unknown = await over('accounts', 'show', 'nobody@example.com')
-    expect([unknown.exitCode, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])
+    expect([unknown.code, unknown.error]).toEqual([1, 'there is no account nobody@example.com\n'])
     const person = await service.signUp(newEmail())
     const beginning = await over('accounts', 'lock', person.identifier.slice(0, -1))
-    expect(beginning.exitCode).toBe(1)
+    expect(beginning.code).toBe(1)
     const unasked = await over('accounts', 'erase', person.identifier)
-    expect([unasked.exitCode, unasked.error]).toEqual([
+    expect([unasked.code, unasked.error]).toEqual([
       2,
       `Erase ${person.identifier} for good? Say so with --yes.\n`,
     ])
-    expect((await over('accounts', 'erase', person.identifier, '--yes')).exitCode).toBe(0)
-    expect((await over('accounts', 'set', person.identifier)).exitCode).toBe(2)
+    expect((await over('accounts', 'erase', person.identifier, '--yes')).code).toBe(0)
+    expect((await over('accounts', 'set', person.identifier)).code).toBe(2)
     const nobody = await run(['accounts', 'list', '--socket', '/nowhere.sock'], directory)
-    expect([nobody.exitCode, nobody.error]).toEqual([1, 'no service answers at /nowhere.sock\n'])
+    expect([nobody.code, nobody.error]).toEqual([1, 'no service answers at /nowhere.sock\n'])
   })
 })
 
@@ -382,9 +367,9 @@ describe.each(['postgres', 'redis'] as const)('without a socket, on %s', (shape)
     const person = await service.signUp(newEmail())
     const { access_token } = await service.logIn(person)
     const set = await on(service.storage, 'accounts', 'set', person.identifier, '--role', '3', '--json')
-    expect([set.exitCode, JSON.parse(set.out).role_id]).toEqual([0, 3])
+    expect([set.code, JSON.parse(set.out).role_id]).toEqual([0, 3])
     const sessions = await on(service.storage, 'sessions', 'end', person.identifier, '--yes')
-    expect(sessions.exitCode).toBe(0)
+    expect(sessions.code).toBe(0)
     expect((await service.get('me', { bearer: access_token })).status).toBe(401)
     const { directory, file } = writeSettings(service.storage)
     const listed = await run(['accounts', 'list', '--config', file], directory)

@@ -293,16 +293,7 @@ describe('the page of administration', () => {
     expectRefusal(gone, 'administrator_not_found')
 
     const reset = await signInAs(service, 'owner', headers())
-    const { identifier } = reset.person
-    await service.post('password/forgot', { identifier }, newClient())
-    const otp = await service.inbox.nextCode(identifier)
-    const password = 'another horse battery'
-    const done = await service.post(
-      'password/reset',
-      { identifier, otp, password, password_confirmation: password },
-      newClient(),
-    )
-    expect(done.status).toBe(200)
+    await service.resetPassword(reset.person.identifier, 'another horse battery', newClient())
     expectRefusal(await me(reset.page), 'invalid_token')
   })
 

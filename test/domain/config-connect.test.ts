@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
 import { createCertificate } from '../helpers/certificates.ts'
-import { poterneCommand } from '../helpers/executable.ts'
+import { runPoterne } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
@@ -25,18 +25,11 @@ setDefaultTimeout(60_000)
 
 async function check(settings: Settings, { env = {}, args = [] as string[] } = {}) {
   const { file, directory } = writeSettings(settings)
-  const child = Bun.spawn([...poterneCommand(), 'config', 'check', '--connect', ...args, '--config', file], {
-    cwd: directory,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
+  const ran = await runPoterne(['config', 'check', '--connect', ...args, '--config', file], {
+    directory,
+    env,
   })
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  const lines = out.split('\n').filter((line) => /^(ok|failed) /.test(line))
-  return { code: await child.exited, out, error, lines }
+  return { ...ran, lines: ran.out.split('\n').filter((line) => /^(ok|failed) /.test(line)) }
 }
 
 test.each(differingShapes)('everything answers, and nothing is sent (%s)', async (shape) => {

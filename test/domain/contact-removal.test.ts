@@ -67,13 +67,6 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     return body.account
   }
 
-  async function reset(identifier: string, password: string) {
-    await service.post('password/forgot', { identifier }, newClient())
-    const otp = await service.inbox.nextCode(identifier)
-    const body = { identifier, otp, password, password_confirmation: password }
-    expect((await service.post('password/reset', body, newClient())).status).toBe(200)
-  }
-
   test('is removed with the password: it opens nothing any more, it is free, and it is told', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     const { access_token } = await register(email)
@@ -178,7 +171,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     service.clock.advance(DAY_MS)
     const { access_token } = await signIn(email)
     await add('phone', planted, access_token)
-    await reset(email, 'chosen by the owner')
+    await service.resetPassword(email, 'chosen by the owner', newClient())
     await service.delivered()
     expect(service.inbox.textsTo(email).at(-1)).toMatch(
       /Adresse IP\s: 10\.\d+\.\d+\.\d+\..*sept derniers jours.*le numéro de téléphone/s,
@@ -216,10 +209,10 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
       const { access_token } = await signIn(email)
       const newer = newEmail()
       await add('email', newer, access_token)
-      await reset(newer, 'another password')
+      await service.resetPassword(newer, 'another password', newClient())
       const { account } = await signIn(phone, 'another password')
       expect([account.email, account.phone]).toEqual([newer, phone])
-      await reset(phone, 'one more password')
+      await service.resetPassword(phone, 'one more password', newClient())
       expect((await signIn(phone, 'one more password')).account.email).toBeNull()
     },
   )

@@ -1,13 +1,12 @@
 /** The number of changes of contact that may be asked for. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Answer, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
-
-const failure = ({ status, body }: Answer) => [status, body.code]
 
 async function signIn(service: TestService): Promise<string> {
   return (await service.logIn(await service.signUp(newEmail()))).access_token
@@ -40,7 +39,7 @@ describe.each(limitingShapes)('limits of changes on %s', (shape) => {
   test('a country to which no SMS goes is refused before the password is checked', async () => {
     const bearer = await signIn(service)
     const answer = await changePhone(service, bearer, '+4915123456789', 'wrong password')
-    expect(failure(answer)).toEqual([422, 'country_not_allowed'])
+    expectRefusal(answer, 'country_not_allowed')
     expect((await service.get('me', { bearer })).body.account.failed_attempts).toBe(0)
   })
 
@@ -49,9 +48,9 @@ describe.each(limitingShapes)('limits of changes on %s', (shape) => {
     const bearer = (await service.logIn(person)).access_token
     for (let i = 0; i < 10; i++) {
       const answer = await changePhone(service, bearer, newPhone(), 'wrong password')
-      expect(failure(answer)).toEqual([422, 'validation_failed'])
+      expectRefusal(answer, 'validation_failed')
     }
-    expect(failure(await changePhone(service, bearer, newPhone()))).toEqual([429, 'too_many_requests'])
+    expectRefusal(await changePhone(service, bearer, newPhone()), 'too_many_requests')
     const elsewhere = (await service.logIn(person)).access_token
     expect((await changePhone(service, elsewhere, newPhone())).status).toBe(201)
     expect((await service.post('login', person, newClient())).status).toBe(200)

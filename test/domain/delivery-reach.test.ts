@@ -1,10 +1,11 @@
 /** Callers learn at once if nothing could be sent, alike for known and unknown identifiers. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { type LogInAnswer, signedIn } from '../helpers/authenticator.ts'
 import { seen } from '../helpers/limited-service.ts'
-import { startService, type TestService } from '../helpers/service.ts'
+import { startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
@@ -16,6 +17,8 @@ const gateway = {
   body: { to: '{to}', text: '{text}' },
   prefixes: ['+225'],
 }
+
+const service = useService()
 
 describe('with a mail server only', () => {
   const service = useService({ settings: emailOnly })
@@ -97,19 +100,16 @@ describe('numbers whose type takes no SMS', () => {
   const refused = { status: 422, errors: [{ field: 'phone', code: 'invalid_phone', message: '' }] }
 
   describe('without a voice gateway', () => {
-    let service: TestService
-    let owner: { bearer: string; password: string }
+    let owner: LogInAnswer
     beforeAll(async () => {
-      service = await startService()
-      const person = await service.signUp(newEmail())
-      owner = { bearer: (await service.logIn(person)).access_token, password: person.password }
+      owner = await signedIn(service, newEmail())
     })
-    afterAll(() => service?.close())
 
     test.each(numbers)(
       '%s is refused at registration, at a change, and beside an e-mail address',
       async (_, phone) => {
-        const { bearer, password } = owner
+        const { bearer, person } = owner
+        const { password } = person
         expect(fieldsOf(await service.post('register', registration(phone)))).toEqual(refused)
         const both = { ...registration(newEmail()), phone }
         expect(fieldsOf(await service.post('register', both))).toEqual(refused)
@@ -149,7 +149,6 @@ describe('numbers whose type takes no SMS', () => {
   })
 
   test('one that a voice gateway covers is called', async () => {
-    await using service = await startService()
     const voice = {
       name: 'caller',
       url: service.gateway.url,
@@ -166,7 +165,6 @@ describe('numbers whose type takes no SMS', () => {
 
 test('the log joins a message to its request and account, and names a gateway that refused before another one', async () => {
   const first = { name: 'acme', url: 'http://127.0.0.1:9/send', body: { to: '{to}', text: '{text}' } }
-  await using service = await startService({ settings: {} })
   const second = { name: 'beta', url: service.gateway.url, body: { to: '{to}', text: '{text}' } }
   await using both = await startService({ settings: { sms: { gateways: [first, second] } } })
   const phone = newPhone()
@@ -191,9 +189,7 @@ test('the log joins a message to its request and account, and names a gateway th
 })
 
 test('a notice names the device of the session that caused it', async () => {
-  await using service = await startService()
-  const person = await service.signUp(newEmail())
-  const { access_token: bearer } = await service.logIn(person, { device_name: 'Ada’s phone' })
+  const { person, bearer } = await signedIn(service, newEmail(), { device_name: 'Ada’s phone' })
   const body = {
     current_password: person.password,
     password: 'another horse battery',

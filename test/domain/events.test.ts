@@ -2,7 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { newEmail, type Person } from '../helpers/api-client.ts'
+import { newEmail } from '../helpers/api-client.ts'
+import { signedIn } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn } from '../helpers/service.ts'
@@ -40,10 +41,6 @@ describe.each(differingShapes)('the history on %s', (shape) => {
     service.clock.advance(60_000)
     await service.inside.housekeeping.run()
   }
-  const signedIn = async (): Promise<{ person: Person; bearer: string }> => {
-    const person = await service.signUp(newEmail())
-    return { person, bearer: (await service.logIn(person)).access_token }
-  }
 
   test('a registration and a login are in it, newest first, with who, where and in which session', async () => {
     const person = await service.signUp(newEmail())
@@ -71,7 +68,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('each change writes its event in its own transaction', async () => {
-    const { person, bearer } = await signedIn()
+    const { person, bearer } = await signedIn(service, newEmail())
     const { password } = person
     const newPassword = 'another horse battery'
     await service.post(
@@ -105,13 +102,10 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   rule('a reset and its request are in it', async () => {
-    const { person } = await signedIn()
+    const { person } = await signedIn(service, newEmail())
     const { identifier } = person
-    await service.post('password/forgot', { identifier })
-    const otp = await service.inbox.nextCode(identifier)
     const password = 'another horse battery'
-    const reset = { identifier, otp, password, password_confirmation: password }
-    expect((await service.post('password/reset', reset)).status).toBe(200)
+    await service.resetPassword(identifier, password)
     const { access_token } = await service.logIn({ ...person, password })
     expect(await typesOf(access_token)).toEqual(
       expect.arrayContaining(['password.reset', 'password.reset_requested']),
@@ -119,7 +113,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('failed logins of an hour are one event with their number, and none for who has no account', async () => {
-    const { person, bearer } = await signedIn()
+    const { person, bearer } = await signedIn(service, newEmail())
     const before = await countRows(service, 'events')
     for (let count = 0; count < 3; count++) await service.post('login', { ...person, password: 'wrong' })
     await service.inside.services.events.flush()
@@ -137,7 +131,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('pages follow each other without a gap, and a cursor that is none is refused', async () => {
-    const { person, bearer } = await signedIn()
+    const { person, bearer } = await signedIn(service, newEmail())
     for (let count = 0; count < 4; count++) await service.logIn(person)
     const all = await eventsOf(bearer)
     const seen: number[] = []
@@ -156,14 +150,14 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('nobody changes or removes an event, whatever the statement', async () => {
-    await signedIn()
+    await signedIn(service, newEmail())
     const { database } = service.inside
     for (const change of [sql`update events set type = 'x'`, sql`delete from events`, sql`truncate events`])
       await expect(database.all(statement(change), {})).rejects.toThrow('neither changed nor removed')
   })
 
   test('it holds no password, no code and no contact', async () => {
-    const { person, bearer } = await signedIn()
+    const { person, bearer } = await signedIn(service, newEmail())
     await service.post('login', { ...person, password: 'not-the-password-7' })
     await eventsOf(bearer)
     const dump = (await dumpTables(service))
@@ -176,8 +170,8 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('addresses go after 30 days and with the account, events after 180 days', async () => {
-    const { person, bearer } = await signedIn()
-    const leaving = await signedIn()
+    const { person, bearer } = await signedIn(service, newEmail())
+    const leaving = await signedIn(service, newEmail())
     const { password } = leaving.person
     const uuid = (await eventsOf(leaving.bearer))[0]?.account
     const erased = await service.call('DELETE', '/api/v1/auth/me', { password }, { bearer: leaving.bearer })

@@ -1,4 +1,4 @@
-/** Turning two factors on and off through HTTP, by sent codes and by authenticator app, on every storage shape. */
+/** Turning two factors on and off through HTTP, by sent codes and by authenticator app. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, newPhone, PASSWORD, type Person } from '../helpers/api-client.ts'
@@ -16,7 +16,7 @@ import { noon } from '../helpers/limited-service.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, shapes, startService, testsOn } from '../helpers/service.ts'
+import { deliverySettings, racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -32,7 +32,7 @@ const wrongPassword = {
   errors: [{ field: 'password', code: 'wrong_password' }],
 }
 
-describe.each(shapes)('two factors on %s', (shape) => {
+describe.each(racingShapes)('two factors on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, clock: noon() })
 

@@ -1,30 +1,24 @@
 /** The ways in through other providers, of somebody signed in: listed, added, removed; never the last one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
-import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
 describe.each(shapes)('identities on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let provider: PretendProvider
-  let other: PretendProvider
-  let service: TestService
-  let browser: SocialBrowser
-  beforeAll(async () => {
-    ;[provider, other] = await Promise.all([startPretendProvider(), startPretendProvider()])
-    service = await startService({ shape, settings: socialSettings(provider.issuer, other.issuer) })
-    browser = createSocialBrowser(service)
-  }, 60_000)
-  afterAll(async () => {
-    await service?.close()
-    await Promise.all([provider?.stop(), other?.stop()])
-  })
+  const [provider, other] = [use(startPretendProvider), use(startPretendProvider)]
+  const service = use(
+    () => startService({ shape, settings: socialSettings(provider.issuer, other.issuer) }),
+    provider,
+  )
+  const browser = createSocialBrowser(service)
 
   const link = (bearer: string, body: object, name = 'p1') =>
     service.post(`identities/${name}`, body, { bearer })
@@ -180,10 +174,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     expect((await unlink(access_token, proof)).body.identities).toHaveLength(1)
     expect((await unlink(access_token, proof, 'p2')).body.code).toBe('last_sign_in_method')
 
-    await service.post('password/forgot', { identifier: email })
-    const otp = await service.inbox.nextCode(email)
-    const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
-    await service.post('password/reset', { identifier: email, otp, ...chosen })
+    await service.resetPassword(email, PASSWORD)
     const bearer = (await service.logIn({ identifier: email, password: PASSWORD })).access_token
     expect((await service.get('identities', { bearer })).body.identities).toEqual([])
     await link(bearer, { ...(await browser.obtainCode('p2')), password: PASSWORD }, 'p2')
@@ -197,10 +188,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     other.present(newPerson())
     const linked = await link(access_token, { ...(await browser.obtainCode('p2')), password: PASSWORD }, 'p2')
     expect(linked.body.identities).toHaveLength(1)
-    await service.post('password/forgot', { identifier: email })
-    const otp = await service.inbox.nextCode(email)
-    const chosen = { password: 'chosen by the owner', password_confirmation: 'chosen by the owner' }
-    expect((await service.post('password/reset', { identifier: email, otp, ...chosen })).status).toBe(200)
+    await service.resetPassword(email, 'chosen by the owner')
     await service.delivered()
     expect(service.inbox.textsTo(email).at(-1)).toMatch(/la connexion par P2/)
     const bearer = (await service.logIn({ identifier: email, password: 'chosen by the owner' })).access_token

@@ -1,7 +1,7 @@
 /** The number of wrong passwords that are checked, for whom, and that nobody can lock an owner out. */
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
+import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
@@ -57,24 +57,6 @@ describe.each(racingShapes)('failed logins on %s', (shape) => {
     await fail(identifier, 9)
     service.clock.advance(15 * MINUTE)
     expect(await fail(identifier, 9)).toEqual(Array(9).fill(401))
-  })
-
-  test('each answer is the same for a known, an unconfirmed, a locked and an unknown identifier', async () => {
-    const known = (await service.signUp(newEmail())).identifier
-    const phone = (await service.signUp(newPhone())).identifier
-    const waiting = newEmail()
-    await service.post('register', registration(waiting), newClient())
-    const unknown = [newEmail(), newPhone(), 'nonsense', 'a@b']
-    const answersOf = async (identifier: string) => {
-      address = newClient()
-      const answers = []
-      for (let i = 0; i < 12; i++) answers.push(seen(await attempt(identifier, WRONG)))
-      return answers
-    }
-    const expected = await answersOf(known)
-    expect(expected.map(({ status }) => status)).toEqual([...Array(10).fill(401), 429, 429])
-    for (const identifier of [phone, waiting, ...unknown])
-      expect(await answersOf(identifier)).toEqual(expected)
   })
 
   test('one account has one counter, however its identifier is spelled', async () => {

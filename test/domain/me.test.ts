@@ -1,14 +1,14 @@
-/** The own account, seen and erased, through HTTP, on every storage shape. */
+/** The own account, seen and erased, through HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
-describe.each(shapes)('the own account on %s', (shape) => {
+describe.each(racingShapes)('the own account on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 

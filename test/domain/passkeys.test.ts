@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { signedIn } from '../helpers/authenticator.ts'
 import { countRows, lockAccount } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import {
@@ -44,13 +45,6 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     await service?.close()
   })
 
-  const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
-
-  async function signedIn(): Promise<{ person: Person; bearer: string }> {
-    const person = await service.signUp(newEmail())
-    return { person, bearer: (await service.logIn(person)).access_token }
-  }
-
   const creationOptions = async (bearer: string) =>
     (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })).body.options
 
@@ -61,7 +55,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   }
 
   async function withPasskey(quirks: Parameters<typeof createPasskey>[2] = {}) {
-    const { person, bearer } = await signedIn()
+    const { person, bearer } = await signedIn(service, newEmail())
     const { passkey, answer } = await addPasskey(bearer, quirks)
     expect(answer.status).toBe(201)
     return { person, bearer, passkey, id: answer.body.passkey.id as string }
@@ -75,7 +69,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
   describe('adding one', () => {
     test('takes options of the session, and answers with its record', async () => {
-      const { bearer } = await signedIn()
+      const { bearer } = await signedIn(service, newEmail())
       const options = await creationOptions(bearer)
       expect(options).toMatchObject({
         rp: { id: 'example.com' },
@@ -134,23 +128,23 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('needs the password once the sign-in is five minutes old', async () => {
-      const { person, bearer } = await signedIn()
+      const { person, bearer } = await signedIn(service, newEmail())
       service.clock.advance(5 * 60_000 + 1000)
       const ask = (body: object) => service.post('passkeys/registration/options', body, { bearer })
-      expect(failure(await ask({}))).toEqual([422, 'validation_failed'])
+      expectRefusal(await ask({}), 'validation_failed')
       expect((await ask({ password: 'wrong wrong wrong' })).body.errors[0].code).toBe('wrong_password')
       expect((await ask({ password: person.password })).status).toBe(200)
     })
 
     rule('takes only a challenge that the same session got', async () => {
-      const [mine, others] = await Promise.all([signedIn(), signedIn()])
+      const [mine, others] = await Promise.all([signedIn(service, newEmail()), signedIn(service, newEmail())])
       const { credential } = createPasskey(await creationOptions(others.bearer), origin)
       const stolen = await service.post('passkeys/registration', { credential }, { bearer: mine.bearer })
-      expect(failure(stolen)).toEqual([422, 'invalid_passkey'])
+      expectRefusal(stolen, 'invalid_passkey')
       const again = (await service.logIn(mine.person)).access_token
       const own = createPasskey(await creationOptions(mine.bearer), origin).credential
       const elsewhere = await service.post('passkeys/registration', { credential: own }, { bearer: again })
-      expect(failure(elsewhere)).toEqual([422, 'invalid_passkey'])
+      expectRefusal(elsewhere, 'invalid_passkey')
       const login = createPasskey(
         { ...(await creationOptions(mine.bearer)), challenge: (await loginOptions()).challenge },
         origin,
@@ -160,19 +154,19 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         { credential: login.credential },
         { bearer: mine.bearer },
       )
-      expect(failure(wrongKind)).toEqual([422, 'invalid_passkey'])
+      expectRefusal(wrongKind, 'invalid_passkey')
     })
 
     test('ends after five minutes', async () => {
-      const { bearer } = await signedIn()
+      const { bearer } = await signedIn(service, newEmail())
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       service.clock.advance(5 * 60_000)
       const late = await service.post('passkeys/registration', { credential }, { bearer })
-      expect(failure(late)).toEqual([422, 'invalid_passkey'])
+      expectRefusal(late, 'invalid_passkey')
     })
 
     raced('works once, of 32 callers with one challenge', async () => {
-      const { bearer } = await signedIn()
+      const { bearer } = await signedIn(service, newEmail())
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       const answers = await race([service, replica], (at) =>
         at.post('passkeys/registration', { credential }, { bearer }),
@@ -182,20 +176,20 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     test('stops at ten', async () => {
-      const { bearer } = await signedIn()
+      const { bearer } = await signedIn(service, newEmail())
       const options = await creationOptions(bearer)
       for (let count = 0; count < 10; count++) expect((await addPasskey(bearer)).answer.status).toBe(201)
       const eleventh = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
-      expect(failure(eleventh)).toEqual([409, 'passkey_limit'])
+      expectRefusal(eleventh, 'passkey_limit')
       const { credential } = createPasskey({ ...options, user: options.user }, origin)
       const late = await service.post('passkeys/registration', { credential }, { bearer })
-      expect(failure(late)).toEqual([409, 'passkey_limit'])
+      expectRefusal(late, 'passkey_limit')
     })
 
     rule('does not take a credential that somebody has', async () => {
-      const [owner, other] = await Promise.all([withPasskey(), signedIn()])
+      const [owner, other] = await Promise.all([withPasskey(), signedIn(service, newEmail())])
       const { answer } = await addPasskey(other.bearer, { id: owner.passkey.id })
-      expect(failure(answer)).toEqual([422, 'invalid_passkey'])
+      expectRefusal(answer, 'invalid_passkey')
     })
 
     rule('tells the owner', async () => {
@@ -231,7 +225,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const body = await assertion(passkey)
       const answers = await race([service, replica], (at) => at.post('passkeys/login', body))
       onlySuccess(answers, 'invalid_passkey')
-      expect(failure(await service.post('passkeys/login', body))).toEqual([422, 'invalid_passkey'])
+      expectRefusal(await service.post('passkeys/login', body), 'invalid_passkey')
     })
 
     raced('by 32 different signatures of one passkey at once works for each of them', async () => {
@@ -248,19 +242,19 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { credential } = await assertion(passkey)
       const long = 'A'.repeat(20_480)
       const login = await service.post('passkeys/login', { credential: { ...credential, id: long } })
-      expect(failure(login)).toEqual([413, 'body_too_large'])
+      expectRefusal(login, 'body_too_large')
       const made = createPasskey(await creationOptions(bearer), origin).credential
       const response = { ...made.response, attestationObject: 'A'.repeat(12_500) }
       const registration = { credential: { ...made, response } }
       const answer = await service.post('passkeys/registration', registration, { bearer })
-      expect(failure(answer)).toEqual([422, 'validation_failed'])
+      expectRefusal(answer, 'validation_failed')
     })
 
     rule('by a credential that nobody has names it, for the browser to forget', async () => {
       const { passkey } = await withPasskey()
       const id = randomBytes(16).toString('base64url')
       const answer = await service.post('passkeys/login', await assertion({ ...passkey, id }))
-      expect(failure(answer)).toEqual([401, 'unknown_passkey'])
+      expectRefusal(answer, 'unknown_passkey')
       expect(answer.body.passkey).toEqual({ rp_id: 'example.com', credential_id: id })
     })
 
@@ -275,7 +269,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { passkey } = await withPasskey()
       const before = await countRows(service, 'spent_challenges')
       const answer = await service.post('passkeys/login', await assertion(passkey, quirks))
-      expect(failure(answer)).toEqual([422, 'invalid_passkey'])
+      expectRefusal(answer, 'invalid_passkey')
       expect(await countRows(service, 'spent_challenges')).toBe(before)
     })
 
@@ -292,7 +286,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       )
       for (const counter of [6, 5, 0]) {
         const answer = await service.post('passkeys/login', await assertion(passkey, { counter }))
-        expect(failure(answer)).toEqual([422, 'invalid_passkey'])
+        expectRefusal(answer, 'invalid_passkey')
       }
       await service.delivered()
       const told = () => service.inbox.textsTo(person.identifier).filter((text) => /copi/i.test(text)).length
@@ -311,7 +305,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { person, passkey } = await withPasskey()
       await lockAccount(service, person.identifier, new Date())
       const answer = await service.post('passkeys/login', await assertion(passkey))
-      expect(failure(answer)).toEqual([403, 'account_locked'])
+      expectRefusal(answer, 'account_locked')
     })
 
     test('writes nothing for options and for garbage', async () => {
@@ -348,11 +342,11 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('cannot turn them on for an account that has none, nor without the password', async () => {
-      const { person, bearer } = await signedIn()
+      const { person, bearer } = await signedIn(service, newEmail())
       const none = await enable(bearer, { password: person.password, method: 'passkey' })
-      expect(failure(none)).toEqual([404, 'passkey_not_found'])
+      expectRefusal(none, 'passkey_not_found')
       const owner = await withPasskey()
-      expect(failure(await enable(owner.bearer, { method: 'passkey' }))).toEqual([422, 'validation_failed'])
+      expectRefusal(await enable(owner.bearer, { method: 'passkey' }), 'validation_failed')
     })
 
     rule('does not turn them on by itself', async () => {
@@ -402,15 +396,15 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const [owner, other] = [await withTwoFactors(), await withPasskey()]
       const { bearer } = owner
       const foreign = await stepUp(bearer, other.passkey)
-      expect(failure(await newCodes(bearer, foreign))).toEqual([422, 'invalid_passkey'])
+      expectRefusal(await newCodes(bearer, foreign), 'invalid_passkey')
       const elsewhere = (await service.post('passkeys/login', await assertion(owner.passkey))).body
         .access_token
       const ofOtherSession = await stepUp(elsewhere, owner.passkey)
-      expect(failure(await newCodes(bearer, ofOtherSession))).toEqual([422, 'invalid_passkey'])
+      expectRefusal(await newCodes(bearer, ofOtherSession), 'invalid_passkey')
       const forLogin = (await assertion(owner.passkey)).credential
-      expect(failure(await newCodes(bearer, forLogin))).toEqual([422, 'invalid_passkey'])
+      expectRefusal(await newCodes(bearer, forLogin), 'invalid_passkey')
       const asLogin = { credential: await stepUp(bearer, owner.passkey) }
-      expect(failure(await service.post('passkeys/login', asLogin))).toEqual([422, 'invalid_passkey'])
+      expectRefusal(await service.post('passkeys/login', asLogin), 'invalid_passkey')
     })
   })
 
@@ -438,7 +432,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         service.call('PATCH', `/api/v1/auth/passkeys/${id}`, { name }, { bearer })
       expect((await rename('Clé du bureau')).body.passkey.name).toBe('Clé du bureau')
       expect((await rename('x'.repeat(120))).status).toBe(200)
-      for (const name of ['', 'x'.repeat(121), 7]) expect(failure(await rename(name))[0]).toBe(422)
+      for (const name of ['', 'x'.repeat(121), 7]) expect((await rename(name)).status).toBe(422)
     })
 
     test('removes one, which then opens nothing', async () => {
@@ -446,24 +440,16 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const remove = () =>
         service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect((await remove()).status).toBe(200)
-      expect(failure(await remove())).toEqual([404, 'passkey_not_found'])
+      expectRefusal(await remove(), 'passkey_not_found')
       const answer = await service.post('passkeys/login', await assertion(passkey))
-      expect(failure(answer)).toEqual([401, 'unknown_passkey'])
+      expectRefusal(answer, 'unknown_passkey')
     })
-
-    async function resetPassword({ identifier }: Person) {
-      await service.post('password/forgot', { identifier })
-      const otp = await service.inbox.nextCode(identifier)
-      const password = 'another horse battery'
-      const body = { identifier, otp, password, password_confirmation: password }
-      expect((await service.post('password/reset', body)).status).toBe(200)
-    }
 
     test('a reset of the password takes back what a session added in the last seven days, and says so', async () => {
       const { person, passkey } = await withPasskey()
-      await resetPassword(person)
+      await service.resetPassword(person.identifier, 'another horse battery')
       const refused = await service.post('passkeys/login', await assertion(passkey))
-      expect(failure(refused)).toEqual([401, 'unknown_passkey'])
+      expectRefusal(refused, 'unknown_passkey')
       await service.delivered()
       expect(service.inbox.textsTo(person.identifier).at(-1)).toMatch(/clé d’accès|passkey/i)
     })
@@ -471,7 +457,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     rule('a reset of the password keeps what was added before', async () => {
       const { person, passkey } = await withPasskey()
       service.clock.advance(8 * 86_400_000)
-      await resetPassword(person)
+      await service.resetPassword(person.identifier, 'another horse battery')
       expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
     })
 
@@ -480,21 +466,15 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const proof = { password: person.password }
       expect((await service.call('DELETE', '/api/v1/auth/me', proof, { bearer })).status).toBe(200)
       const answer = await service.post('passkeys/login', await assertion(passkey))
-      expect(failure(answer)).toEqual([401, 'unknown_passkey'])
+      expectRefusal(answer, 'unknown_passkey')
     })
 
     rule("does not reach somebody else's", async () => {
-      const [owner, other] = await Promise.all([withPasskey(), signedIn()])
+      const [owner, other] = await Promise.all([withPasskey(), signedIn(service, newEmail())])
       const path = `/api/v1/auth/passkeys/${owner.id}`
       const options = { bearer: other.bearer }
-      expect(failure(await service.call('DELETE', path, { password: PASSWORD }, options))).toEqual([
-        404,
-        'passkey_not_found',
-      ])
-      expect(failure(await service.call('PATCH', path, { name: 'mine' }, options))).toEqual([
-        404,
-        'passkey_not_found',
-      ])
+      expectRefusal(await service.call('DELETE', path, { password: PASSWORD }, options), 'passkey_not_found')
+      expectRefusal(await service.call('PATCH', path, { name: 'mine' }, options), 'passkey_not_found')
       expect((await service.get('passkeys', { bearer: owner.bearer })).body.passkeys).toHaveLength(1)
     })
 
@@ -608,5 +588,5 @@ describe('the relying party', () => {
 test('without an rp_id there are no passkeys', async () => {
   await using service = await startService({ shape: 'postgres' })
   const answer = await service.post('passkeys/login/options', {})
-  expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found'])
+  expectRefusal(answer, 'route_not_found')
 })

@@ -1,7 +1,7 @@
 /** The bounds for a guesser of passwords and codes, and the reset that lets the owner in again; the parity of times. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { newClient, seen } from '../helpers/limited-service.ts'
+import { newClient } from '../helpers/limited-service.ts'
 import { expectSameTime, type TimedCall, timeInterleaved } from '../helpers/parity.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes } from '../helpers/service.ts'
@@ -55,20 +55,6 @@ describe.each(limitingShapes)('limits of passwords on %s', (shape) => {
     const reset = { ...resetBody(identifier, otp), ...DEVICE }
     expect((await service.post('password/reset', reset, client)).status).toBe(200)
     for (const device of [{}, DEVICE]) expect((await at(NEW_PASSWORD, device)).status).toBe(200)
-  })
-
-  test('codes are sent three at once and then one a minute, refused alike for an unknown identifier', async () => {
-    const { identifier } = await service.signUp(newEmail())
-    const unknown = newEmail()
-    const [first, second] = await Promise.all(
-      [identifier, unknown].map(async (each) => {
-        const answers: Answer[] = []
-        for (let i = 0; i < 4; i++) answers.push(await forgot(each))
-        return answers.map(seen)
-      }),
-    )
-    expect(first!.map(({ status }) => status)).toEqual([201, 201, 201, 429])
-    expect(second).toEqual(first!)
   })
 
   test('a wrong password in a change counts on its own session', async () => {

@@ -90,16 +90,11 @@ describe('what an account carries', () => {
       const email = newEmail()
       await register({ ...registration(email, 'a phrase of a stranger'), profile: { name: 'Mallory' } })
       await service.inbox.nextCode(email)
-      await service.post('password/forgot', { identifier: email })
-      const otp = await service.inbox.nextCode(email)
-      const wanted = { otp, password: PASSWORD, password_confirmation: PASSWORD }
-      expect((await service.post('password/reset', { identifier: email, ...wanted })).status).toBe(200)
+      await service.resetPassword(email, PASSWORD)
       const { access_token: bearer } = await service.logIn({ identifier: email, password: PASSWORD })
       expect((await service.get('me', { bearer })).body.profile).toEqual({})
       await patchMe(bearer, { profile: ada })
-      await service.post('password/forgot', { identifier: email })
-      const next = { ...wanted, otp: await service.inbox.nextCode(email) }
-      await service.post('password/reset', { identifier: email, ...next })
+      await service.resetPassword(email, PASSWORD)
       const { access_token } = await service.logIn({ identifier: email, password: PASSWORD })
       expect((await service.get('me', { bearer: access_token })).body.profile).toEqual(ada)
     })

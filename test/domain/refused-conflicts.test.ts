@@ -1,27 +1,19 @@
 /** Calls that are refused with 409 use up neither a recovery code nor what a provider gave. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { startService, type TestService } from '../helpers/service.ts'
-import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { startService } from '../helpers/service.ts'
+import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
-let provider: PretendProvider
-let service: TestService
-let browser: SocialBrowser
-beforeAll(async () => {
-  provider = await startPretendProvider()
-  service = await startService({ settings: socialSettings(provider.issuer) })
-  browser = createSocialBrowser(service)
-}, 60_000)
-afterAll(async () => {
-  await service?.close()
-  await provider?.stop()
-})
+const provider = use(startPretendProvider)
+const service = use(() => startService({ settings: socialSettings(provider.issuer) }), provider)
+const browser = createSocialBrowser(service)
 
 const password = PASSWORD
 const link = (bearer: string, body: object) => service.post('identities/p1', body, { bearer })

@@ -2,36 +2,32 @@
  * A call that is refused with 404 or 409 leaves its recovery code good. Every operation that takes the owner's proof is
  * tried with every such refusal that docs/openapi.json lists for it.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, signedIn } from '../helpers/authenticator.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
-import { startService, type TestService } from '../helpers/service.ts'
-import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { startService } from '../helpers/service.ts'
+import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
 
 const ORIGIN = 'https://app.example.com'
 
-let provider: PretendProvider
-let service: TestService
-let browser: SocialBrowser
-beforeAll(async () => {
-  provider = await startPretendProvider()
-  service = await startService({
-    settings: {
-      ...socialSettings(provider.issuer),
-      accounts: { reveal_existing: true, password: 'optional' },
-      passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
-    },
-  })
-  browser = createSocialBrowser(service)
-}, 60_000)
-afterAll(async () => {
-  await service?.close()
-  await provider?.stop()
-})
+const provider = use(startPretendProvider)
+const service = use(
+  () =>
+    startService({
+      settings: {
+        ...socialSettings(provider.issuer),
+        accounts: { reveal_existing: true, password: 'optional' },
+        passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
+      },
+    }),
+  provider,
+)
+const browser = createSocialBrowser(service)
 
 type Body = Record<string, unknown>
 

@@ -1,27 +1,23 @@
 /** `POST …/remove`, for clients that send no body with DELETE. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { startService, type TestService } from '../helpers/service.ts'
+import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
 const ORIGIN = 'https://app.example.com'
 
-let provider: PretendProvider
-let service: TestService
-beforeAll(async () => {
-  provider = await startPretendProvider()
-  const passkeys = { rp_id: 'example.com', origins: [ORIGIN] }
-  service = await startService({ settings: { ...socialSettings(provider.issuer), passkeys } })
-}, 60_000)
-afterAll(async () => {
-  await service?.close()
-  await provider?.stop()
-})
+const passkeys = { rp_id: 'example.com', origins: [ORIGIN] }
+const provider = use(startPretendProvider)
+const service = use(
+  () => startService({ settings: { ...socialSettings(provider.issuer), passkeys } }),
+  provider,
+)
 
 test('does what DELETE does, with the same proof of the owner', async () => {
   const { access_token: bearer } = await service.logIn(await service.signUp(newEmail()))

@@ -1,6 +1,7 @@
 /** Answers after a code was sent: how, for how long it is valid, when another may be asked for, and where it went. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { signedIn } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
@@ -12,14 +13,13 @@ describe('a code that is sent', () => {
   const service = useLimited()
   const password = PASSWORD
 
-  const signedIn = async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = (await service.post('login', person)).body
-    return { person, bearer, email: person.identifier }
+  const owner = async () => {
+    const email = newEmail()
+    return { email, ...(await signedIn(service, email)) }
   }
 
   test('of a forgotten password: the next is due when the answer says so, alike for everybody', async () => {
-    const { email } = await signedIn()
+    const { email } = await owner()
     // The code of the registration counts for an hour.
     service.clock.advance(3600 * SECOND)
     for (const identifier of [email, newEmail()]) {
@@ -43,8 +43,8 @@ describe('a code that is sent', () => {
   })
 
   test('inside a session: also where it went, if the call does not name that', async () => {
-    const { bearer, email } = await signedIn()
-    const taken = (await signedIn()).email
+    const { bearer, email } = await owner()
+    const taken = (await owner()).email
     const sent = { status: 201, expires_in: 600, resend_after: expect.any(Number) }
     for (const to of [newEmail(), taken]) {
       const { body } = await service.post('email/change', { email: to, password }, { bearer })
@@ -65,7 +65,7 @@ describe('a code that is sent', () => {
   })
 
   test('of the second step: where it went with the login_token, and not "again" for the first of a session', async () => {
-    const { person, bearer, email } = await signedIn()
+    const { person, bearer, email } = await owner()
     await service.post('2fa/enable', { password }, { bearer })
     await service.post('2fa/enable/confirm', { otp: await service.inbox.nextCode(email) }, { bearer })
     const where = {
@@ -89,7 +89,7 @@ describe('a code that is sent', () => {
   })
 
   test('of a sign-in on a known device: the device ends it by asking with its fingerprint, the login_token alone does not', async () => {
-    const { person, bearer, email } = await signedIn()
+    const { person, bearer, email } = await owner()
     const device_fingerprint = 'the-own-device'
     await service.post('2fa/enable', { password }, { bearer })
     await service.post('2fa/enable/confirm', { otp: await service.inbox.nextCode(email) }, { bearer })

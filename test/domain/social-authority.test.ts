@@ -1,10 +1,11 @@
 /** Providers of the operator's own: for which addresses their word opens, or makes, an account. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
-import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
+import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -19,21 +20,11 @@ function settingsFor(providers: PretendProvider[], social: object = {}) {
   return { social: { ...settings.social, ...social } }
 }
 
-describe.each(shapes)('sign-in by a provider of the operator on %s', (shape) => {
+describe.each(racingShapes)('sign-in by a provider of the operator on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let own: PretendProvider
-  let other: PretendProvider
-  let service: TestService
-  let browser: SocialBrowser
-  beforeAll(async () => {
-    ;[own, other] = await Promise.all([startPretendProvider(), startPretendProvider()])
-    service = await startService({ shape, settings: settingsFor([own, other]) })
-    browser = createSocialBrowser(service)
-  }, 60_000)
-  afterAll(async () => {
-    await service?.close()
-    await Promise.all([own?.stop(), other?.stop()])
-  })
+  const [own, other] = [use(startPretendProvider), use(startPretendProvider)]
+  const service = use(() => startService({ shape, settings: settingsFor([own, other]) }), own)
+  const browser = createSocialBrowser(service)
 
   const signIn = (provider: 'p1' | 'p2', email: string) => {
     const people = { p1: own, p2: other }
@@ -107,25 +98,20 @@ describe.each(shapes)('sign-in by a provider of the operator on %s', (shape) => 
 })
 
 test('with social.link_by_email = "never" no provider opens an account by its e-mail; new ones are as they were', async () => {
-  const provider = await startPretendProvider()
-  const service = await startService({ settings: settingsFor([provider], { link_by_email: 'never' }) })
-  try {
-    const browser = createSocialBrowser(service)
-    const owner = await service.signUp(at('example.com'))
-    provider.present(newPerson({ email: owner.identifier, email_verified: true }))
-    const refused = await browser.signIn()
-    expectRefusal(refused, 'account_exists')
-    const id_token = await provider.idToken('n')
-    const natively = await service.post('social/p1/token', { id_token, nonce: 'n' })
-    expectRefusal(natively, 'account_exists')
+  await using provider = await startPretendProvider()
+  await using service = await startService({ settings: settingsFor([provider], { link_by_email: 'never' }) })
+  const browser = createSocialBrowser(service)
+  const owner = await service.signUp(at('example.com'))
+  provider.present(newPerson({ email: owner.identifier, email_verified: true }))
+  const refused = await browser.signIn()
+  expectRefusal(refused, 'account_exists')
+  const id_token = await provider.idToken('n')
+  const natively = await service.post('social/p1/token', { id_token, nonce: 'n' })
+  expectRefusal(natively, 'account_exists')
 
-    const email = at('example.com')
-    provider.present(newPerson({ email, email_verified: true }))
-    expect((await browser.signIn()).body.account.email).toBe(email)
-    await service.post('password/forgot', { identifier: email })
-    expect(await service.inbox.nextCode(email)).toMatch(/^\d{6}$/)
-  } finally {
-    await service.close()
-    await provider.stop()
-  }
+  const email = at('example.com')
+  provider.present(newPerson({ email, email_verified: true }))
+  expect((await browser.signIn()).body.account.email).toBe(email)
+  await service.post('password/forgot', { identifier: email })
+  expect(await service.inbox.nextCode(email)).toMatch(/^\d{6}$/)
 })

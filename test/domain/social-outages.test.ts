@@ -96,7 +96,7 @@ test('description and keys are renewed in the background once they are old', asy
   await waitFor(() => asked() === 2)
 })
 
-test.each<[string, Parameters<PretendProvider['lie']>[0]]>([
+const unusable: [string, Parameters<PretendProvider['lie']>[0]][] = [
   ['says it is another issuer', { description: (honest) => ({ ...honest, issuer: 'https://evil.example' }) }],
   [
     'sends the browser into a script',
@@ -116,12 +116,17 @@ test.each<[string, Parameters<PretendProvider['lie']>[0]]>([
       },
     },
   ],
-])('one that %s is unavailable', async (_, lies) => {
-  provider = await startPretendProvider()
-  provider.lie(lies)
-  service = await startService({ settings: socialSettings(provider.issuer) })
-  const { status, body } = await service.get(authorizePath())
-  expect([status, body.code]).toEqual([503, 'provider_unavailable'])
+]
+
+test('one is unavailable whose description is wrong, or does not come', async () => {
+  const providers = await Promise.all(unusable.map(() => startPretendProvider()))
+  for (const [index, [, lies]] of unusable.entries()) providers[index]!.lie(lies)
+  service = await startService({ settings: socialSettings(...providers.map(({ issuer }) => issuer)) })
+  for (const [index, [name]] of unusable.entries()) {
+    const { status, body } = await service.get(authorizePath(`p${index + 1}`))
+    expect([name, status, body.code]).toEqual([name, 503, 'provider_unavailable'])
+  }
+  await Promise.all(providers.map((one) => one.stop()))
 })
 
 test('one that does not answer costs five seconds, and others nothing', async () => {
@@ -144,16 +149,16 @@ test('one that does not answer costs five seconds, and others nothing', async ()
 })
 
 const described =
-  (more: object): Host =>
-  () => ({
-    issuer: 'https://login.example.com',
-    authorization_endpoint: 'https://login.example.com/authorize',
-    token_endpoint: 'https://login.example.com/token',
-    jwks_uri: 'https://login.example.com/keys',
+  (more: object = {}): Host =>
+  ({ url: { origin } }) => ({
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    jwks_uri: `${origin}/keys`,
     ...more,
   })
 
-test.each([
+const places: [string, string][] = [
   ['a loopback address', 'https://127.0.0.1/keys'],
   ['the metadata of a cloud', 'https://169.254.169.254/keys'],
   ['an IPv6 address of the machine', 'https://[::1]/keys'],
@@ -163,7 +168,9 @@ test.each([
   ['a name without address', 'https://nowhere.example.com/keys'],
   ['no TLS', 'http://keys.example.com/keys'],
   ['a file', 'file:///etc/passwd'],
-])('a provider cannot send the service to %s', async (_, jwks_uri) => {
+]
+
+test('a provider cannot send the service to a place of its own network, or without TLS', async () => {
   const addresses = {
     'inside.example.com': ['10.1.2.3'],
     'both.example.com': ['1.1.1.1', 'fd00::1'],
@@ -173,17 +180,24 @@ test.each([
     '::1': ['::1'],
     '::ffff:a00:1': ['::ffff:10.0.0.1'],
   }
-  const world = createWorld({ 'login.example.com': described({ jwks_uri }) }, addresses)
-  service = await startService({ network: world, settings: socialSettings('https://login.example.com') })
-  const { body } = await service.post('social/p1/token', { id_token: 'x.y.z', nonce: 'n' })
-  expect(body.code).toBe('provider_unavailable')
-  expect(world.requests.map(({ url }) => url.host)).toEqual(['login.example.com'])
+  const hosts = places.map((_, index) => `login-${index}.example.com`)
+  const descriptions = places.map(([, jwks_uri], index) => [hosts[index]!, described({ jwks_uri })] as const)
+  const world = createWorld(Object.fromEntries(descriptions), addresses)
+  service = await startService({
+    network: world,
+    settings: socialSettings(...hosts.map((host) => `https://${host}`)),
+  })
+  for (const [index, [name]] of places.entries()) {
+    const { body } = await service.post(`social/p${index + 1}/token`, { id_token: 'x.y.z', nonce: 'n' })
+    const asked = world.requests.splice(0).map(({ url }) => url.host)
+    expect([name, body.code, asked]).toEqual([name, 'provider_unavailable', [hosts[index]!]])
+  }
 })
 
 test('a provider of one’s own network works where the operator named its host', async () => {
   const signer = await createSigner()
   const own: Host = (request) =>
-    request.url.pathname === '/keys' ? { keys: [signer.publicJwk] } : described({})(request)
+    request.url.pathname === '/keys' ? { keys: [signer.publicJwk] } : described()(request)
   const world = createWorld({ 'login.example.com': own }, { 'login.example.com': ['10.0.0.7'] })
   service = await startService({ network: world, settings: socialSettings('https://login.example.com') })
   const seconds = Math.floor(Date.now() / 1000)

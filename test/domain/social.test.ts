@@ -1,29 +1,23 @@
 /** Sign-in through a provider that speaks the truth: the flow, and whose account it opens. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
-import { APP, createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
 describe.each(shapes)('social login on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let provider: PretendProvider
-  let other: PretendProvider
-  let service: TestService
-  let browser: SocialBrowser
-  beforeAll(async () => {
-    ;[provider, other] = await Promise.all([startPretendProvider(), startPretendProvider()])
-    service = await startService({ shape, settings: socialSettings(provider.issuer, other.issuer) })
-    browser = createSocialBrowser(service)
-  }, 60_000)
-  afterAll(async () => {
-    await service?.close()
-    await Promise.all([provider?.stop(), other?.stop()])
-  })
+  const [provider, other] = [use(startPretendProvider), use(startPretendProvider)]
+  const service = use(
+    () => startService({ shape, settings: socialSettings(provider.issuer, other.issuer) }),
+    provider,
+  )
+  const browser = createSocialBrowser(service)
 
   const run = (text: string, ...params: unknown[]) => service.inside.database.all({ text, params }, {})
 
@@ -340,10 +334,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     const wrong = await service.post('login', { identifier: email, password: PASSWORD })
     const unknown = await service.post('login', { identifier: newEmail(), password: PASSWORD })
     expect({ ...wrong.body, request_id: '' }).toEqual({ ...unknown.body, request_id: '' })
-    await service.post('password/forgot', { identifier: email })
-    const otp = await service.inbox.nextCode(email)
-    const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
-    expect((await service.post('password/reset', { identifier: email, otp, ...chosen })).status).toBe(200)
+    await service.resetPassword(email, PASSWORD)
     const byPassword = await service.logIn({ identifier: email, password: PASSWORD })
     expect(byPassword.account.id).toBe(account.id)
     expect((await browser.signIn()).body.account.id).toBe(account.id)
@@ -435,9 +426,9 @@ describe.each(shapes)('social login on %s', (shape) => {
 })
 
 test('a disabled provider opens nothing and takes nothing away', async () => {
-  const provider = await startPretendProvider()
+  await using provider = await startPretendProvider()
   const settings = socialSettings(provider.issuer)
-  const first = await startService({ shape: 'redis', settings })
+  await using first = await startService({ shape: 'redis', settings })
   provider.present(newPerson())
   const { account } = (await createSocialBrowser(first).signIn()).body
   const [entry] = settings.social!.providers as object[]
@@ -448,13 +439,11 @@ test('a disabled provider opens nothing and takes nothing away', async () => {
   expect((await second.get(`social/p1/authorize?${query}`)).body.code).toBe('provider_not_found')
   await second.close()
   expect((await createSocialBrowser(first).signIn()).body.account.id).toBe(account.id)
-  await first.close()
-  await provider.stop()
 })
 
 test('one address may not begin or end sign-ins without measure', async () => {
-  const provider = await startPretendProvider()
-  const service = await startService({
+  await using provider = await startPretendProvider()
+  await using service = await startService({
     settings: { ...socialSettings(provider.issuer), limits: { enabled: true, logins_per_minute: 3 } },
   })
   const query = new URLSearchParams({ redirect_uri: APP, code_challenge: newPkce().challenge })
@@ -470,6 +459,4 @@ test('one address may not begin or end sign-ins without measure', async () => {
     expect([status, body.code]).toEqual([429, 'too_many_requests'])
     expect(body.retry_after).toBeGreaterThan(0)
   }
-  await service.close()
-  await provider.stop()
 })

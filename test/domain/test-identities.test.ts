@@ -1,10 +1,10 @@
 /** Test identities: the code that is always the same, and everything that somebody who knows it tries with it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readRoutes } from '../../src/app.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { openBrowser, PAGE_HOST, pageSettings } from '../helpers/page-browser.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type TestService,
 } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { useService } from '../helpers/use-service.ts'
+import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
@@ -69,16 +69,11 @@ describe('a test identity', () => {
       tokens: { claims: { mail: { from: 'email_verified' }, sms: { from: 'phone_verified' } } },
     },
   )
-  let provider: PretendProvider
-  let service: TestService
-  beforeAll(async () => {
-    provider = await startPretendProvider()
-    service = await startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) })
-  }, 60_000)
-  afterAll(async () => {
-    await service?.close()
-    await provider?.stop()
-  })
+  const provider = use(startPretendProvider)
+  const service = use(
+    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
+    provider,
+  )
 
   test('opens an account and signs in by its code, whoever may register, and nothing is sent', async () => {
     for (const identifier of [identities.next(), phone]) {

@@ -7,7 +7,7 @@ import { messagePurposes } from '../../src/domain/messages/rendering/sample-mess
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
 import { builtInTags } from '../../src/texts/languages.ts'
-import { poterneCommand } from '../helpers/executable.ts'
+import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 
 setDefaultTimeout(30_000)
@@ -34,18 +34,7 @@ function project(config = '[texts]\ndirectory = "texts"\nservice_name = "Acme"\n
       const texts = { ...config.texts, serviceName }
       return checkTexts({ ...config, texts }, createCatalog({ language: 'fr', ...texts }))
     },
-    async poterne(...argv: string[]) {
-      const child = Bun.spawn([...poterneCommand(), 'texts', ...argv], {
-        cwd: directory,
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      const [out, error] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ])
-      return { code: await child.exited, out, error }
-    },
+    poterne: (...argv: string[]) => runPoterne(['texts', ...argv], { directory }),
   }
 }
 

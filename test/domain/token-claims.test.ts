@@ -256,12 +256,12 @@ describe.each(differingShapes)('a required claim on %s', (shape) => {
 })
 
 test('a required claim that is missing leaves a code of a provider unspent, and opens nothing', async () => {
-  const provider = await startPretendProvider()
+  await using provider = await startPretendProvider()
   const settings = {
     ...socialSettings(provider.issuer),
     tokens: { claims: { login: { from: 'username', required: true } } },
   }
-  const service = await startService({ settings })
+  await using service = await startService({ settings })
   const call = createAdminClient(service)
   const browser = createSocialBrowser(service)
   const email = newEmail()
@@ -271,8 +271,6 @@ test('a required claim that is missing leaves a code of a provider unspent, and 
   for (let tries = 0; tries < 2; tries++)
     expectRefusal(await browser.exchange(code, pkce.verifier), 'account_incomplete')
   expect((await call('GET', `accounts?query=${email}`)).body.items).toEqual([])
-  await service.close()
-  await provider.stop()
 })
 
 describe('the configuration of claims', () => {

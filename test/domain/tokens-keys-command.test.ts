@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeProtectedHeader } from 'jose'
 import { newEmail } from '../helpers/api-client.ts'
-import { poterneCommand } from '../helpers/executable.ts'
+import { runPoterne } from '../helpers/executable.ts'
 import {
   createStorage,
   type Settings,
@@ -18,17 +18,7 @@ const service = useService({ shape: 'postgres' })
 
 async function keys(storage: Settings, ...args: string[]) {
   const { directory, file } = writeSettings(storage)
-  const child = Bun.spawn([...poterneCommand(), 'keys', ...args, '--config', file], {
-    cwd: directory,
-    env: { PATH: process.env.PATH ?? '' },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { out, error, exitCode: await child.exited }
+  return runPoterne(['keys', ...args, '--config', file], { directory })
 }
 
 const states = async () =>
@@ -39,8 +29,8 @@ const kidOf = (token: string) => decodeProtectedHeader(token).kid
 
 test('lists the key that signs, for people and for programs', async () => {
   const [kid] = await published(service)
-  const { out, exitCode } = await keys(service.storage, 'list')
-  expect(exitCode).toBe(0)
+  const { out, code } = await keys(service.storage, 'list')
+  expect(code).toBe(0)
   expect(out).toMatch(new RegExp(`^KEY .*\n${kid}  signing  .*Z  -\n$`))
   const [key] = JSON.parse((await keys(service.storage, 'list', '--json')).out)
   expect(key).toEqual({
@@ -55,7 +45,7 @@ test('lists the key that signs, for people and for programs', async () => {
 test('rotates from tomorrow on, or at once; a replica that was running accepts the new key’s tokens', async () => {
   const person = await service.signUp(newEmail())
   const [old] = await published(service)
-  expect((await keys(service.storage, 'rotate')).exitCode).toBe(0)
+  expect((await keys(service.storage, 'rotate')).code).toBe(0)
   expect(await states()).toEqual(['signing', 'next'])
   const { out } = await keys(service.storage, 'rotate', '--now')
   expect(await states()).toEqual(['superseded', 'signing'])
@@ -71,8 +61,8 @@ test('rotates from tomorrow on, or at once; a replica that was running accepts t
 
 test('says so where no service has made a key yet, and what is wrong with the command line', async () => {
   const { settings } = await createStorage('embedded')
-  const { out, exitCode } = await keys(settings, 'list')
-  expect([out, exitCode]).toEqual(['No key yet: the service makes the first one when it starts.\n', 0])
+  const { out, code } = await keys(settings, 'list')
+  expect([out, code]).toEqual(['No key yet: the service makes the first one when it starts.\n', 0])
   const wrong = await keys(settings, 'rotate', '--always')
-  expect([wrong.error.split('\n')[0], wrong.exitCode]).toEqual(["error: unknown option '--always'", 2])
+  expect([wrong.error.split('\n')[0], wrong.code]).toEqual(["error: unknown option '--always'", 2])
 }, 60_000)

@@ -1,15 +1,15 @@
 /** `two_factor.trust_device`: what spares a device the second step, how little that is worth, and what ends it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
+import { mergeSettings, startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { useService } from '../helpers/use-service.ts'
+import { use, useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -152,12 +152,8 @@ describe('a trusted device', () => {
     [
       'a reset',
       async (owner) => {
-        await service.post('password/forgot', { identifier: owner.identifier })
-        const otp = await service.inbox.nextCode(owner.identifier)
-        const password = 'quite another password'
-        const body = { identifier: owner.identifier, otp, password, password_confirmation: password }
-        expect((await service.post('password/reset', body)).status).toBe(200)
-        owner.person.password = password
+        owner.person.password = 'quite another password'
+        await service.resetPassword(owner.identifier, owner.person.password)
       },
     ],
     [
@@ -215,10 +211,7 @@ describe('a trusted device', () => {
         const [, token] = /undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(owner.identifier).at(-1)!)!
         const body = new URLSearchParams({ t: token! })
         expect((await fetch(`${service.url}/undo`, { method: 'POST', body })).status).toBe(200)
-        await service.post('password/forgot', { identifier: owner.identifier })
-        const reset = { identifier: owner.identifier, otp: await service.inbox.nextCode(owner.identifier) }
-        const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
-        expect((await service.post('password/reset', { ...reset, ...chosen })).status).toBe(200)
+        await service.resetPassword(owner.identifier, PASSWORD)
       },
     ],
     ['the end of all sessions', (_, bearer) => service.post('logout-all', {}, { bearer })],
@@ -270,17 +263,12 @@ describe('for other first factors, a trusted device', () => {
   const onDevice = device('tablet')
   const amrOf = (token: string) =>
     JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).amr as string[]
-  let provider: PretendProvider
-  let service: TestService
-  beforeAll(async () => {
-    provider = await startPretendProvider()
-    const settings = { accounts: { password: 'optional' }, two_factor: { trust_device: '30d' } }
-    service = await startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) })
-  }, 60_000)
-  afterAll(async () => {
-    await service?.close()
-    await provider?.stop()
-  })
+  const settings = { accounts: { password: 'optional' }, two_factor: { trust_device: '30d' } }
+  const provider = use(startPretendProvider)
+  const service = use(
+    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
+    provider,
+  )
 
   /** Two factors by codes to both contacts, of an account without a password. */
   async function withBoth() {

@@ -1,6 +1,6 @@
 /** `poterne gateways try` and `poterne mail try`, against servers on loopback. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { poterneCommand } from '../helpers/executable.ts'
+import { runPoterne } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { deliverySettings, mergeSettings, type Settings, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
@@ -9,16 +9,7 @@ setDefaultTimeout(30_000)
 
 async function poterne(settings: Settings, ...argv: string[]) {
   const { file, directory } = writeSettings(settings)
-  const child = Bun.spawn([...poterneCommand(), ...argv, '--config', file], {
-    cwd: directory,
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code: await child.exited, out, error }
+  return runPoterne([...argv, '--config', file], { directory })
 }
 
 test('a gateway is tried step by step, and no secret is printed', async () => {

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
@@ -13,7 +13,7 @@ const enable = statement<{ email: string }>(
   sql`update accounts set two_factor_enabled = true where email = ${param('email', 'text')}`,
 )
 
-describe.each(shapes)('two factors on %s', (shape) => {
+describe.each(racingShapes)('two factors on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 

@@ -9,10 +9,7 @@ import { use, useReplica, useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
-const provider = use(async () => {
-  const started = await startPretendProvider()
-  return { ...started, close: started.stop }
-})
+const provider = use(startPretendProvider)
 
 /** One service that is open, and others on the same stores with other rules. */
 const open = useService()

@@ -55,10 +55,11 @@ describe.each(shapes)('on %s', (shape) => {
   })
 })
 
-describe('registering without a password', () => {
-  const service = useService({ settings: optional })
-  const required = useReplica(service)
+const service = useService({ settings: optional })
+/** The same stores, where everybody has a password. */
+const required = useReplica(service)
 
+describe('registering without a password', () => {
   test('is possible only where it is optional, and half a password is none', async () => {
     const email = newEmail()
     expect((await service.post('register', { email })).status).toBe(201)
@@ -126,14 +127,12 @@ describe('registering without a password', () => {
 })
 
 describe('create: true', () => {
-  const service = useService({ settings: optional })
   const withRules = (accounts: Record<string, unknown>) =>
     useReplica(service, { settings: { accounts: { ...optional.accounts, ...accounts } } })
   const closed = withRules({ registration: 'closed' })
   const byInvitation = withRules({ registration: 'invitation' })
   const ours = withRules({ registration_domains: ['ours.example'] })
   const terms = withRules({ terms: '2026-11' })
-  const required = useReplica(service)
 
   test('whoever registered your address with a password and a telephone of theirs keeps neither when you come', async () => {
     for (const order of ['before', 'between', 'resent']) {
@@ -270,8 +269,6 @@ describe('create: true', () => {
 })
 
 describe('two factors without a password', () => {
-  const service = useService({ settings: optional })
-
   async function withBoth() {
     const [email, phone] = [newEmail(), newPhone()]
     const { body } = await enter(service, email)

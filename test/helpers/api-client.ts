@@ -27,6 +27,8 @@ export interface ApiClient {
   get(operation: string, options?: CallOptions): Promise<Answer>
   /** Registers by e-mail or phone (a leading plus) and confirms with the code that arrived. */
   signUp(identifier: string, password?: string): Promise<Person>
+  /** Resets the password by the code that arrives. */
+  resetPassword(identifier: string, password: string, options?: CallOptions): Promise<void>
   /** The body of a successful login. */
   logIn(person: Person, device?: Record<string, string>): Promise<Answer['body']>
 }
@@ -78,6 +80,12 @@ export function createApiClient(url: string, inbox: Inbox): ApiClient {
       const otp = await inbox.nextCode(identifier)
       must(await post('verify-account', { identifier, otp }), 201)
       return { identifier, password }
+    },
+    async resetPassword(identifier, password, options) {
+      must(await post('password/forgot', { identifier }, options), 201)
+      const otp = await inbox.nextCode(identifier)
+      const body = { identifier, otp, password, password_confirmation: password }
+      must(await post('password/reset', body, options), 200)
     },
     logIn: async (person, device) => must(await post('login', { ...person, ...device }), 200),
   }

@@ -54,6 +54,26 @@ export const poterneCommand = (): [string, ...string[]] => {
 }
 let command: [string, ...string[]] | undefined
 
+/** One command to its end, run by `poterneCommand`. */
+export async function runPoterne(
+  args: string[],
+  { directory, env = {} }: { directory: string; env?: Record<string, string> },
+) {
+  const child = Bun.spawn([...poterneCommand(), ...args], {
+    cwd: directory,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, error, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, error }
+}
+
 function isStale(): boolean {
   const built = statSync(executable, { throwIfNoEntry: false })?.mtimeMs ?? 0
   return builtFrom.some((pattern) =>

@@ -38,7 +38,7 @@ export interface Person {
   [claim: string]: unknown
 }
 
-export interface PretendProvider {
+export interface PretendProvider extends AsyncDisposable {
   issuer: string
   port: number
   signer: Signer
@@ -54,6 +54,8 @@ export interface PretendProvider {
   /** An identity token as a native app gets one, with the same lies. */
   idToken(nonce: string, audience?: string): Promise<string>
   stop(): Promise<void>
+  /** The same as `stop`. */
+  close(): Promise<void>
   start(): Promise<void>
 }
 
@@ -211,6 +213,8 @@ export async function startPretendProvider({ path = '' } = {}): Promise<PretendP
       return idToken(lies.claims?.(honest) ?? honest)
     },
     stop,
+    close: stop,
+    [Symbol.asyncDispose]: stop,
     start,
   }
 }

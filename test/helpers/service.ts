@@ -47,8 +47,8 @@ export const differingShapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'redi
 export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 'redis'], shapes)
 
 /**
- * What a limit refuses call after call is a rule, since the contract suites demand the same of every store of counters and
- * codes. A soak tries it on each.
+ * Limits that refuse call after call are rules: the contract suites demand the same of every store of counters and codes. A
+ * soak tries them on each.
  */
 export const limitingShapes: Shape[] = reduced(['redis'], shapes)
 

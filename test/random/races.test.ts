@@ -2,34 +2,26 @@
  * Races in an order that is known: the account's row is held, the calls queue up for it one behind the other, and go
  * on when it is let go. And races that a walk found, many times over.
  */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
-import { startService, type TestService } from '../helpers/service.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { startService } from '../helpers/service.ts'
 import { measureBelow } from '../helpers/soak.ts'
-import { createSocialBrowser, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
+import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { appCode, STEP_MS } from './model.ts'
 
 setDefaultTimeout(60_000)
 
-let service: TestService
-let provider: PretendProvider
-let browser: SocialBrowser
-
-beforeAll(async () => {
-  provider = await startPretendProvider()
-  service = await startService({
-    settings: { ...socialSettings(provider.issuer), database: { pool_size: 20 } },
-  })
-  browser = createSocialBrowser(service)
-})
-afterAll(async () => {
-  await service.close()
-  await provider.stop()
-})
+const provider = use(startPretendProvider)
+const service = use(
+  () => startService({ settings: { ...socialSettings(provider.issuer), database: { pool_size: 20 } } }),
+  provider,
+)
+const browser = createSocialBrowser(service)
 
 const NEW_PASSWORD = 'the owner chose another'
 const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }

@@ -10,34 +10,21 @@ import { CommandFailure } from '../../src/commands/failure.ts'
 import { run } from '../../src/commands/run.ts'
 import { loginName } from '../../src/commands/service-call.ts'
 import { configExample } from '../../src/platform/config/example.ts'
-import { poterneCommand } from '../helpers/executable.ts'
+import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 
 setDefaultTimeout(20_000)
 
 const directory = mkdtempSync(join(tmpdir(), 'poterne-commands-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-async function poterne(args: string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([...poterneCommand(), ...args], {
-    cwd: directory,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, error, exitCode }
-}
+const poterne = (args: string[], env: Record<string, string> = {}) => runPoterne(args, { directory, env })
 
 const smtp = { POTERNE_SMTP_HOST: 'smtp.example.com', POTERNE_SMTP_FROM: 'a@example.com' }
 
 describe('the command line', () => {
   test('prints its version', async () => {
     const { out, ...rest } = await poterne(['version'])
-    expect(rest).toEqual({ error: '', exitCode: 0 })
+    expect(rest).toEqual({ error: '', code: 0 })
     expect((await poterne(['--version'])).out).toBe(out)
     const { commit, built_at, ...version } = JSON.parse((await poterne(['version', '--json'])).out)
     expect(version).toEqual({ version: manifest.version, bun: Bun.version })
@@ -47,8 +34,8 @@ describe('the command line', () => {
   })
 
   test('prints its commands on --help', async () => {
-    const { out, exitCode } = await poterne(['--help'])
-    expect(exitCode).toBe(0)
+    const { out, code } = await poterne(['--help'])
+    expect(code).toBe(0)
     for (const command of ['config', 'secret', 'version']) expect(out).toContain(`  ${command} `)
   })
 
@@ -57,7 +44,7 @@ describe('the command line', () => {
     expect(first.out).toMatch(/^[\da-f]{64}\n$/)
     expect(first.out).not.toBe(second.out)
     const check = await poterne(['config', 'check'], { ...smtp, POTERNE_SERVER_SECRET: first.out.trim() })
-    expect(check.exitCode).toBe(0)
+    expect(check.code).toBe(0)
   })
 
   test.each([
@@ -67,8 +54,8 @@ describe('the command line', () => {
     [['config', 'check', '--config'], "option '--config <file>' argument missing", ''],
     [['version', 'now'], 'too many arguments', ''],
   ])('answers %p with exit code 2 and the nearest known word', async (args, message, hint) => {
-    const { out, error, exitCode } = await poterne(args)
-    expect(exitCode).toBe(2)
+    const { out, error, code } = await poterne(args)
+    expect(code).toBe(2)
     expect(out).toBe('')
     expect(error).toContain(message)
     expect(error).toContain(hint)
@@ -85,8 +72,8 @@ describe('the command line', () => {
 
   test('shows its help with exit code 2 where no command is given', async () => {
     for (const args of [[], ['config']]) {
-      const { error, exitCode } = await poterne(args)
-      expect(exitCode).toBe(2)
+      const { error, code } = await poterne(args)
+      expect(code).toBe(2)
       expect(error).toContain('Usage: poterne')
     }
   })
@@ -100,7 +87,7 @@ describe('a command that fails', () => {
     const write = spyOn(process.stderr, 'write').mockReturnValue(true)
     try {
       return {
-        exitCode: await run({ fail: async () => command }, ['fail']),
+        code: await run({ fail: async () => command }, ['fail']),
         printed: write.mock.calls.map(([text]) => text).join(''),
       }
     } finally {
@@ -109,29 +96,29 @@ describe('a command that fails', () => {
   }
 
   test('says why, with the exit code it chose', async () => {
-    expect(await runFailing(new CommandFailure(1, 'no'))).toEqual({ exitCode: 1, printed: 'no\n' })
-    expect(await runFailing(new CommandFailure(2, ''))).toEqual({ exitCode: 2, printed: '' })
+    expect(await runFailing(new CommandFailure(1, 'no'))).toEqual({ code: 1, printed: 'no\n' })
+    expect(await runFailing(new CommandFailure(2, ''))).toEqual({ code: 2, printed: '' })
   })
 
   test('in a way nobody foresaw says only the innermost cause, with exit code 1', async () => {
     const error = new Error('Failed query: … params: hunter2', { cause: new Error('connection refused') })
-    expect(await runFailing(error)).toEqual({ exitCode: 1, printed: 'poterne failed: connection refused\n' })
+    expect(await runFailing(error)).toEqual({ code: 1, printed: 'poterne failed: connection refused\n' })
   })
 })
 
 describe('config check', () => {
   test('says that a valid configuration is valid, and which file it was', async () => {
     writeFileSync(join(directory, 'ok.toml'), '[server]\nport = 1')
-    const { out, exitCode } = await poterne(['config', 'check', '--config', 'ok.toml'], smtp)
-    expect(exitCode).toBe(0)
+    const { out, code } = await poterne(['config', 'check', '--config', 'ok.toml'], smtp)
+    expect(code).toBe(0)
     expect(out).toContain('The configuration is valid')
     expect(out).toContain('ok.toml')
   })
 
   test('prints every error to stderr with exit code 2', async () => {
     const env = { ...smtp, POTERNE_SERVER_PORT: 'x', POTERNE_SERVER_SECRET: 'hunter2' }
-    const { out, error, exitCode } = await poterne(['config', 'check'], env)
-    expect({ out, exitCode }).toEqual({ out: '', exitCode: 2 })
+    const { out, error, code } = await poterne(['config', 'check'], env)
+    expect({ out, code }).toEqual({ out: '', code: 2 })
     expect(error).toBe(`2 errors in the configuration (no file):
   server.port = "x": expected an integer from 0 to 65535 (from POTERNE_SERVER_PORT)
   server.secret = "********": expected 32 bytes in hex or base64, as \`poterne secret\` prints them (from POTERNE_SERVER_SECRET)
@@ -139,11 +126,11 @@ describe('config check', () => {
   })
 
   test('prints errors for programs with --json', async () => {
-    const { out, error, exitCode } = await poterne(['config', 'check', '--json'], {
+    const { out, error, code } = await poterne(['config', 'check', '--json'], {
       ...smtp,
       POTERNE_SERVER_PORT: 'x',
     })
-    expect({ error, exitCode }).toEqual({ error: '', exitCode: 2 })
+    expect({ error, code }).toEqual({ error: '', code: 2 })
     expect(JSON.parse(out)).toEqual({
       valid: false,
       file: null,
@@ -159,9 +146,9 @@ describe('config check', () => {
 
   test('wants a way to deliver, except with --dev', async () => {
     const without = await poterne(['config', 'check'])
-    expect(without.exitCode).toBe(2)
+    expect(without.code).toBe(2)
     expect(without.error).toContain('neither [smtp] nor a [[sms.gateways]] is set')
-    expect((await poterne(['config', 'check', '--dev'])).exitCode).toBe(0)
+    expect((await poterne(['config', 'check', '--dev'])).code).toBe(0)
   })
 })
 
@@ -186,8 +173,8 @@ body = { to = "{to}", text = "{text}", key = "hunter2" }
 
   test('prints the values that hold, masked, and where each comes from', async () => {
     writeFileSync(join(directory, 'show.toml'), toml)
-    const { out, exitCode } = await poterne(args, env)
-    expect(exitCode).toBe(0)
+    const { out, code } = await poterne(args, env)
+    expect(code).toBe(0)
     expect(out).not.toContain('hunter2')
     expect(out).not.toContain('abab')
     for (const line of [
@@ -239,11 +226,11 @@ body = { to = "{to}", text = "{text}", key = "hunter2" }
 
 describe('config example', () => {
   test('prints the example, which config check accepts', async () => {
-    const { out, exitCode } = await poterne(['config', 'example'])
-    expect(exitCode).toBe(0)
+    const { out, code } = await poterne(['config', 'example'])
+    expect(code).toBe(0)
     expect(out).toBe(configExample())
     writeFileSync(join(directory, 'example.toml'), out)
-    expect((await poterne(['config', 'check', '--config', 'example.toml'], smtp)).exitCode).toBe(0)
+    expect((await poterne(['config', 'check', '--config', 'example.toml'], smtp)).code).toBe(0)
   })
 })
 

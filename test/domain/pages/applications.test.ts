@@ -23,6 +23,7 @@ import {
 } from '../../helpers/page-browser.ts'
 import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
 import { race } from '../../helpers/race.ts'
+import { expectRefusal } from '../../helpers/refusals.ts'
 import { mergeSettings, shapes, startService, type TestService, testsOn } from '../../helpers/service.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use, useReplica, useService } from '../../helpers/use-service.ts'
@@ -145,11 +146,7 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
     [
       'a reset',
       async (_: PageBrowser, person: Parameters<TestService['logIn']>[0]) => {
-        await service.post('password/forgot', { identifier: person.identifier })
-        const otp = await service.inbox.nextCode(person.identifier)
-        const password = 'an entirely new phrase'
-        const { identifier } = person
-        await service.post('password/reset', { identifier, otp, password, password_confirmation: password })
+        await service.resetPassword(person.identifier, 'an entirely new phrase')
       },
     ],
   ])('%s in the browser ends its application and the code that waits', async (_, end) => {
@@ -230,7 +227,7 @@ test('an account that lost a required claim between hand-over and redemption get
   const { code, verifier } = await newCode(browser)
   await setName(null)
   const refused = await redeem(service, code, verifier)
-  expect([refused.status, refused.body.code]).toEqual([403, 'account_incomplete'])
+  expectRefusal(refused, 'account_incomplete')
   expect(await applicationsOf()).toEqual([])
   await setName(name)
   expect((await redeem(service, code, verifier)).body.error).toBe('invalid_grant')
@@ -432,10 +429,7 @@ describe('what may be asked for', () => {
 })
 
 describe('with another provider', () => {
-  const provider = use(async () => {
-    const started = await startPretendProvider()
-    return Object.assign(started, { close: started.stop })
-  })
+  const provider = use(startPretendProvider)
   const service = use(
     () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
     provider,

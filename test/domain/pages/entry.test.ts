@@ -73,10 +73,7 @@ describe('by invitation, with terms', () => {
 })
 
 describe('terms', () => {
-  const provider = use(async () => {
-    const started = await startPretendProvider()
-    return Object.assign(started, { close: started.stop })
-  })
+  const provider = use(startPretendProvider)
   const terms = 'https://www.example.com/terms'
   const service = use(
     () =>
@@ -178,10 +175,7 @@ describe('terms', () => {
 })
 
 describe('by invitation, through a provider', () => {
-  const provider = use(async () => {
-    const started = await startPretendProvider()
-    return Object.assign(started, { close: started.stop })
-  })
+  const provider = use(startPretendProvider)
   const service = use(
     () =>
       startService({
