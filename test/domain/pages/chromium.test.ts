@@ -329,7 +329,8 @@ describe('an application gets its tokens', () => {
   ])('%s', async (_, path) => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()
-    await page.goto(APP + path)
+    // The button works once the library has asked for the addresses of the service.
+    await page.goto(APP + path, { waitUntil: 'networkidle' })
     await page.click('button')
     await isAt(page, '/sign-in')
     await fill(page, { identifier, password })
