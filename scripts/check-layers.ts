@@ -25,8 +25,16 @@ export const floors = [
 
 /** The folders of src/domain with their rooms, lowest first. */
 export const domainFolders: Record<string, string[]> = {
-  foundation: ['metrics', 'decoys', 'identifiers', 'test-identities', 'events', 'hashing', 'tickets'],
-  limits: ['limits'],
+  foundation: [
+    'metrics',
+    'decoys',
+    'identifiers',
+    'test-identities',
+    'events',
+    'hashing',
+    'tickets',
+    'limits',
+  ],
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
   accounts: ['accounts', 'admission', 'account-codes', 'devices'],
   sessions: ['tokens', 'sessions', 'browser-sessions'],

@@ -27,7 +27,7 @@ export const tableOwners: Record<string, string> = {
   invitations: 'accounts/admission',
   knownDevices: 'accounts/devices',
   lastingKeys: 'credentials/secrets',
-  limits: 'limits/limits',
+  limits: 'foundation/limits',
   messages: 'messages/outbox',
   passkeys: 'sign-in/passkeys',
   recoveryCodes: 'credentials/authenticators',

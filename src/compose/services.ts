@@ -27,10 +27,10 @@ import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
 import { createHashing } from '../domain/foundation/hashing/service.ts'
 import type { Identifier } from '../domain/foundation/identifiers/identifier.ts'
+import { withPumpingGuard } from '../domain/foundation/limits/pumping-guard.ts'
+import { createLimitService } from '../domain/foundation/limits/service.ts'
 import type { Metrics } from '../domain/foundation/metrics/metrics.ts'
 import { createTestIdentities } from '../domain/foundation/test-identities/service.ts'
-import { withPumpingGuard } from '../domain/limits/limits/pumping-guard.ts'
-import { createLimitService } from '../domain/limits/limits/service.ts'
 import { type CodeService, createCodeService } from '../domain/messages/codes/service.ts'
 import {
   type AccountCodeKind,

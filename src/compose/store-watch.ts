@@ -1,5 +1,5 @@
 /** The readiness of the stores: it is asked for at the start, each minute, and by load balancers. */
-import type { LimitStore } from '../domain/limits/limits/store.ts'
+import type { LimitStore } from '../domain/foundation/limits/store.ts'
 import { AppError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/http/logging.ts'

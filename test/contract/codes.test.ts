@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { stranger } from '../../src/domain/limits/limits/callers.ts'
+import { stranger } from '../../src/domain/foundation/limits/callers.ts'
 import type { AttemptStore } from '../../src/domain/messages/codes/attempt-store.ts'
 import { type CodeBinding, createCodeService } from '../../src/domain/messages/codes/service.ts'
 import type { CodeKey, CodeResult } from '../../src/domain/messages/codes/store.ts'

@@ -1,5 +1,5 @@
-/** The rules of domain/limits/store.ts in the plainest words: what the stores are compared with. Nothing is stored. */
-import type { Charge, Rule } from '../../src/domain/limits/limits/store.ts'
+/** The rules of domain/foundation/limits/store.ts in the plainest words: what the stores are compared with. Nothing is stored. */
+import type { Charge, Rule } from '../../src/domain/foundation/limits/store.ts'
 
 /** Bucket: `level` takes in it at `atMs`, leaking one each interval. */
 type Counter =

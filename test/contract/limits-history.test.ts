@@ -4,7 +4,7 @@
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Charge, LimitStore, Rule } from '../../src/domain/limits/limits/store.ts'
+import type { Charge, LimitStore, Rule } from '../../src/domain/foundation/limits/store.ts'
 import { seed } from '../random/seed.ts'
 import { forEachBackend } from './backends.ts'
 import { createLimitModel } from './limit-model.ts'

@@ -1,6 +1,6 @@
 /** The promise of LimitStore by examples and races, on every backend; limits-history.test.ts has the properties. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { Charge, Rule } from '../../src/domain/limits/limits/store.ts'
+import type { Charge, Rule } from '../../src/domain/foundation/limits/store.ts'
 import { countRows, forEachBackend } from './backends.ts'
 import { raceProcesses } from './racer.ts'
 

@@ -1,7 +1,7 @@
 /** Connections for the tests of Redis itself, and what a store must do while Redis is away and after. */
 import { afterEach, expect } from 'bun:test'
-import type { LimitStore } from '../../src/domain/limits/limits/store.ts'
-import { createRedisLimitStore } from '../../src/domain/limits/limits/store-redis.ts'
+import type { LimitStore } from '../../src/domain/foundation/limits/store.ts'
+import { createRedisLimitStore } from '../../src/domain/foundation/limits/store-redis.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { openRedis, type RedisConnection, type RedisListeners } from '../../src/platform/redis/connection.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'

@@ -98,7 +98,7 @@ describe('imports', () => {
       "import { AppError } from '../../../errors.ts'\nimport { b } from '../../messages/codes/x.ts'",
     ],
     ['src/domain/sessions/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
-    ['src/domain/messages/codes/service.ts', "import { a } from '../../limits/limits/callers.ts'"],
+    ['src/domain/messages/codes/service.ts', "import { a } from '../../foundation/limits/callers.ts'"],
     ['src/commands/version.ts', "import manifest from '../../package.json' with { type: 'json' }"],
     ['src/main.ts', "import { serve } from './commands/serve.ts'"],
     ['scripts/bench/run.ts', "import postgres from 'postgres'"],

@@ -259,7 +259,7 @@ export const codes = pgTable(
   ],
 )
 
-/** Counters of the shapes without Redis (unlogged). `state` is what the rule of the key needs, see domain/limits. */
+/** Counters of the shapes without Redis (unlogged). `state` is what the rule of the key needs, see domain/foundation/limits. */
 export const limits = pgTable(
   'limits',
   {

@@ -8,7 +8,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import {
   groupLetters,
   isLetterCode,

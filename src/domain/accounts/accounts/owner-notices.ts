@@ -6,7 +6,7 @@
 import type { Config } from '../../../platform/config/types.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import type { NewMessage, NoticePurpose } from '../../messages/outbox/message.ts'
 import { type Addressee, type Contact, verifiedContacts } from './account.ts'
 

@@ -6,7 +6,7 @@
 import type { Ground } from '../../../platform/ground.ts'
 import { bucketAddress, isPublicAddress } from '../../../platform/http/client-address.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
-import { type Caller, onKnownDevice, stranger } from '../../limits/limits/callers.ts'
+import { type Caller, onKnownDevice, stranger } from '../../foundation/limits/callers.ts'
 import type { Account } from '../accounts/account.ts'
 import type { DeviceTags, KnownDeviceStore } from './store.ts'
 

@@ -15,7 +15,7 @@ import {
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { readBearerToken } from '../../sessions/sessions/authentication.ts'
 import { type AdminCaller, type Scope, scopesOf, type TokenCaller } from '../access/access.ts'

@@ -26,7 +26,7 @@ import { checkPassword, createPasswordRules } from '../../foundation/hashing/pas
 import type { HashService } from '../../foundation/hashing/service.ts'
 import { emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import { type AccountClaims, noAccount } from '../../sessions/tokens/account-claims.ts'

@@ -9,7 +9,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type RowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
-import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { CallerGroup } from '../../foundation/limits/callers.ts'
 
 /** So many wrong ones in a row are compared, then one a day. */
 export const IN_A_ROW = 100

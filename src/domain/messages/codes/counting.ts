@@ -24,7 +24,7 @@
  */
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Caller } from '../../limits/limits/callers.ts'
+import type { Caller } from '../../foundation/limits/callers.ts'
 import { type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from './attempt-store.ts'
 
 /** The caller and the target of an attempt, on which it counts. */

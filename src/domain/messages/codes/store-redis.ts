@@ -5,7 +5,7 @@
  */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
-import { callerGroups } from '../../limits/limits/callers.ts'
+import { callerGroups } from '../../foundation/limits/callers.ts'
 import type { CodeKey, CodeResult, CodeStore } from './store.ts'
 
 /** The key's own expiry is for tidiness; what counts is `ends` against the caller's clock. */

@@ -5,7 +5,7 @@
  * nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets `right`. A
  * code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an expiry.
  */
-import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { CallerGroup } from '../../foundation/limits/callers.ts'
 
 export const codePurposes = [
   'confirmation',

@@ -1,6 +1,6 @@
 /** A message that waits in the outbox. It never holds a code: the worker derives it from the seed when it sends. */
 import type { Language } from '../../../texts/languages.ts'
-import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 
 export type Channel = 'email' | 'sms'

@@ -1,6 +1,6 @@
 /** E-mails to the operator (`admin.notify`), beside the line in the log that says the same. */
 import type { Config } from '../../../platform/config/types.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import type { OperatorPurpose } from './message.ts'
 import type { Outbox } from './service.ts'
 

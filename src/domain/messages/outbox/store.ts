@@ -20,7 +20,7 @@ import {
 } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep } from '../../../platform/postgres/sweep.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-import type { CallerGroup } from '../../limits/limits/callers.ts'
+import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { Channel, NewMessage } from './message.ts'

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { rangeOf } from '../../limits/limits/sending-pools.ts'
+import { rangeOf } from '../../foundation/limits/sending-pools.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { PrefixCount, SmsFunnelStore } from './store.ts'
 

@@ -8,9 +8,9 @@ import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
-import type { Caller } from '../../limits/limits/callers.ts'
-import { createPendingAttempts } from '../../limits/limits/pending-attempts.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { Caller } from '../../foundation/limits/callers.ts'
+import { createPendingAttempts } from '../../foundation/limits/pending-attempts.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 
 interface PasswordTry {
   /** It is null if no account has this identifier. */

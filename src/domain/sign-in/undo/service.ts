@@ -18,7 +18,7 @@ import type { OwnerNotices, UndoNotice } from '../../accounts/accounts/owner-not
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
-import type { LimitService } from '../../limits/limits/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { UndoLinks } from './links.ts'

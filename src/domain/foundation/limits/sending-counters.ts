@@ -4,8 +4,8 @@
  */
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import type { Identifier } from '../../foundation/identifiers/identifier.ts'
-import type { Phone } from '../../foundation/identifiers/phone.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
+import type { Phone } from '../identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
 import { type ByAddress, bucket, type CounterTag, DAY_MS, HOUR_MS, window } from './rules.ts'
 import { createSendingPools, type Recipients, recipientsOf } from './sending-pools.ts'

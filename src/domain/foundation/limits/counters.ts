@@ -4,7 +4,7 @@
  * and prefixes stand in a counter's name as keyed tags; what does not exist is counted like what does. The counters of
  * wrong codes are in the room `codes`, since they outlive a flush of the store of these.
  */
-import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { Identifier } from '../identifiers/identifier.ts'
 import { createAttemptCounters } from './attempt-counters.ts'
 import { createByAddress } from './rules.ts'
 import { createSendingCounters, type SendingOptions } from './sending-counters.ts'
