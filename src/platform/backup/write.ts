@@ -23,11 +23,7 @@ interface WriteOptions {
 }
 
 /** Writes a whole backup from one snapshot of the source. The caller closes the file, unfinished where this throws. */
-export async function writeBackup(
-  source: CopySession,
-  writer: SealedWriter,
-  options: WriteOptions,
-): Promise<Manifest> {
+export async function writeBackup(source: CopySession, writer: SealedWriter, options: WriteOptions) {
   const { about, now, onProgress = () => {} } = options
   await source.query('begin isolation level repeatable read read only')
   const migration = await readMigration(source)

@@ -132,11 +132,7 @@ function checkSmtp(smtp: SchemaValues['smtp'], check: Check): void {
 
 type SmtpServer = NonNullable<SchemaValues['smtp']>['fallback'][number]
 
-function checkSmtpServer(
-  path: string,
-  { host, security, username, password }: SmtpServer,
-  check: Check,
-): void {
+function checkSmtpServer(path: string, { host, security, username, password }: SmtpServer, check: Check) {
   check(
     [`${path}.security`, `${path}.host`],
     () => security !== 'none' || isLoopbackHost(host),

@@ -23,10 +23,7 @@ interface WarningOptions {
 type Warn = (key: string, message: string) => ConfigProblem
 
 /** Looks at a configuration in which nothing is wrong. */
-export function findWarnings(
-  { values, settings }: Settings,
-  { delivers, dev }: WarningOptions,
-): ConfigProblem[] {
+export function findWarnings({ values, settings }: Settings, { delivers, dev }: WarningOptions) {
   const warn: Warn = (key, message) => problemAt(settings, key, message)
   const warnings = [...storeWarnings(values, warn)]
   const { passphraseFile } = values.backup

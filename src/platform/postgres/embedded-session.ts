@@ -176,10 +176,7 @@ class StatementRefused extends Error {
   }
 }
 
-function serializeAll(
-  values: readonly unknown[],
-  parameters: Prepared['parameters'],
-): (string | Buffer | null)[] {
+function serializeAll(values: readonly unknown[], parameters: Prepared['parameters']) {
   let bytes = 0
   return values.map((value, index) => {
     if (value === null || value === undefined) return null

@@ -67,11 +67,7 @@ export const snapshotBytes = (source: string): number =>
   )
 
 /** `target` is empty. No checkpoint may be made until it returns. */
-export async function copySnapshot(
-  { turn }: SnapshotDatabase,
-  source: string,
-  target: string,
-): Promise<void> {
+export async function copySnapshot({ turn }: SnapshotDatabase, source: string, target: string) {
   makeDirectories(source, target)
   const first = await turn(async (query) => {
     await query('checkpoint')

@@ -108,10 +108,7 @@ export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['k
 }
 
 /** Runs a statement that verifies an identifier; null if somebody else verified it first. */
-export async function verifyIdentifier<T>(
-  kind: Identifier['kind'],
-  work: () => Promise<T | null>,
-): Promise<T | null> {
+export async function verifyIdentifier<T>(kind: Identifier['kind'], work: () => Promise<T | null>) {
   try {
     return await work()
   } catch (error) {

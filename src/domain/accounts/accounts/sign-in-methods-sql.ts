@@ -41,10 +41,7 @@ export const usablePasskeys = (p: Placeholders<'accountId' | 'rpId'>, where = an
     select 1 from ${passkeys} where account_id = ${p.accountId} and rp_id = ${p.rpId} and ${where}`
 
 /** `identities`, `passkeys`: which of them stay. */
-export const otherSignInMethods = (
-  p: SignInMethodParams,
-  stay: { identities?: SQL; passkeys?: SQL },
-): SQL => sql`
+export const otherSignInMethods = (p: SignInMethodParams, stay: { identities?: SQL; passkeys?: SQL }) => sql`
     ${usableIdentities(p, stay.identities)}
     union all
     ${usablePasskeys(p, stay.passkeys)}

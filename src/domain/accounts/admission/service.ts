@@ -74,10 +74,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     return found && isUsable(found) ? found : null
   }
 
-  async function readInvitationOf(
-    typed: EntryBody['invitation'],
-    client: Client,
-  ): Promise<Invitation | null> {
+  async function readInvitationOf(typed: EntryBody['invitation'], client: Client) {
     if (typeof typed !== 'string' || typed === '') return null
     if (mode === 'closed') throw new AppError('registration_closed')
     return findInvitation(typed, client)
@@ -187,11 +184,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     /**
      * Tells whether a call that names an identifier could open an account for it. Never throws for what the call names.
      */
-    async couldOpen(
-      { invitation: typed }: EntryBody,
-      identifier: Identifier,
-      client: Client,
-    ): Promise<boolean> {
+    async couldOpen({ invitation: typed }: EntryBody, identifier: Identifier, client: Client) {
       if ((await testIdentities.find(identifier)) !== null) return true
       const names = typeof typed === 'string' && typed !== ''
       const invitation = names && mode !== 'closed' ? await findUsable(typed) : null

@@ -49,10 +49,8 @@ export function createKnownDevices({ store, secret, clock }: Options) {
 
   return {
     /** Recognizes the caller by the fingerprint alone. Without one nothing is asked of the database. */
-    recognize: (
-      account: Account | null,
-      client: { fingerprint: string | null; addressBucket: string },
-    ): Promise<Caller> => recognizeBy(account, client.fingerprint, null, client),
+    recognize: (account: Account | null, client: { fingerprint: string | null; addressBucket: string }) =>
+      recognizeBy(account, client.fingerprint, null, client),
     /** Recognizes the caller also by the address. */
     recognizeAtLogin: (
       account: Account | null,
@@ -88,10 +86,7 @@ export function createKnownDevices({ store, secret, clock }: Options) {
     keptOf: (uuid: string, { deviceFingerprint, signInIp }: SessionClient): Uint8Array | null =>
       deviceTag(uuid, deviceFingerprint) ?? (signInIp === null ? null : addressTag(uuid, signInIp)),
     /** Returns the tags that a sign-in makes known; an address only where it is public. */
-    tagsOf: (
-      uuid: string,
-      { fingerprint, address }: { fingerprint: string | null; address: string },
-    ): DeviceTags => ({
+    tagsOf: (uuid: string, { fingerprint, address }: { fingerprint: string | null; address: string }) => ({
       device: deviceTag(uuid, fingerprint),
       address: addressTag(uuid, address),
     }),

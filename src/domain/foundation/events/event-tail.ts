@@ -164,10 +164,7 @@ function createSettling(events: EventStore): () => Promise<number> {
   }
 }
 
-function matches(
-  { account, type, actors, actorType, since, until }: EventFilter,
-  news: NewsOfEvent,
-): boolean {
+function matches({ account, type, actors, actorType, since, until }: EventFilter, news: NewsOfEvent) {
   return (
     (account === undefined || account.toLowerCase() === news.account) &&
     (type === undefined || type === news.type) &&

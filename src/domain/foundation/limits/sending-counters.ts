@@ -139,13 +139,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
      * A code is about to go to a destination; `isOwn`: the caller's account verified it. `hidden`: the answer must not
      * depend on this destination, so that no counter of the caller's network may.
      */
-    codes(
-      caller: Caller,
-      destination: Identifier,
-      purpose: string,
-      isOwn: boolean,
-      { hidden = false } = {},
-    ): Charge[] {
+    codes(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean, { hidden = false } = {}) {
       if (!reaches(destination)) throw new AppError('channel_not_available')
       if (destination.kind === 'phone' && !allowsCountry(destination)) {
         throw new AppError('country_not_allowed')

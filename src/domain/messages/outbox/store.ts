@@ -280,11 +280,8 @@ export function createMessageStore(database: Database) {
         return { type: 'message.refused', account, actor, data: { message, channel, purpose, detail } }
       })
     },
-    retry: (
-      id: number,
-      nextAttemptAt: Date,
-      failure: { detail: string; reply: string | null },
-    ): Promise<void> => database.run(retry, { id, nextAttemptAt, ...failure }),
+    retry: (id: number, nextAttemptAt: Date, failure: { detail: string; reply: string | null }) =>
+      database.run(retry, { id, nextAttemptAt, ...failure }),
     /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
     postpone: (id: number, nextAttemptAt: Date, attempts: number): Promise<void> =>
       database.run(postpone, { id, nextAttemptAt, attempts }),

@@ -190,11 +190,7 @@ export function createSessionStore(database: Database) {
     countUnrefreshed: async (until: Date, now: Date) =>
       (await database.first(countUnrefreshed, { until, now }))!,
     /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
-    endEverybodys: (
-      after: string | null,
-      limit: number,
-      now: Date,
-    ): Promise<{ ended: number; last: string | null }> =>
+    endEverybodys: (after: string | null, limit: number, now: Date) =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           const rows = await transaction.all(endEverybodys, { after, limit, now })

@@ -57,10 +57,7 @@ export function createIdentityProofs({ stores, providers, clock }: Needs) {
     },
 
     /** The identity that a call brings, while nothing is used up; null where it proves none. */
-    async look(
-      name: string,
-      { code, code_verifier, id_token, nonce }: IdentityProof,
-    ): Promise<ProvedIdentity | null> {
+    async look(name: string, { code, code_verifier, id_token, nonce }: IdentityProof) {
       if (id_token) {
         const identity = await providers
           .get(name)

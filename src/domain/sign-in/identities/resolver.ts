@@ -82,11 +82,7 @@ export function createIdentityResolver(needs: Needs) {
   }
 
   /** It returns null if something relevant changed in the meantime. */
-  async function findOrOpen(
-    identity: ProvedIdentity,
-    language: Language,
-    entry: Entry,
-  ): Promise<Account | null> {
+  async function findOrOpen(identity: ProvedIdentity, language: Language, entry: Entry) {
     const account = await store.findAccount(identity)
     if (account) return account
     const owner = await ownerOf(identity)

@@ -49,12 +49,7 @@ export function createIdentityService(needs: Needs) {
     /**
      * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
      */
-    async link(
-      signedIn: Authenticated,
-      provider: string,
-      body: LinkBody,
-      client: Client,
-    ): Promise<LinkedIdentity[]> {
+    async link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client) {
       providers.get(provider)
       requireOneProof(body)
       // This comes before a second factor is used up. The proof that is sent here is used up by the call itself.
@@ -74,12 +69,7 @@ export function createIdentityService(needs: Needs) {
       return list(signedIn)
     },
     /** Unlinks the provider's identities after reauthentication and returns the new list. */
-    async unlink(
-      signedIn: Authenticated,
-      provider: string,
-      proof: OwnerProof,
-      client: Client,
-    ): Promise<LinkedIdentity[]> {
+    async unlink(signedIn: Authenticated, provider: string, proof: OwnerProof, client: Client) {
       const admit = async () => {
         const held = await store.list(signedIn.account.id)
         if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')

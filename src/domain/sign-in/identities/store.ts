@@ -8,12 +8,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { violates } from '../../../platform/postgres/failure.ts'
 import { accounts, identities } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  type Placeholders,
-  type RowOf,
-  type ValuesOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import {
@@ -50,12 +45,7 @@ export type EmailOfNew = 'verified' | 'claimed' | 'none'
 
 const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
 
-const paramsOf = ({
-  provider,
-  issuer,
-  subject,
-  email,
-}: ProvedIdentity): ValuesOf<typeof identityParamTypes> => ({
+const paramsOf = ({ provider, issuer, subject, email }: ProvedIdentity) => ({
   provider,
   issuer,
   subject,
@@ -249,12 +239,7 @@ export function createIdentityStore(database: Database) {
      * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
      * the verified address, or has another identity of that issuer: then the address was given to somebody else.
      */
-    async linkByEmail(
-      { id, uuid }: Account,
-      identity: ProvedIdentity,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async linkByEmail({ id, uuid }: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date) {
       const key = identity.email?.address.key
       if (key === undefined) return false
       const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }

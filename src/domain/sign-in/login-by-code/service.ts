@@ -249,11 +249,7 @@ export function createLoginByCodeService(needs: Needs) {
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       return secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
     },
-    async verify(
-      body: VerifyBody,
-      device: Device,
-      client: { address: string; addressBucket: string },
-    ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }> {
+    async verify(body: VerifyBody, device: Device, client: { address: string; addressBucket: string }) {
       if (!maybeWithout || body.create !== true || typeof body.loginToken === 'string')
         return signInByCode(body, device, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)

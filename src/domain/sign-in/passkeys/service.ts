@@ -114,11 +114,7 @@ export function createPasskeyService(
         write: (session) => assertions.signIn(checked, session),
       })
     },
-    async registrationOptions(
-      signedIn: Authenticated,
-      proof: OwnerProof,
-      client: PasskeyClient,
-    ): Promise<WebAuthnOptions> {
+    async registrationOptions(signedIn: Authenticated, proof: OwnerProof, client: PasskeyClient) {
       const existing = await store.list(signedIn.account.id)
       const proved = await requireOwner(signedIn, proof, client, async () => {
         if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
@@ -148,12 +144,7 @@ export function createPasskeyService(
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
     },
-    async remove(
-      signedIn: Authenticated,
-      id: string,
-      proof: OwnerProof,
-      client: PasskeyClient,
-    ): Promise<void> {
+    async remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: PasskeyClient) {
       const { account, claims } = signedIn
       const passkeys = await store.list(account.id)
       const passkey = passkeys.find((one) => one.id === id)

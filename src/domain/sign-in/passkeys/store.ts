@@ -342,12 +342,7 @@ export function createPasskeyStore(database: Database) {
     async tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void> {
       await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
     },
-    rename: (
-      { id: accountId, uuid }: Account,
-      id: string,
-      name: string,
-      now: Date,
-    ): Promise<Passkey | null> =>
+    rename: ({ id: accountId, uuid }: Account, id: string, name: string, now: Date) =>
       changeAndRecord(database, rename, { accountId, id, name }, now, () => ({
         type: 'account.updated',
         account: uuid,

@@ -200,10 +200,7 @@ export function createPasswordsService(needs: Needs) {
      * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
      * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
      */
-    async reset(
-      body: NewPasswordBody & { identifier: string; otp: string },
-      client: ResettingClient,
-    ): Promise<void> {
+    async reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient) {
       if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])

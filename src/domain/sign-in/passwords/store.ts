@@ -241,12 +241,7 @@ export function createPasswordStore(database: Database) {
      * was sent, and no other. A temporary access code removes all passkeys and identities if the administrator said so,
      * and otherwise none. Returns false if somebody else used it first.
      */
-    async resetByCode(
-      matched: MatchedCode,
-      password: NewPassword,
-      permit: Permit,
-      now: Date,
-    ): Promise<boolean> {
+    async resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date) {
       const { sentTo } = matched
       const done =
         sentTo &&

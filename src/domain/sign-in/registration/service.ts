@@ -190,10 +190,7 @@ export function createRegistrationService(needs: Needs) {
     return password === null ? null : passwordTag(identifier, password)
   }
 
-  async function nameByHashing(
-    identifier: Identifier,
-    password: string | null,
-  ): Promise<NamedPassword | null> {
+  async function nameByHashing(identifier: Identifier, password: string | null) {
     if (password === null) return null
     const digest = await hashing.hash(password, { admitted: true })
     return { digest, tag: passwordTag(identifier, password) }
@@ -416,10 +413,7 @@ const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
 const nothingNamed = { invitationId: null, termsVersion: null }
 
 /** The password that the browser chose when it registered this identifier. */
-function waitingFor(
-  { digest, emailTag, phoneTag }: WaitingPassword,
-  { kind }: Identifier,
-): NamedPassword | null {
+function waitingFor({ digest, emailTag, phoneTag }: WaitingPassword, { kind }: Identifier) {
   const tag = kind === 'email' ? emailTag : phoneTag
   return digest === null || tag === null ? null : { digest, tag }
 }

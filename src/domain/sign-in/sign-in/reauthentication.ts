@@ -79,10 +79,7 @@ export function createReauthentication(needs: Needs) {
   }
 
   /** Tells whether this session was opened a moment ago with everything that the account requires. */
-  async function isFresh(
-    signedIn: Authenticated,
-    refreshToken: OwnerProof['refresh_token'],
-  ): Promise<boolean> {
+  async function isFresh(signedIn: Authenticated, refreshToken: OwnerProof['refresh_token']) {
     const { account, claims } = signedIn
     const withPassword = account.passwordDigest === null || claims.amr.includes('pwd')
     const provedAll = (withPassword && !account.twoFactorEnabled) || claims.amr.includes('mfa')

@@ -165,11 +165,7 @@ export function createSecondFactor(needs: Needs) {
    * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
    * contact.
    */
-  const contactFor = (
-    account: Account | null,
-    identifier: Identifier,
-    spent: SpentContact | null = null,
-  ): Contact | null =>
+  const contactFor = (account: Account | null, identifier: Identifier, spent: SpentContact | null = null) =>
     (account && codeContacts(account, identifier.kind).find(({ channel }) => channel !== spent)) ?? null
 
   const bindingOf = (
@@ -185,11 +181,7 @@ export function createSecondFactor(needs: Needs) {
   })
 
   /** The verified contact of this channel to which a code of the second step may go; null if there is none. */
-  const contactBy = (
-    account: Account,
-    channel: Channel,
-    spent: SpentContact | null = null,
-  ): Contact | null =>
+  const contactBy = (account: Account, channel: Channel, spent: SpentContact | null = null) =>
     channel === spent ? null : (codeContacts(account).find((contact) => contact.channel === channel) ?? null)
 
   /** Inside a session the code goes to the first verified contact, unless the caller names the other channel. */
@@ -217,11 +209,7 @@ export function createSecondFactor(needs: Needs) {
    * both; not by that of the contact which was the first factor. Recovery codes are listed only if nothing else can be used:
    * there are few, and they are the last resort.
    */
-  function methods(
-    held: HeldFactors,
-    canSend: boolean,
-    spent: SpentContact | null = null,
-  ): TwoFactorMethod[] {
+  function methods(held: HeldFactors, canSend: boolean, spent: SpentContact | null = null) {
     const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
     const works = (method: TwoFactorMethod) =>
       (method !== 'email' && method !== 'sms') || (canSend && method !== spent)
@@ -234,12 +222,7 @@ export function createSecondFactor(needs: Needs) {
    * too, and a refusal is not revealed. The same is charged on a decoy if the code goes to the typed contact, or is not
    * sent.
    */
-  async function mayGoTo(
-    to: Contact | null,
-    named: Identifier,
-    caller: Caller,
-    purpose: CodePurpose,
-  ): Promise<boolean> {
+  async function mayGoTo(to: Contact | null, named: Identifier, caller: Caller, purpose: CodePurpose) {
     if (caller.group !== 'stranger') return to !== null
     const actual = to && parseIdentifier(to.destination, defaultCountry)
     const isElsewhere = actual !== null && actual.key !== named.key
@@ -252,12 +235,7 @@ export function createSecondFactor(needs: Needs) {
     return to !== null && (admitted || !isElsewhere)
   }
 
-  const verify = async (
-    held: HeldFactors,
-    typed: string,
-    compare: CompareSent,
-    keeps: boolean,
-  ): Promise<CodeResult> => {
+  const verify = async (held: HeldFactors, typed: string, compare: CompareSent, keeps: boolean) => {
     const compared = factors.filter((factor) => factor.reads(typed))
     const results = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare, keeps)))
     return (
@@ -281,11 +259,7 @@ export function createSecondFactor(needs: Needs) {
    * A recovery code is too long to be guessed, so its attempts have a counter of their own and never block other
    * methods.
    */
-  async function takeRecoveryCode(
-    account: Account | null,
-    sent: CodeBinding,
-    attempt: CodeAttempt,
-  ): Promise<void> {
+  async function takeRecoveryCode(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, typed, byAddress, keeps = false } = attempt
     // Others at the owner's address, whom only the address shows, use up none of what a token or password pays for.
     const subject = byAddress ? `${sent.subject} by address` : sent.subject
@@ -297,11 +271,7 @@ export function createSecondFactor(needs: Needs) {
   }
 
   /** Returns whether the code was one that is sent. */
-  async function take(
-    account: Account | null,
-    sent: CodeBinding,
-    attempt: CodeAttempt,
-  ): Promise<{ wasSent: boolean }> {
+  async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, name, byAddress = false, typed, keeps = false, test = null } = attempt
     if (authenticators.isRecoveryCode(typed)) {
       await takeRecoveryCode(attempt.asFirst ? null : account, sent, attempt)

@@ -146,11 +146,7 @@ export function createTwoFactorService(needs: Needs) {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       await authenticators.disable(signedIn)
     },
-    async replaceRecoveryCodes(
-      signedIn: Authenticated,
-      proof: OwnerProof,
-      client: Client,
-    ): Promise<string[]> {
+    async replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Client) {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       return authenticators.replaceRecoveryCodes(signedIn)
     },
