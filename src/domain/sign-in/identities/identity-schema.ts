@@ -1,5 +1,9 @@
-/** The fields that prove an identity at a provider. */
+/** The name of a provider, and the fields that prove an identity there. */
 import { t } from 'elysia'
+
+export const providerParams = t.Object({
+  provider: t.String({ description: 'Name of the provider, e.g. google' }),
+})
 
 /** RFC 7636, 4.1. */
 export const codeVerifierField = t.String({

@@ -11,7 +11,7 @@ import { nullable, optionalField, timeField } from '../../../platform/http/schem
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerCall, OwnerProof } from '../sign-in/sign-in-schema.ts'
 import { ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
-import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
+import { codeVerifierField, idTokenField, nonceField, providerParams } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
 import type { LinkedIdentity } from './store.ts'
 
@@ -48,9 +48,6 @@ const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
     status,
   )
 
-const providerParams = t.Object({
-  provider: t.String({ description: 'Name of the provider, e.g. google' }),
-})
 const whereSet =
   'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor sign-in it also needs `otp`.'
 

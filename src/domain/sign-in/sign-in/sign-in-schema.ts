@@ -42,21 +42,15 @@ const sentCodeFields = {
   ),
 }
 
-const base = { status: t.Literal(201), message: t.String({ examples: ['A code is on its way.'] }) }
+const message = t.String({ examples: ['A code is on its way.'] })
 
-export const sentCodeAnswer = component(
-  'CodeSent',
-  t.Object({ ...base, ...sentCodeFields }, { description: 'A code is on its way.' }),
-)
+export const sentCodeAnswer = answer('CodeSent', { message, ...sentCodeFields }, 'A code is on its way.', 201)
 
-export const requestedCodeAnswer = component(
+export const requestedCodeAnswer = answer(
   'CodeRequested',
-  t.Object(
-    { ...base, ...t.Partial(t.Object(sentCodeFields)).properties },
-    {
-      description: 'Accepted. Only with a valid `login_token` or access token more than `message` is there.',
-    },
-  ),
+  { message, ...t.Partial(t.Object(sentCodeFields)).properties },
+  'Accepted. Only with a valid `login_token` or access token more than `message` is there.',
+  201,
 )
 
 export function sentCode(message: string, sent: SentCode) {
@@ -85,12 +79,9 @@ export const ownerProofFields = {
       examples: ['123456'],
     }),
   ),
-  credential: t.Optional(
-    t.Union([assertionField, t.Null()], {
-      description:
-        'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
-    }),
-  ),
+  credential: optionalField(assertionField, {
+    description: 'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
+  }),
   refresh_token: optionalField(
     t.String({
       description:
