@@ -3,6 +3,7 @@
 import { AppError, type FieldError } from '../../../errors.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
@@ -12,10 +13,6 @@ import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'
 import type { IdentityStore, LinkedIdentity } from './store.ts'
 
 type LinkBody = OwnerProof & IdentityProof
-
-interface Client {
-  addressBucket: string
-}
 
 interface Needs {
   identityResolver: IdentityResolver
@@ -49,7 +46,7 @@ export function createIdentityService(needs: Needs) {
     /**
      * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
      */
-    async link(signedIn: Authenticated, provider: string, body: LinkBody, client: Client) {
+    async link(signedIn: Authenticated, provider: string, body: LinkBody, client: Source) {
       providers.get(provider)
       requireOneProof(body)
       // This comes before a second factor is used up. The proof that is sent here is used up by the call itself.
@@ -69,7 +66,7 @@ export function createIdentityService(needs: Needs) {
       return list(signedIn)
     },
     /** Unlinks the provider's identities after reauthentication and returns the new list. */
-    async unlink(signedIn: Authenticated, provider: string, proof: OwnerProof, client: Client) {
+    async unlink(signedIn: Authenticated, provider: string, proof: OwnerProof, client: Source) {
       const admit = async () => {
         const held = await store.list(signedIn.account.id)
         if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')

@@ -6,6 +6,7 @@ import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { AddressSource } from '../../foundation/limits/callers.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
@@ -29,7 +30,7 @@ export function createLoginService(needs: Needs) {
     async logIn(
       { identifier: typed, password }: { identifier: string; password: string },
       device: Device,
-      client: { address: string; addressBucket: string },
+      client: AddressSource,
     ): Promise<SignInOutcome> {
       passwordCheck.requireFreePlace()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)

@@ -8,6 +8,7 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
@@ -84,7 +85,7 @@ export function createPasskeyRegistration(
       { account, sessionId }: AccountSession,
       credential: Attestation,
       name: string | null,
-      { addressBucket }: { addressBucket: string },
+      { addressBucket }: Source,
     ): Promise<Passkey> {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const bytes = challengeOf(credential)

@@ -10,6 +10,7 @@ import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { AddressSource, Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
@@ -23,11 +24,6 @@ import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import { createPasskeyRegistration, encode, MAXIMUM_PASSKEYS, type WebAuthnOptions } from './registration.ts'
 import type { PasskeyStore } from './store.ts'
 import type { RelyingParty } from './verification.ts'
-
-interface PasskeyClient {
-  address: string
-  addressBucket: string
-}
 
 /**
  * The list that a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal
@@ -84,7 +80,7 @@ export function createPasskeyService(
   const requireOwner = (
     signedIn: Authenticated,
     proof: OwnerProof,
-    client: PasskeyClient,
+    client: Source,
     admit: () => Promise<void>,
   ) => reauthentication.require(signedIn, proof, client, { admit, recentSignInSuffices: true })
 
@@ -92,7 +88,7 @@ export function createPasskeyService(
   const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id
 
   return {
-    async loginOptions({ addressBucket }: PasskeyClient): Promise<WebAuthnOptions> {
+    async loginOptions({ addressBucket }: Source): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
       return requestOptions(challenges.create({ kind: 'login' }))
     },
@@ -100,7 +96,7 @@ export function createPasskeyService(
     async logIn(
       credential: AssertionBody,
       device: Device,
-      { address, addressBucket }: PasskeyClient,
+      { address, addressBucket }: AddressSource,
     ): Promise<OpenedSession> {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const checked = await assertions.check(credential, { kind: 'login' })
@@ -114,7 +110,7 @@ export function createPasskeyService(
         write: (session) => assertions.signIn(checked, session),
       })
     },
-    async registrationOptions(signedIn: Authenticated, proof: OwnerProof, client: PasskeyClient) {
+    async registrationOptions(signedIn: Authenticated, proof: OwnerProof, client: Source) {
       const existing = await store.list(signedIn.account.id)
       const proved = await requireOwner(signedIn, proof, client, async () => {
         if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
@@ -124,7 +120,7 @@ export function createPasskeyService(
     register: registration.register,
     async stepUpOptions(
       { account, claims }: Authenticated,
-      { addressBucket }: PasskeyClient,
+      { addressBucket }: Source,
     ): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
       const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
@@ -144,7 +140,7 @@ export function createPasskeyService(
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
     },
-    async remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: PasskeyClient) {
+    async remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: Source) {
       const { account, claims } = signedIn
       const passkeys = await store.list(account.id)
       const passkey = passkeys.find((one) => one.id === id)

@@ -28,7 +28,13 @@ import { checkPassword, createPasswordRules } from '../../foundation/hashing/pas
 import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import { type Caller, type CallerGroup, stranger } from '../../foundation/limits/callers.ts'
+import {
+  type Caller,
+  type CallerGroup,
+  type DeviceSource,
+  type Source,
+  stranger,
+} from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -43,11 +49,6 @@ import type { PasswordStore } from './store.ts'
 interface NewPasswordBody {
   password: string
   confirmation: string
-}
-
-interface ResettingClient {
-  fingerprint: string | null
-  addressBucket: string
 }
 
 interface Needs {
@@ -94,7 +95,7 @@ export function createPasswordsService(needs: Needs) {
     identifier: Identifier,
     newPassword: string,
     caller: Caller,
-    client: ResettingClient,
+    client: DeviceSource,
   ): Promise<void> {
     const { destination } = bindingOf(account, identifier, 'stranger')
     const contact: Contact = { channel: channelOf(identifier.kind), destination }
@@ -128,7 +129,7 @@ export function createPasswordsService(needs: Needs) {
   /** It is counted by the client's address alone: a stranger who tries codes uses up nothing of the account's. */
   async function resetByAccountCode(
     body: NewPasswordBody & { identifier: string; otp: string },
-    client: ResettingClient,
+    client: DeviceSource,
   ): Promise<void> {
     const name = isUuid(body.identifier)
       ? { uuid: body.identifier }
@@ -161,7 +162,7 @@ export function createPasswordsService(needs: Needs) {
    * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
    * the attempts in a row.
    */
-  async function forgetStrangers(account: Account, typed: string[], client: ResettingClient): Promise<void> {
+  async function forgetStrangers(account: Account, typed: string[], client: DeviceSource): Promise<void> {
     const { counters } = limits
     const callers = [stranger(client), await devices.recognize(account, client)]
     const keys = new Set([...typed, ...verifiedKeys(account)])
@@ -175,7 +176,7 @@ export function createPasswordsService(needs: Needs) {
 
   return {
     /** Does not reveal whether the identifier has an account. */
-    async forgot({ identifier: typed }: { identifier: string }, client: ResettingClient): Promise<SentCode> {
+    async forgot({ identifier: typed }: { identifier: string }, client: DeviceSource): Promise<SentCode> {
       const identifier = readIdentifier(typed, defaultCountry)
       await testIdentities.refuse(identifier)
       const account = await accounts.findByIdentifier(identifier, 'reset')
@@ -200,7 +201,7 @@ export function createPasswordsService(needs: Needs) {
      * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
      * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
      */
-    async reset(body: NewPasswordBody & { identifier: string; otp: string }, client: ResettingClient) {
+    async reset(body: NewPasswordBody & { identifier: string; otp: string }, client: DeviceSource) {
       if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
@@ -218,7 +219,7 @@ export function createPasswordsService(needs: Needs) {
     async change(
       signedIn: Authenticated,
       body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
-      client: { addressBucket: string },
+      client: Source,
     ): Promise<void> {
       const { account } = signedIn
       check(body, ownIdentifiers(account))

@@ -26,7 +26,13 @@ import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Email, emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
-import { type Caller, stranger } from '../../foundation/limits/callers.ts'
+import {
+  type AddressSource,
+  type Caller,
+  type DeviceSource,
+  type Source,
+  stranger,
+} from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -56,11 +62,11 @@ interface ConfirmBody extends EntryBody {
   profile?: ProfilePatch | null | undefined
 }
 
-/** The part of the calling client that a registration needs. */
-interface Client {
-  address: string
-  addressBucket: string
-  language: Language
+/** The contacts of a registration, and the one to which its code goes. */
+interface Contacts {
+  email: Email | null
+  phone: Phone | null
+  primary: Identifier
 }
 
 /** The password of a registration as it was hashed, for the browser that made it. */
@@ -151,8 +157,11 @@ export function createRegistrationService(needs: Needs) {
   }
 
   /** A registration without a password counts as one with a password that nobody else has. */
-  const tagOfRegistration = (contact: Identifier | null, password: string | undefined) =>
-    contact && (password === undefined ? randomBytes(2) : passwordTag(contact, password))
+  function waitingOf({ email, phone }: Contacts, digest: string | null, password?: string): WaitingPassword {
+    const tagOf = (contact: Identifier | null) =>
+      contact && (password === undefined ? randomBytes(2) : passwordTag(contact, password))
+    return { digest, emailTag: tagOf(email), phoneTag: tagOf(phone) }
+  }
 
   /**
    * The other contact of a registration has a code of its own. Somebody who adds a contact to a registration of
@@ -200,10 +209,7 @@ export function createRegistrationService(needs: Needs) {
    * Somebody who confirms, or asks for the code again, on a known device of the contact's owner is not refused for what
    * others did from the same address. An account that waits for its confirmation has no known devices.
    */
-  async function callerOf(
-    identifier: Identifier,
-    client: { addressBucket: string; fingerprint: string | null },
-  ): Promise<Caller> {
+  async function callerOf(identifier: Identifier, client: DeviceSource): Promise<Caller> {
     if (client.fingerprint === null) return stranger(client)
     return devices.recognize(await accounts.findByIdentifier(identifier, 'second_step'), client)
   }
@@ -259,25 +265,18 @@ export function createRegistrationService(needs: Needs) {
   }
 
   async function add(
-    { email, phone, primary }: { email: Email | null; phone: Phone | null; primary: Identifier },
+    { email, phone, primary }: Contacts,
     { digest: passwordDigest, emailTag, phoneTag }: WaitingPassword,
     { invitation, terms, profile }: Entry & { profile: Profile | null },
     language: Language,
     { tellsOwner }: { tellsOwner: boolean },
   ): Promise<void> {
     const codeSeed = codes.createSeed()
+    const invitationId = invitation?.id ?? null
     const { uuid, messageId, contested } = await registrations.register(
       {
         ...{ uuid: randomUUID(), email, phone, passwordDigest, emailTag, phoneTag, language },
-        ...{
-          accountableType,
-          roleId,
-          invitationId: invitation?.id ?? null,
-          terms,
-          profile,
-          codeSeed,
-          tellsOwner,
-        },
+        ...{ accountableType, roleId, invitationId, terms, profile, codeSeed, tellsOwner },
       },
       clock.now(),
     )
@@ -290,11 +289,12 @@ export function createRegistrationService(needs: Needs) {
   return {
     async register(
       body: RegistrationBody,
-      { addressBucket, language }: Client,
+      { addressBucket, language }: Source & { language: Language },
     ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }> {
       const named = parseIdentifier(body.email || body.phone || '', defaultCountry)
       const entry = await admission.readRegistration(body, named, { addressBucket })
-      const { email, phone, primary, identifiers } = read(body)
+      const { identifiers, ...contacts } = read(body)
+      const { primary } = contacts
       admission.requireContact(entry, identifiers)
       const profile = newProfile(body.profile)
       const caller = stranger({ addressBucket })
@@ -304,12 +304,8 @@ export function createRegistrationService(needs: Needs) {
       await limits.charge(charges)
       const passwordDigest = body.password === undefined ? null : await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
-      const waiting = {
-        digest: passwordDigest,
-        emailTag: tagOfRegistration(email, body.password),
-        phoneTag: tagOfRegistration(phone, body.password),
-      }
-      await add({ email, phone, primary }, waiting, { ...entry, profile }, language, { tellsOwner: true })
+      const waiting = waitingOf(contacts, passwordDigest, body.password)
+      await add(contacts, waiting, { ...entry, profile }, language, { tellsOwner: true })
       const channel = channelOf(primary.kind)
       metrics.count('registrations_total', { channel })
       return { channel, waiting }
@@ -322,7 +318,7 @@ export function createRegistrationService(needs: Needs) {
     async confirm(
       body: ConfirmBody,
       device: Device,
-      { address, addressBucket }: Pick<Client, 'address' | 'addressBucket'>,
+      { address, addressBucket }: AddressSource,
       waiting?: WaitingPassword,
     ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }> {
       const identifier = readIdentifier(body.identifier, defaultCountry)
@@ -346,14 +342,9 @@ export function createRegistrationService(needs: Needs) {
      * the request.
      */
     async begin(identifier: Identifier, entry: Entry, language: Language): Promise<void> {
-      const [email, phone] = identifier.kind === 'email' ? [identifier, null] : ([null, identifier] as const)
-      const waiting = {
-        digest: null,
-        emailTag: tagOfRegistration(email, undefined),
-        phoneTag: tagOfRegistration(phone, undefined),
-      }
+      const contacts = { email: null, phone: null, [identifier.kind]: identifier, primary: identifier }
       const nobodys = { ...entry, profile: null }
-      await add({ email, phone, primary: identifier }, waiting, nobodys, language, { tellsOwner: false })
+      await add(contacts, waitingOf(contacts, null), nobodys, language, { tellsOwner: false })
       metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
     },
     /**
@@ -364,21 +355,14 @@ export function createRegistrationService(needs: Needs) {
       otp: string,
       entry: Entry,
       device: Device,
-      client: Pick<Client, 'address' | 'addressBucket'>,
+      client: AddressSource,
     ): Promise<OpenedSession> {
       const found = await accounts.findByIdentifier(identifier, 'confirmation')
       // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
       const account = found?.waitingFor === identifier.key ? found : null
       const caller = stranger(client)
-      return (
-        await openBy(
-          { identifier, otp, entry, profile: null, account, caller, tag: null },
-          null,
-          true,
-          device,
-          client,
-        )
-      ).signedIn!
+      const confirmation = { identifier, otp, entry, profile: null, account, caller, tag: null }
+      return (await openBy(confirmation, null, true, device, client)).signedIn!
     },
     /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
     async sendAgain(identifier: Identifier | null): Promise<boolean> {
@@ -389,10 +373,7 @@ export function createRegistrationService(needs: Needs) {
       return true
     },
     /** Does not reveal whether the identifier has an account. */
-    async resend(
-      { identifier: typed }: { identifier: string },
-      client: { addressBucket: string; fingerprint: string | null },
-    ): Promise<void> {
+    async resend({ identifier: typed }: { identifier: string }, client: DeviceSource): Promise<void> {
       const identifier = readIdentifier(typed, defaultCountry)
       const charges = limits.counters.codes(stranger(client), identifier, 'confirmation', false)
       await limits.charge(limits.counters.codeRequests(await callerOf(identifier, client)))

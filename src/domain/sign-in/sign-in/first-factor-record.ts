@@ -8,6 +8,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { DeviceSource } from '../../foundation/limits/callers.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
@@ -19,11 +20,6 @@ type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
 export type FirstFactor = 'pwd' | 'fed' | 'otp'
 
 export type SpentContact = 'email' | 'sms'
-
-export interface ProvingClient {
-  fingerprint: string | null
-  addressBucket: string
-}
 
 export interface FirstFactorRecord {
   factor: FirstFactor
@@ -51,13 +47,13 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
   /** The key under which the hash of the token is kept for a client that does not send it. */
   const clientKey = (accountUuid: string, by: 'device' | 'address', name: string) =>
     `first-factor:${hashOf(`${accountUuid} ${by} ${name}`)}`
-  const deviceKey = ({ uuid }: Proved, { fingerprint }: ProvingClient) =>
+  const deviceKey = ({ uuid }: Proved, { fingerprint }: DeviceSource) =>
     clientKey(uuid, 'device', fingerprint ?? '')
-  const addressKey = ({ uuid }: Proved, { addressBucket }: ProvingClient) =>
+  const addressKey = ({ uuid }: Proved, { addressBucket }: DeviceSource) =>
     clientKey(uuid, 'address', addressBucket)
 
   /** The hash of the token: of the one that the client sent, or of the one it is recognised for. */
-  async function findTokenHash(account: Proved, client: ProvingClient, loginToken: string | null, now: Date) {
+  async function findTokenHash(account: Proved, client: DeviceSource, loginToken: string | null, now: Date) {
     if (loginToken !== null) return { by: 'token' as const, tokenHash: hashOf(loginToken) }
     const [device, address] = await Promise.all([
       client.fingerprint === null ? null : tickets.find(deviceKey(account, client), now),
@@ -76,7 +72,7 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
     async remember(
       account: Proved,
       factor: FirstFactor,
-      client: ProvingClient,
+      client: DeviceSource,
       spent: SpentContact | null = null,
     ): Promise<string> {
       const now = clock.now()
@@ -94,7 +90,7 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
     /** Finds it by the token if there is one, and then by nothing else. */
     async find(
       account: Proved,
-      client: ProvingClient,
+      client: DeviceSource,
       loginToken: string | null,
     ): Promise<FirstFactorRecord | null> {
       const now = clock.now()

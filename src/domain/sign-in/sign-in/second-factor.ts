@@ -313,8 +313,24 @@ export function createSecondFactor(needs: Needs) {
     if (others.every((method) => method === 'recovery_code')) throw new AppError('no_other_factor')
   }
 
+  /** Sends a code to a verified contact, which is charged for it; null where it can be read no more. */
+  async function sendToOwner(
+    { language }: Account,
+    { channel, destination }: Contact,
+    binding: CodeBinding,
+    caller: Caller,
+  ): Promise<SentCode | null> {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    if (identifier === null) return null
+    const charges = limits.counters.codes(caller, identifier, binding.purpose, true)
+    const resendAfterSeconds = await limits.chargeAndForesee(charges)
+    await outbox.sendCode(binding, { channel, language })
+    return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
+  }
+
   return {
     requireOther,
+    sendToOwner,
     /** It reads the factors once for each call. */
     find,
     /**
@@ -374,13 +390,8 @@ export function createSecondFactor(needs: Needs) {
       if (account.twoFactorEnabled) requireSentCodes(await find(account))
       const [first] = codeContacts(account)
       const contact = (wanted && contactBy(account, wanted)) ?? first
-      const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
-      if (!contact || !identifier || !account.twoFactorEnabled) return null
-      const charges = limits.counters.codes(caller, identifier, 'step_up', true)
-      const resendAfterSeconds = await limits.chargeAndForesee(charges)
-      const { channel, destination } = contact
-      await outbox.sendCode(stepUpBinding(account, contact), { channel, language: account.language })
-      return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
+      if (!contact || !account.twoFactorEnabled) return null
+      return sendToOwner(account, contact, stepUpBinding(account, contact), caller)
     },
     /** Works like `takeCode`, for a change inside a session. */
     async takeStepUp(account: Account, typed: string, caller: Caller): Promise<void> {

@@ -13,7 +13,7 @@ import type { Language } from '../../../texts/languages.ts'
 import { type Admission, type Entry, type EntryBody, noEntry } from '../../accounts/admission/service.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
-import { stranger } from '../../foundation/limits/callers.ts'
+import { type AddressSource, stranger } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
@@ -26,9 +26,7 @@ import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 import { type BrowserBinding, createFlows } from './flow.ts'
 
-interface SocialClient {
-  address: string
-  addressBucket: string
+interface SocialClient extends AddressSource {
   language: Language
 }
 
