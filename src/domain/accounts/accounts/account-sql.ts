@@ -26,6 +26,19 @@ const hold = defineStatement({
 export const holdAccount = (transaction: Executor, accountId: number): Promise<void> =>
   transaction.run(hold, { accountId })
 
+/** A transaction that no other change of the account interrupts. */
+export const withHeldAccount = <T>(
+  database: Database,
+  accountId: number,
+  work: (transaction: Executor) => Promise<T>,
+): Promise<T> =>
+  retryDeadlocks(() =>
+    database.transaction(async (transaction) => {
+      await holdAccount(transaction, accountId)
+      return work(transaction)
+    }),
+  )
+
 /**
  * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
  * null. Other changes of the account commit before the statement, which then sees them, or wait for it. Lock and change
@@ -35,16 +48,13 @@ export const updateLockedAccount = <Params extends { accountId: number }, Row ex
   database: Database,
   change: Statement<Params, Row>,
   params: Params,
-  record?: { at: Date; eventsOf: (row: Row) => NewEvent[] },
-): Promise<Row | null> =>
-  retryDeadlocks(() =>
-    database.transaction(async (transaction) => {
-      await holdAccount(transaction, params.accountId)
-      const row = await transaction.first(change, params)
-      if (row !== null && record) await recordEvents(transaction, record.eventsOf(row), record.at)
-      return row
-    }),
-  )
+  record?: { at: Date; eventsOf: (row: Row) => NewEvent | NewEvent[] },
+) =>
+  withHeldAccount(database, params.accountId, async (transaction) => {
+    const row = await transaction.first(change, params)
+    if (row !== null && record) await recordEvents(transaction, [record.eventsOf(row)].flat(), record.at)
+    return row
+  })
 
 /**
  * The caller's session has not ended since the call began. A request that started before a password reset must not change

@@ -15,6 +15,7 @@ import {
   requireOrdinary,
 } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
@@ -44,11 +45,7 @@ export function createIdentityResolver(needs: Needs) {
   const { admission, providers, notices, clock, config } = needs
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
-  const usable = {
-    providers: providers.names,
-    rpId: config.passkeys.rpId,
-    codesOpen: config.accounts.password === 'optional',
-  }
+  const usable = usableMethods(providers.names, config)
 
   /** A provider that is no longer configured has only its name. */
   function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
@@ -87,17 +84,10 @@ export function createIdentityResolver(needs: Needs) {
     if (account) return account
     const owner = await ownerOf(identity)
     if (owner && !mayLink(identity)) throw new AppError('account_exists')
-    if (owner) requireOrdinary(owner)
-    if (
-      owner &&
-      (await store.linkByEmail(
-        owner,
-        identity,
-        await noticesFor(owner, 'identity_linked', identity.provider),
-        clock.now(),
-      ))
-    ) {
-      return owner
+    if (owner) {
+      requireOrdinary(owner)
+      const about = await noticesFor(owner, 'identity_linked', identity.provider)
+      if (await store.linkByEmail(owner, identity, about, clock.now())) return owner
     }
     const fresh = { uuid: randomUUID(), language, accountableType, roleId }
     const email = emailOfNew(identity, owner)
@@ -154,10 +144,11 @@ export function createIdentityResolver(needs: Needs) {
     /** Tells whether nothing would open the account without the identities of that provider. */
     isLastMethod: ({ id }: Account, provider: string): Promise<boolean> =>
       store.isLastMethod(id, provider, usable),
-    /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
-    async unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']> {
+    /** Removes the identities of that provider and notifies the owner. */
+    async unlink(signedIn: AccountSession, provider: string): Promise<void> {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
-      return store.unlink(signedIn, provider, usable, about, clock.now())
+      const removal = await store.unlink(signedIn, provider, usable, about, clock.now())
+      requireRemoval(removal, 'identity_not_found')
     },
   }
 }

@@ -74,10 +74,7 @@ export function createIdentityService(needs: Needs) {
           throw new AppError('last_sign_in_method')
       }
       await reauthentication.require(signedIn, proof, client, { admit })
-      const outcome = await identityResolver.unlink(signedIn, provider)
-      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
-      if (outcome === 'not_found') throw new AppError('identity_not_found')
-      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+      await identityResolver.unlink(signedIn, provider)
       return list(signedIn)
     },
   }

@@ -20,13 +20,14 @@ import {
 import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
 import {
   otherSignInMethods,
+  removalRow,
+  selectRemoval,
   signInMethodParamTypes,
   type UsableMethods,
   usableParams,
 } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
-import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -182,7 +183,7 @@ const unlink = defineStatement({
     now: 'timestamptz',
     notices: 'text',
   },
-  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  row: removalRow,
   sql: (p) => sql`
   with named as (
     select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
@@ -194,12 +195,12 @@ const unlink = defineStatement({
     )}
     returning ${identities}.id),
   notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
-  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+  ${selectRemoval(p)}`,
 })
 
 const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
   at,
-  eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
+  eventsOf: () => ({ type: 'identity.linked' as const, account, data: { provider } }),
 })
 
 /** An identity that is linked to an account. */
@@ -293,29 +294,20 @@ export function createIdentityStore(database: Database) {
      * left. Such a method is a password with an identifier, a passkey of `usable.rpId`, or an identity of one of
      * `usable.providers`.
      */
-    async unlink(
+    unlink(
       { account, sessionId }: AccountSession,
       provider: string,
       usable: UsableMethods,
       notices: NewMessage[],
       now: Date,
-    ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'> {
-      const params = {
-        accountId: account.id,
-        sessionId,
-        provider,
-        ...usableParams(usable),
-        now,
-        ...noticeParams(notices),
-      }
-      const row = await updateLockedAccount(database, unlink, params, {
+    ) {
+      const owner = { accountId: account.id, sessionId }
+      const params = { ...owner, provider, ...usableParams(usable), now, ...noticeParams(notices) }
+      return updateLockedAccount(database, unlink, params, {
         at: now,
         eventsOf: ({ removed }) =>
-          removed ? [{ type: 'identity.unlinked', account: account.uuid, data: { provider } }] : [],
+          removed ? { type: 'identity.unlinked', account: account.uuid, data: { provider } } : [],
       })
-      if (!row?.lives) return 'session_over'
-      if (!row.found) return 'not_found'
-      return row.removed ? 'unlinked' : 'last_sign_in_method'
     },
   }
 }

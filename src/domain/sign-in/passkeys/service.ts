@@ -8,6 +8,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { AddressSource, Source } from '../../foundation/limits/callers.ts'
@@ -144,11 +145,7 @@ export function createPasskeyService(
       const { account, claims } = signedIn
       const passkeys = await store.list(account.id)
       const passkey = passkeys.find((one) => one.id === id)
-      const usable = {
-        providers: providers.names,
-        rpId: relyingParty.id,
-        codesOpen: config.accounts.password === 'optional',
-      }
+      const usable = usableMethods(providers.names, config)
       await requireOwner(signedIn, proof, client, async () => {
         if (!passkey) throw new AppError('passkey_not_found')
         if (await store.isLastMethod(account.id, id, usable)) throw new AppError('last_sign_in_method')
@@ -158,10 +155,8 @@ export function createPasskeyService(
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await notices.about(account, 'passkey_removed', { values: { passkey: passkey.name } })
       const owner = { account, sessionId: claims.sessionId }
-      const outcome = await store.remove(owner, id, usable, about, clock.now())
-      if (outcome === 'session_over') throw new AppError('invalid_token')
-      if (outcome === 'not_found') throw new AppError('passkey_not_found')
-      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+      const removal = await store.remove(owner, id, usable, about, clock.now())
+      requireRemoval(removal, 'passkey_not_found')
     },
   }
 }
