@@ -1,5 +1,5 @@
 /** Pieces of bodies and answers that have nothing to do with what they are about. */
-import { type IntegerOptions, Type } from '@sinclair/typebox'
+import { type IntegerOptions, type Static, Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
 
 interface Note {
@@ -13,6 +13,11 @@ export const nullable = <Schema extends TSchema>(schema: Schema, note: Note = {}
 /** A field that may be absent or null. */
 export const optionalField = <Schema extends TSchema>(schema: Schema, note?: Note) =>
   t.Optional(nullable(schema, note))
+
+/** The values that a schema admits, where a field that is left out may be undefined as well. */
+export type Given<Schema extends TSchema> = {
+  [Field in keyof Static<Schema>]: Static<Schema>[Field] | undefined
+}
 
 /** One of these words. */
 export const oneWordOf = <const Word extends string>(words: readonly Word[], description: string) =>

@@ -12,17 +12,12 @@ import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities, TestIdentity } from '../../foundation/test-identities/service.ts'
 import type { Account } from '../accounts/account.ts'
+import type { EntryBody } from './entry-schema.ts'
 import { readInvitation } from './invitation.ts'
 import type { permitParamTypes } from './permit-sql.ts'
 import type { Invitation, InvitationStore } from './store.ts'
 
-/** The fields that a call sends which may open an account. */
-export interface EntryBody {
-  invitation?: string | null | undefined
-  terms?: string | null | undefined
-}
-
-/** The same, once it was checked. */
+/** The fields that a call sent which may open an account, once they were checked. */
 export interface Entry {
   invitation: Pick<Invitation, 'id' | 'hash'> | null
   /** The version that has to be accepted, if the call accepts it. */

@@ -4,8 +4,7 @@
  * asks the database for all of them.
  */
 import { together } from '../../../platform/waiting.ts'
-import type { StoredEvent } from './event.ts'
-import type { EventFilter, EventStore, NewsOfEvent } from './store.ts'
+import type { EventFilter, EventStore, NewsOfEvent, StoredEvent } from './store.ts'
 
 /** The time between two looks for callers who wait. */
 const LOOK_MS = 500

@@ -17,7 +17,8 @@ import {
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
-import { type Actor, type EventType, failureTypes, type NewEvent, type StoredEvent } from './event.ts'
+import { type Actor, type EventType, failureTypes, type NewEvent } from './event.ts'
+import type { EventData } from './event-data-schema.ts'
 import { recordEvents } from './event-sql.ts'
 
 export interface EventFilter {
@@ -202,7 +203,8 @@ interface Retention {
 export type EventStore = ReturnType<typeof createEventStore>
 
 export function createEventStore(database: Database, retention: Retention) {
-  const secondsBefore = (now: Date, seconds: number) => daysBefore(now, seconds / 86_400)
+  const sweepBefore = (query: typeof sweep, seconds: number) => async (now: Date, limit: number) =>
+    (await database.first(query, { before: daysBefore(now, seconds / 86_400), limit }))?.removed ?? 0
   return {
     /** Events that change no row, such as looking at an account. */
     add: (recorded: NewEvent[], at: Date): Promise<void> => recordEvents(database, recorded, at),
@@ -245,15 +247,9 @@ export function createEventStore(database: Database, retention: Retention) {
         return write()
       })
     },
-    async sweep(now: Date, limit: number): Promise<number> {
-      const params = { before: secondsBefore(now, retention.retentionSeconds), limit }
-      return (await database.first(sweep, params))?.removed ?? 0
-    },
+    sweep: sweepBefore(sweep, retention.retentionSeconds),
     /** Deletes addresses and devices. */
-    async sweepDetails(now: Date, limit: number): Promise<number> {
-      const params = { before: secondsBefore(now, retention.addressRetentionSeconds), limit }
-      return (await database.first(sweepDetails, params))?.removed ?? 0
-    },
+    sweepDetails: sweepBefore(sweepDetails, retention.addressRetentionSeconds),
   }
 }
 
@@ -272,17 +268,12 @@ const outcomeOf = ({ type }: Pick<GatheredFailures, 'type'>) =>
 const keyOf = ({ type, account, actor, address, at }: Omit<GatheredFailures, 'count'>) =>
   `${at.toISOString().slice(0, 13)} ${type} ${account ?? actor?.id ?? '-'} ${address ?? '-'}`
 
-function toEvent({
-  actorType,
-  actorId,
-  actorName,
-  data,
-  count,
-  ...row
-}: ValuesOf<typeof eventRow>): StoredEvent {
+function toEvent({ actorType, actorId, actorName, data, count, ...row }: ValuesOf<typeof eventRow>) {
   return {
     ...row,
     actor: { type: actorType, id: actorId, name: actorName },
-    data: { ...JSON.parse(data), ...(count !== null && { count }) },
+    data: { ...JSON.parse(data), ...(count !== null && { count }) } as EventData,
   }
 }
+
+export type StoredEvent = ReturnType<typeof toEvent>

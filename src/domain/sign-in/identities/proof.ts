@@ -10,17 +10,8 @@ import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { ProvedIdentity } from './identity.ts'
+import type { IdentityProof } from './identity-schema.ts'
 import type { SpentTokenStore } from './spent-token-store.ts'
-
-type Optional = string | null | undefined
-
-/** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
-export interface IdentityProof {
-  code?: Optional
-  code_verifier?: Optional
-  id_token?: Optional
-  nonce?: Optional
-}
 
 /** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
 const CODE_LIFETIME_MS = 60_000

@@ -18,7 +18,8 @@ import {
   readProfile,
 } from '../../accounts/accounts/profile.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
-import type { Admission, Entry, EntryBody } from '../../accounts/admission/service.ts'
+import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
+import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'

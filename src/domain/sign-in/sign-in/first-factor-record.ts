@@ -21,16 +21,6 @@ export type FirstFactor = 'pwd' | 'fed' | 'otp'
 
 export type SpentContact = 'email' | 'sms'
 
-export interface FirstFactorRecord {
-  factor: FirstFactor
-  /** The contact whose code was the first factor, which is none of the second. */
-  spent: SpentContact | null
-  /** The way in which the client was recognised. */
-  by: 'token' | 'device' | 'address'
-  /** It returns true for exactly one of any number of callers, which may open the session of this login. */
-  take(): Promise<boolean>
-}
-
 const LIFETIME_SECONDS = 600
 
 interface Needs {
@@ -38,6 +28,7 @@ interface Needs {
   stores: { tickets: TicketStore }
 }
 
+export type FirstFactorRecord = NonNullable<Awaited<ReturnType<FirstFactorRecords['find']>>>
 export type FirstFactorRecords = ReturnType<typeof createFirstFactorRecords>
 
 export function createFirstFactorRecords({ stores, clock }: Needs) {
@@ -88,19 +79,18 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
       return loginToken
     },
     /** Finds it by the token if there is one, and then by nothing else. */
-    async find(
-      account: Proved,
-      client: DeviceSource,
-      loginToken: string | null,
-    ): Promise<FirstFactorRecord | null> {
+    async find(account: Proved, client: DeviceSource, loginToken: string | null) {
       const now = clock.now()
       const { by, tokenHash } = await findTokenHash(account, client, loginToken, now)
       const record = await tickets.find(recordKey(tokenHash), now)
       if (record?.account !== account.uuid || record.password !== passwordOf(account)) return null
       return {
         factor: record.factor as FirstFactor,
+        /** The contact whose code was the first factor, which is none of the second. */
         spent: (record.spent as SpentContact | undefined) ?? null,
+        /** The way in which the client was recognised. */
         by,
+        /** It returns true for exactly one of any number of callers, which may open the session of this login. */
         take: async () => (await tickets.take(recordKey(tokenHash), clock.now())) !== null,
       }
     },

@@ -5,8 +5,8 @@ import { type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
 import { answer, created, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
-import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
-import { integer, nullable, oneWordOf, optionalField } from '../../../platform/http/schemas.ts'
+import { assertionField } from '../../../platform/http/passkey-schemas.ts'
+import { type Given, integer, nullable, oneWordOf, optionalField } from '../../../platform/http/schemas.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { accountSchema } from '../../accounts/accounts/account-schema.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
@@ -90,20 +90,6 @@ export const ownerProofFields = {
   ),
 }
 
-/** The fields of a call's body that prove the owner. */
-export interface OwnerProof {
-  password?: string | null | undefined
-  /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
-  otp?: string | null | undefined
-  /**
-   * The signature of a passkey over the options made for this session: it replaces the password and the second
-   * factor.
-   */
-  credential?: AssertionBody | null | undefined
-  /** The session's present one: it shows that a recent sign-in is the caller's own. */
-  refresh_token?: string | null | undefined
-}
-
 /** The parts of a request that such a call takes. */
 export interface OwnerCall<Body = OwnerProof> {
   signedIn: Authenticated
@@ -113,6 +99,9 @@ export interface OwnerCall<Body = OwnerProof> {
 
 /** The body of the calls that have no other fields. */
 export const ownerProofBody = component('OwnerProof', t.Object(ownerProofFields))
+
+/** The fields of a call's body that prove the owner. */
+export type OwnerProof = Given<typeof ownerProofBody>
 
 const twoFactorMethod = component(
   'TwoFactorMethod',

@@ -19,14 +19,6 @@ import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor, SentCode } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
-export interface NewApp {
-  /** Base32, for people who cannot scan the QR code. */
-  secret: string
-  uri: string
-  /** The URI as a QR code, in SVG. */
-  picture: string
-}
-
 interface Needs {
   secondFactor: SecondFactor
   reauthentication: Reauthentication
@@ -110,7 +102,7 @@ export function createTwoFactorService(needs: Needs) {
       return authenticators.enable(signedIn, 'code')
     },
     /** An app that was confirmed earlier stays in use until `confirmApp`. */
-    async requestApp(signedIn: Authenticated, proof: OwnerProof, client: Source): Promise<NewApp> {
+    async requestApp(signedIn: Authenticated, proof: OwnerProof, client: Source) {
       await reauthentication.require(signedIn, proof, client)
       const { account } = signedIn
       const { secret, uri } = await authenticators.beginEnrolment(
