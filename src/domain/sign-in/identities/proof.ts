@@ -5,7 +5,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
@@ -16,9 +16,8 @@ import type { SpentTokenStore } from './spent-token-store.ts'
 /** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
 const CODE_LIFETIME_MS = 60_000
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock'> {
   providers: ProviderService
-  clock: Clock
   stores: { tickets: TicketStore; spentTokens: SpentTokenStore }
 }
 

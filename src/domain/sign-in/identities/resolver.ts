@@ -5,8 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import {
   type Account,
@@ -24,12 +23,10 @@ import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-clai
 import type { ProvedIdentity } from './identity.ts'
 import type { EmailOfNew, IdentityStore } from './store.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   admission: Admission
   providers: ProviderService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { identities: IdentityStore; accounts: AccountStore }
 }
 

@@ -6,7 +6,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type ErrorCode } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, hasVerified, requireOrdinary } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
@@ -65,7 +65,7 @@ interface RequestBody extends EntryBody {
   channel?: Channel | null | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   admission: Admission
   registration: Pick<RegistrationService, 'begin' | 'open' | 'sendAgain'>
   signIn: SignInService
@@ -79,7 +79,6 @@ interface Needs {
   limits: LimitService
   devices: KnownDevices
   events: GatheredEvents
-  config: Config
   stores: { accounts: AccountStore }
 }
 

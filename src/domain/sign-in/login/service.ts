@@ -1,7 +1,7 @@
 /** Login by password. Reveals that an account is unconfirmed or locked only after the correct password was given. */
 
 import { AppError } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
@@ -11,12 +11,11 @@ import type { Device } from '../../sessions/sessions/session.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   passwordCheck: PasswordCheck
   devices: KnownDevices
   signIn: SignInService
   events: GatheredEvents
-  config: Config
   stores: { accounts: AccountStore }
 }
 

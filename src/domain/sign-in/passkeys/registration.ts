@@ -2,9 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -28,11 +27,9 @@ export interface WebAuthnOptions {
   [member: string]: unknown
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { passkeys: PasskeyStore }
 }
 

@@ -4,8 +4,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
@@ -36,14 +35,12 @@ interface PasskeySignal {
   credentialIds: string[]
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   secondFactor: SecondFactor
   sessionOpener: SessionOpener
   reauthentication: Reauthentication
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   providers: ProviderService
   stores: { passkeys: PasskeyStore }
 }

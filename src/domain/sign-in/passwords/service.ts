@@ -5,9 +5,8 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AccountCodes } from '../../accounts/account-codes/service.ts'
 import {
   type Account,
@@ -51,7 +50,7 @@ interface NewPasswordBody {
   confirmation: string
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   admission: Admission
   testIdentities: Pick<TestIdentities, 'refuse'>
   codes: CodeService
@@ -63,8 +62,6 @@ interface Needs {
   notices: OwnerNotices
   outbox: Outbox
   events: GatheredEvents
-  clock: Clock
-  config: Config
   stores: { accounts: AccountStore; passwords: PasswordStore }
 }
 

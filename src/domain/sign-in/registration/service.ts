@@ -5,10 +5,8 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
 import {
@@ -78,7 +76,7 @@ export interface WaitingPassword {
   phoneTag: Uint8Array | null
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   admission: Admission
   codes: CodeService
   events: GatheredEvents
@@ -88,9 +86,6 @@ interface Needs {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
   outbox: Outbox
-  secret: ServerSecret
-  clock: Clock
-  config: Config
   metrics: Metrics
   stores: { accounts: AccountStore; registrations: RegistrationStore }
 }

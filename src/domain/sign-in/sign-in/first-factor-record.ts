@@ -6,7 +6,7 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { DeviceSource } from '../../foundation/limits/callers.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
@@ -23,8 +23,7 @@ export type SpentContact = 'email' | 'sms'
 
 const LIFETIME_SECONDS = 600
 
-interface Needs {
-  clock: Clock
+interface Needs extends Pick<Ground, 'clock'> {
   stores: { tickets: TicketStore }
 }
 

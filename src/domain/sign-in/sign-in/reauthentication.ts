@@ -6,7 +6,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import { type Account, verifiedKeys } from '../../accounts/accounts/account.ts'
 import { inSession, type Source } from '../../foundation/limits/callers.ts'
@@ -41,12 +41,11 @@ type PasswordField = 'password' | 'current_password'
 export const wrongPassword = (field: PasswordField) =>
   new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock'> {
   passwordCheck: PasswordCheck
   secondFactor: SecondFactor
   limits: LimitService
   codes: CodeService
-  clock: Clock
   confirmByPasskey: ConfirmByPasskey
   recentSignIn: RecentSignIn
   stores: { sessions: SessionStore }

@@ -5,7 +5,7 @@
  */
 
 import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators, HeldFactors } from '../../credentials/authenticators/service.ts'
@@ -64,13 +64,12 @@ interface Factor {
 type CompareSent = (accepts: boolean) => Promise<CodeResult>
 const noSentCode: CompareSent = async () => 'wrong'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   codes: CodeService
   authenticators: Authenticators
   notices: OwnerNotices
   limits: LimitService
   outbox: Outbox
-  config: Config
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type TwoFactorMethod } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account, Contact } from '../../accounts/accounts/account.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
@@ -47,7 +47,7 @@ interface ProvedFirstFactor {
   spent?: SpentContact | null
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
@@ -55,7 +55,6 @@ interface Needs {
   secondFactor: SecondFactor
   limits: LimitService
   devices: KnownDevices
-  config: Config
 }
 
 export type SignInService = ReturnType<typeof createSignInService>

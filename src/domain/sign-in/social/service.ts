@@ -4,11 +4,8 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
 import { type Admission, type Entry, noEntry } from '../../accounts/admission/service.ts'
@@ -55,7 +52,7 @@ interface BrowserRedirect {
 /** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
 type SocialOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue & { identifier: string } }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   admission: Admission
   providers: ProviderService
   identityProofs: IdentityProofs
@@ -63,10 +60,6 @@ interface Needs {
   signIn: SignInService
   accountClaims: AccountClaims
   limits: LimitService
-  logger: Logger
-  secret: ServerSecret
-  clock: Clock
-  config: Config
   stores: { tickets: TicketStore }
 }
 

@@ -6,7 +6,7 @@
 
 import { renderSVG } from 'uqr'
 import { AppError } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import { type Caller, inSession, type Source } from '../../foundation/limits/callers.ts'
@@ -19,13 +19,12 @@ import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor, SentCode } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   secondFactor: SecondFactor
   reauthentication: Reauthentication
   authenticators: Authenticators
   codes: CodeService
   limits: LimitService
-  config: Config
   stores: { passkeys: PasskeyStore }
 }
 

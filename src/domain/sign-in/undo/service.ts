@@ -4,9 +4,8 @@
  * holder reads the messages of the old contact.
  */
 
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import {
   type Account,
   channelOf,
@@ -48,14 +47,12 @@ export interface FormerContact {
   canUndo: boolean
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   undoLinks: UndoLinks
   devices: KnownDevices
   codes: CodeService
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { undo: UndoStore }
 }
 
