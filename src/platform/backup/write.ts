@@ -2,6 +2,7 @@
 
 import type { CopySession } from '../postgres/copy.ts'
 import { ownMigrations } from '../postgres/migrate.ts'
+import { readNewestMigration } from '../postgres/rebuild.ts'
 import { type CopiedTable, copiedTables } from '../postgres/tables.ts'
 import type { Manifest, PartManifest } from './manifest.ts'
 import { encodeRecord, recordKinds } from './records.ts'
@@ -105,15 +106,8 @@ function countLines(chunk: Uint8Array): number {
 /** Throws BackupRefused where the tables are not those that this version knows. */
 export async function readMigration(source: CopySession): Promise<Manifest['migration']> {
   const own = ownMigrations.at(-1)!
-  const [found] = await source.query<{ exists: boolean }>(
-    `select to_regclass('poterne_migrations') is not null as "exists"`,
-  )
-  const [newest] = found?.exists
-    ? await source.query<Manifest['migration']>(
-        'select number, name, hash from poterne_migrations order by number desc limit 1',
-      )
-    : []
-  if (newest?.hash === own.hash) return { number: newest.number, name: newest.name, hash: newest.hash }
+  const newest = await readNewestMigration(source)
+  if (newest?.hash === own.hash) return newest
   throw new BackupRefused(
     newest === undefined
       ? 'is empty: poterne never started with it'
