@@ -23,8 +23,7 @@ const hold = defineStatement({
 })
 
 /** Other changes of the account wait until the transaction ends. */
-export const holdAccount = (transaction: Executor, accountId: number): Promise<void> =>
-  transaction.run(hold, { accountId })
+export const holdAccount = (transaction: Executor, accountId: number) => transaction.run(hold, { accountId })
 
 /** A transaction that no other change of the account interrupts. */
 export const withHeldAccount = <T>(

@@ -217,8 +217,7 @@ export function createEventStore(database: Database, retention: Retention) {
     follow: async (wanted: EventFilter, after: number, upTo: number, limit: number): Promise<StoredEvent[]> =>
       (await database.all(follow, { ...filterParams(wanted), after, upTo, limit })).map(toEvent),
     /** The same for everybody, without what a filter does not look at. */
-    news: (after: number, upTo: number, limit: number): Promise<NewsOfEvent[]> =>
-      database.all(news, { after, upTo, limit }),
+    news: (after: number, upTo: number, limit: number) => database.all(news, { after, upTo, limit }),
     /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
     lastId: async (): Promise<number> => (await database.first(lastId, {}))?.lastId ?? 0,
     /**
@@ -226,8 +225,7 @@ export function createEventStore(database: Database, retention: Retention) {
      * later draws a greater one than `lastId` returned before. One that has drawn an id and is not among them has ended,
      * and every later statement sees what it committed.
      */
-    openWriters: async (): Promise<string[]> =>
-      (await database.all(openWriters, {})).map(({ writer }) => writer),
+    openWriters: async () => (await database.all(openWriters, {})).map(({ writer }) => writer),
     /** Adds to the count of this hour, or writes its event; lists of people are counted in the same way. */
     async addFailures(failures: GatheredFailures[]): Promise<void> {
       const rows = JSON.stringify(

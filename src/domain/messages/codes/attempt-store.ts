@@ -197,8 +197,7 @@ export function createAttemptStore(database: Database) {
     clearDay: (subject: string, purposes: string[], now: Date): Promise<void> =>
       database.run(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) }),
     /** Forgets everything that was counted on these subjects. */
-    forget: (subjects: string[]): Promise<void> =>
-      database.run(forget, { subjects: JSON.stringify(subjects) }),
+    forget: (subjects: string[]) => database.run(forget, { subjects: JSON.stringify(subjects) }),
     /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
     addInARow: async (key: ValuesOf<typeof rowKey>, now: Date): Promise<number> =>
       (await database.first(addInARow, { ...key, day: dayOf(now) }))!.inARow,

@@ -21,8 +21,7 @@ export function cleanWords(text: string, { to, code }: Pick<RenderedMessage, 'to
 }
 
 /** Cleans the words for the one who typed the recipient: the secrets go, and everything that a terminal obeys. */
-export const plainWords = (text: string, redact: Redact): string =>
-  oneLine(text, redact).slice(0, MAXIMUM_LENGTH)
+export const plainWords = (text: string, redact: Redact) => oneLine(text, redact).slice(0, MAXIMUM_LENGTH)
 
 const oneLine = (text: string, redact: Redact): string =>
   redact(text.slice(0, REDACTED_LENGTH))

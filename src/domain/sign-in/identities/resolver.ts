@@ -139,8 +139,7 @@ export function createIdentityResolver(needs: Needs) {
       return store.link(signedIn, identity, MAXIMUM_IDENTITIES, notices, clock.now())
     },
     /** Tells whether nothing would open the account without the identities of that provider. */
-    isLastMethod: ({ id }: Account, provider: string): Promise<boolean> =>
-      store.isLastMethod(id, provider, usable),
+    isLastMethod: ({ id }: Account, provider: string) => store.isLastMethod(id, provider, usable),
     /** Removes the identities of that provider and notifies the owner. */
     async unlink(signedIn: AccountSession, provider: string): Promise<void> {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)

@@ -210,8 +210,7 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>
 
 export function createIdentityStore(database: Database) {
   return {
-    findAccount: ({ issuer, subject }: ProvedIdentity): Promise<Account | null> =>
-      database.first(findAccount, { issuer, subject }),
+    findAccount: ({ issuer, subject }: ProvedIdentity) => database.first(findAccount, { issuer, subject }),
     /**
      * Links the identity to the account and queues the notices. It returns false if it is already linked to an account,
      * or if the account has `limit` identities. It is false, too, if the session has ended, or the password has changed

@@ -253,11 +253,7 @@ export function createLoginByCodeService(needs: Needs) {
       return sent
     },
     /** Sends a code, inside a session, that confirms a change of the account. */
-    async requestStepUpCode(
-      signedIn: Authenticated,
-      client: Source,
-      channel: Channel | null = null,
-    ): Promise<SentCode | null> {
+    async requestStepUpCode(signedIn: Authenticated, client: Source, channel: Channel | null = null) {
       requireOrdinary(signedIn.account)
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       return secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
@@ -337,11 +333,7 @@ export function createLoginByCodeService(needs: Needs) {
   }
 
   /** The caller group: a known device, or a login that waits for its second factor. */
-  async function callerOf(
-    account: Account | null,
-    client: DeviceSource,
-    loginToken: string | null,
-  ): Promise<{ caller: Caller; record: FirstFactorRecord | null }> {
+  async function callerOf(account: Account | null, client: DeviceSource, loginToken: string | null) {
     const recognized = await devices.recognize(account, client)
     if (loginToken === null) return { caller: recognized, record: null }
     const record = await firstFactorRecords.find(

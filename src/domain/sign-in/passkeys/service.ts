@@ -14,16 +14,15 @@ import type { AddressSource, Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
-import type { AssertionCheck } from './assertion-check.ts'
-import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
+import { CHALLENGE_LIFETIME_MS } from './challenge.ts'
 import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import { createPasskeyRegistration, encode, MAXIMUM_PASSKEYS, type WebAuthnOptions } from './registration.ts'
+import type { PasskeyFoundation } from './room.ts'
 import type { PasskeyStore } from './store.ts'
-import type { RelyingParty } from './verification.ts'
 
 /**
  * The list that a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal
@@ -45,18 +44,11 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   stores: { passkeys: PasskeyStore }
 }
 
-/** The part that signing in depends on. */
-export interface PasskeyFoundation {
-  challenges: Challenges
-  assertions: AssertionCheck
-  relyingParty: RelyingParty
-}
-
 export type PasskeyService = ReturnType<typeof createPasskeyService>
 
 export function createPasskeyService(
   needs: Needs,
-  { challenges, assertions, relyingParty }: PasskeyFoundation,
+  { challenges, assertions, relyingParty }: Omit<PasskeyFoundation, 'confirmByPasskey'>,
 ) {
   const { secondFactor } = needs
   const { sessionOpener, reauthentication, limits, notices, clock, config, providers } = needs
@@ -91,11 +83,7 @@ export function createPasskeyService(
       return requestOptions(challenges.create({ kind: 'login' }))
     },
     /** Never a second step: the device checked the person as well as the key. */
-    async logIn(
-      credential: AssertionBody,
-      device: Device,
-      { address, addressBucket }: AddressSource,
-    ): Promise<OpenedSession> {
+    async logIn(credential: AssertionBody, device: Device, { address, addressBucket }: AddressSource) {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const checked = await assertions.check(credential, { kind: 'login' })
       const { account, passkey } = checked

@@ -361,8 +361,7 @@ export function createPasskeyStore(database: Database) {
       })
     },
     /** Counts the passkeys that belong to another relying party than this one. */
-    countForeign: async (rpId: string): Promise<number> =>
-      (await database.first(countForeign, { rpId }))?.count ?? 0,
+    countForeign: async (rpId: string) => (await database.first(countForeign, { rpId }))?.count ?? 0,
     /** Removes up to `limit` expired challenges and returns how many it removed. */
     sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }

@@ -283,10 +283,7 @@ export function createRegistrationService(needs: Needs) {
   }
 
   return {
-    async register(
-      body: RegistrationBody,
-      { addressBucket, language }: Source & { language: Language },
-    ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }> {
+    async register(body: RegistrationBody, { addressBucket, language }: Source & { language: Language }) {
       const named = parseIdentifier(body.email || body.phone || '', defaultCountry)
       const entry = await admission.readRegistration(body, named, { addressBucket })
       const { identifiers, ...contacts } = read(body)
@@ -346,13 +343,7 @@ export function createRegistrationService(needs: Needs) {
     /**
      * Opens the registration that waits for the identifier, by the code alone, and signs in. The caller has counted the visit.
      */
-    async open(
-      identifier: Identifier,
-      otp: string,
-      entry: Entry,
-      device: Device,
-      client: AddressSource,
-    ): Promise<OpenedSession> {
+    async open(identifier: Identifier, otp: string, entry: Entry, device: Device, client: AddressSource) {
       const found = await accounts.findByIdentifier(identifier, 'confirmation')
       // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
       const account = found?.waitingFor === identifier.key ? found : null

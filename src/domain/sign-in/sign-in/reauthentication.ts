@@ -118,12 +118,7 @@ export function createReauthentication(needs: Needs) {
      * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
      * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
      */
-    async require(
-      signedIn: Authenticated,
-      proof: OwnerProof,
-      client: Source,
-      options: RequireOptions = {},
-    ): Promise<boolean> {
+    async require(signedIn: Authenticated, proof: OwnerProof, client: Source, options: RequireOptions = {}) {
       const { password, otp, credential, refresh_token: refreshToken } = proof
       const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
       const { account } = signedIn

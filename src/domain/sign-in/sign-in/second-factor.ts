@@ -76,8 +76,7 @@ interface Needs extends Pick<Ground, 'config'> {
  * Without two-factor sign-in a code alone signs in. The two purposes are kept apart, so that wrong codes from before
  * two-factor sign-in was turned on do not block the second step.
  */
-const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
-  account?.twoFactorEnabled ? 'two_factor' : 'login_code'
+const purposeOf = (account: Account | null) => (account?.twoFactorEnabled ? 'two_factor' : 'login_code')
 
 const nothingStored = {
   sealedSecret: null,
@@ -381,11 +380,7 @@ export function createSecondFactor(needs: Needs) {
      * Sends a code that confirms a change inside a session to the contact of this channel, or else to the first verified
      * one; none if two-factor sign-in is off.
      */
-    async sendStepUpCode(
-      account: Account,
-      caller: Caller,
-      wanted: Channel | null = null,
-    ): Promise<SentCode | null> {
+    async sendStepUpCode(account: Account, caller: Caller, wanted: Channel | null = null) {
       if (account.twoFactorEnabled) requireSentCodes(await find(account))
       const [first] = codeContacts(account)
       const contact = (wanted && contactBy(account, wanted)) ?? first

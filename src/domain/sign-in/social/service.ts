@@ -105,8 +105,7 @@ export function createSocialService(needs: Needs) {
   }
 
   return {
-    list: (): { name: string; authorize_url: string }[] =>
-      providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
+    list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
     /** `toOwnPage`: the address is one of this service, whatever the configuration lists. */
     async authorize(
       name: string,
