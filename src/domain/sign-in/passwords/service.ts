@@ -12,7 +12,7 @@ import {
   type Account,
   type Contact,
   channelOf,
-  contactOf,
+  destinationOf,
   hasVerified,
   requireOrdinary,
   verifiedContacts,
@@ -83,7 +83,7 @@ export function createPasswordsService(needs: Needs) {
     purpose: 'password_reset',
     group,
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
-    destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
+    destination: destinationOf(account, identifier),
   })
 
   /** The call must not be refused any more once the code was taken, so the queue was asked for a free place before. */
@@ -94,15 +94,10 @@ export function createPasswordsService(needs: Needs) {
     caller: Caller,
     client: DeviceSource,
   ): Promise<void> {
-    const { destination } = bindingOf(account, identifier, 'stranger')
-    const contact: Contact = { channel: channelOf(identifier.kind), destination }
-    const [digest, messages] = await Promise.all([
-      hashing.hash(newPassword, { admitted: true, owner: caller.group === 'owner' }),
-      noticesOf(account, contact),
+    const [password] = await Promise.all([
+      prepare(account, newPassword, identifier, client, { owner: caller.group === 'owner' }),
       codes.kill(account.uuid),
     ])
-    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
-    const password = { digest, keptDevice, notices: messages }
     const permit = admission.permit(noEntry, identifier)
     if (!(await store.reset(account, identifier, password, permit, clock.now())))
       throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
@@ -113,10 +108,23 @@ export function createPasswordsService(needs: Needs) {
     account.accountConfirmedAt === null ? admission.refusal(noEntry, identifier, account) : null
 
   /** The notice goes to every verified contact; where there is none, to the one that the code proves. */
-  function noticesOf(account: Account, proved: Contact | null) {
+  async function prepare(
+    account: Account,
+    password: string,
+    proved: Identifier | null,
+    { fingerprint }: DeviceSource,
+    { owner = false } = {},
+  ) {
     const verified = verifiedContacts(account)
-    const contacts = verified.length > 0 || proved === null ? verified : [proved]
-    return notices.about(account, 'password_changed', { contacts })
+    const contacts: Contact[] =
+      verified.length > 0 || proved === null
+        ? verified
+        : [{ channel: channelOf(proved.kind), destination: destinationOf(account, proved) }]
+    const [digest, messages] = await Promise.all([
+      hashing.hash(password, { admitted: true, owner }),
+      notices.about(account, 'password_changed', { contacts }),
+    ])
+    return { digest, keptDevice: devices.tagOf(account.uuid, fingerprint), notices: messages }
   }
 
   /** Returns the identifiers of the account that has the typed one. */
@@ -139,16 +147,7 @@ export function createPasswordsService(needs: Needs) {
     const { account, sentTo } = matched
     requireOrdinary(account)
     check(body, ownIdentifiers(account))
-    const contact = sentTo && {
-      channel: channelOf(sentTo.kind),
-      destination: contactOf(account, sentTo.kind) ?? sentTo.key,
-    }
-    const [digest, messages] = await Promise.all([
-      hashing.hash(body.password, { admitted: true }),
-      noticesOf(account, contact),
-    ])
-    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
-    const password = { digest, keptDevice, notices: messages }
+    const password = await prepare(account, body.password, sentTo, client)
     if (!(await store.resetByCode(matched, password, admission.permit(noEntry, sentTo), clock.now())))
       throw new AppError('invalid_code')
     await codes.kill(account.uuid)

@@ -8,7 +8,7 @@ import { AppError, type FieldError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
+import { type Account, channelOf, destinationOf } from '../../accounts/accounts/account.ts'
 import {
   mergeProfile,
   type Profile,
@@ -172,7 +172,7 @@ export function createRegistrationService(needs: Needs) {
     purpose: 'confirmation',
     group: 'stranger',
     subject: subjectOf(account, identifier),
-    destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
+    destination: destinationOf(account, identifier),
   })
 
   /**
