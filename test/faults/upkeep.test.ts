@@ -112,7 +112,7 @@ describe('the embedded database', () => {
 
   /** Each day brings rows, some are used again, half go after a twelfth of the time, and all after a quarter. */
   test('after a year of days in quick motion is hardly larger than a fresh copy of what is left', async () => {
-    const [days, rows] = reduced([40, 300], [365, 3000])
+    const [days, rows] = reduced([24, 300], [365, 3000])
     const transactions = reduced(300, 1000)
     const upkeep = { freezeAge: 20 * transactions, logBytes: 8 * 1024 * 1024 }
     const one = await open({ upkeep })
@@ -184,7 +184,7 @@ describe('the embedded database', () => {
   })
 
   test('freezes every relation, catalogs and TOAST included, so that its age falls', async () => {
-    const transactions = reduced(30_000, 300_000)
+    const transactions = reduced(9000, 300_000)
     const one = await open({ upkeep: { freezeAge: transactions / 3 } })
     await one.run('create table kept as select 7 as id')
     await one.run('create table written (id int)')
