@@ -31,10 +31,11 @@ import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { describeLockedOut } from './domain/operations/doctor/store.ts'
 import { createHousekeeping } from './domain/operations/housekeeping/service.ts'
 import { originsOf } from './domain/pages/applications/origins.ts'
-import { type Clock, systemClock } from './platform/clock.ts'
+import { systemClock } from './platform/clock.ts'
 import { serviceName } from './platform/config/service-name.ts'
 import type { Config } from './platform/config/types.ts'
 import { hasSecureCookies } from './platform/config/types.ts'
+import type { Ground } from './platform/ground.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
 import { createAddressProbes } from './platform/http/address-probes.ts'
 import { createLogger, type Logger } from './platform/http/logging.ts'
@@ -46,11 +47,8 @@ import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
 import { createCatalog } from './texts/catalog.ts'
 
-interface ComposeOptions {
-  config: Config
+interface ComposeOptions extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   dev: boolean
-  clock: Clock
-  logger: Logger
   /** It replaces SMTP, the gateways and the mailbox. */
   sender?: MessageSender
   /** It replaces the network in which sign-in providers are. */

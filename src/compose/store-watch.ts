@@ -2,7 +2,7 @@
 import type { LimitStore } from '../domain/foundation/limits/store.ts'
 import { AppError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Logger } from '../platform/http/logging.ts'
+import type { Ground } from '../platform/ground.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
@@ -21,11 +21,9 @@ const WRITE_INTERVAL_MS = 1000
 /** A rule that refuses no caller: each charge of it is written and admitted. */
 const READINESS = { kind: 'window', count: 1_000_000_000, windowMs: 60_000 } as const
 
-interface StoreWatchOptions {
+interface StoreWatchOptions extends Pick<Ground, 'clock' | 'logger'> {
   database: Database
   redis: RedisConnection | null
-  clock: Clock
-  logger: Logger
   /** The version of this executable. */
   version: string
   intervalMs?: number

@@ -4,10 +4,9 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
@@ -30,15 +29,12 @@ export interface PageProof {
   credential?: AssertionBody | null | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   authenticators: Authenticators
   secondFactor: SecondFactor
   limits: LimitService
-  secret: ServerSecret
   notices: OwnerNotices
   events: GatheredEvents
-  clock: Clock
-  config: Config
   stores: { passkeys: PasskeyStore }
 }
 

@@ -1,8 +1,7 @@
 /** The changes that operators make to accounts. The caller has been let in; the event of each change names them. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { requireOrdinary } from '../../accounts/accounts/account.ts'
@@ -65,7 +64,7 @@ interface AccountPatch {
   end_tokens?: true | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   usernames: Usernames
   admission: Admission
@@ -75,8 +74,6 @@ interface Needs {
   undo: Pick<UndoService, 'changesOf'>
   notices: OwnerNotices
   refusedAddresses: RefusedAddresses
-  clock: Clock
-  config: Config
   stores: {
     registrations: RegistrationStore
     directory: DirectoryStore

@@ -5,9 +5,8 @@
  */
 
 import { AppError, errorStatus } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { isUnavailable } from '../../../platform/postgres/failure.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Claim, IdempotencyStore, IdempotentCall, KeptAnswer } from './store.ts'
 
 interface RepeatableCall {
@@ -48,9 +47,7 @@ export const onceWith =
   ({ headers, caller, path, body }, operation) =>
     idempotency.run({ key: headers['idempotency-key'], caller, path, body: body ?? null }, operation)
 
-interface Needs {
-  secret: ServerSecret
-  clock: Clock
+interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   stores: { idempotency: IdempotencyStore }
 }
 

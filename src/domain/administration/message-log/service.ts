@@ -1,8 +1,7 @@
 /** The list of messages with their outcomes, and sending one again. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { parseWholeNumber, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import {
   mergeNewest,
@@ -34,12 +33,10 @@ interface SmsReportQuery extends PageQuery {
   days?: string | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   directory: Directory
   funnel: Funnel
   outbox: Outbox
-  clock: Clock
-  config: Config
   stores: { messageLog: MessageLogStore }
 }
 

@@ -4,10 +4,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
 import { parseDuration } from '../../../platform/duration.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { AccountCodes, CodeWish } from '../../accounts/account-codes/service.ts'
 import {
@@ -54,7 +53,7 @@ interface WantedAccount {
   invite?: boolean | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   usernames: Usernames
   accountClaims: AccountClaims
@@ -65,8 +64,6 @@ interface Needs {
   hashing: HashService
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { people: PeopleStore; accounts: AccountStore }
 }
 

@@ -1,9 +1,8 @@
 /** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
 import { Elysia } from 'elysia'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { success } from '../../../platform/http/answers.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
 import { pickLanguage } from '../../../texts/accept-language.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
@@ -17,11 +16,9 @@ import type { ApplicationService, IssuedTokens, TokenForm } from './service.ts'
 
 const hidden = { detail: { hide: true } }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config' | 'logger'> {
   visits: Visits
   applications: ApplicationService
-  config: Config
-  logger: Logger
   metrics: Metrics
   catalog: Catalog
 }

@@ -6,14 +6,12 @@ import { randomBytes } from 'node:crypto'
 import { AppError, errorStatus } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isLoopbackHost } from '../../../platform/config/formats.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
 import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
@@ -69,17 +67,13 @@ export interface Screen {
   aside?: Html
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   frame: Frame
   seal: FlowSeal
   destinations: Destinations
   browserSessions: BrowserSessions
   catalog: Catalog
-  clock: Clock
-  config: Config
-  logger: Logger
   metrics: Metrics
-  secret: ServerSecret
   stores: { tickets: TicketStore }
   dev: boolean
 }
