@@ -309,10 +309,7 @@ async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys'
  * Runs beside the first requests: an authenticator app that was sealed under another server secret cannot be used any
  * more.
  */
-async function reportLostApps(
-  authenticators: Pick<Services['authenticators'], 'countLost'>,
-  logger: Logger,
-): Promise<void> {
+async function reportLostApps(authenticators: Pick<Services['authenticators'], 'countLost'>, logger: Logger) {
   try {
     const count = await authenticators.countLost()
     if (count > 0) logger.warn({ count }, LOST_APPS)

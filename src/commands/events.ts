@@ -109,15 +109,7 @@ async function newestId(call: Call): Promise<string> {
   return String(items[0]?.id ?? 0)
 }
 
-async function list({
-  account,
-  actorType,
-  type,
-  actor,
-  since,
-  until,
-  ...options
-}: EventOptions): Promise<void> {
+async function list({ account, actorType, type, actor, since, until, ...options }: EventOptions) {
   const asOcsf = readFormat(options)
   const limit = readLimit(options.limit)
   const events = await callService(options, async (call) => {

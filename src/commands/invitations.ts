@@ -48,15 +48,7 @@ export function invitationsCommand(): Command {
   return command
 }
 
-async function create({
-  role,
-  group,
-  domain,
-  uses,
-  expires,
-  note,
-  ...options
-}: CreateOptions): Promise<void> {
+async function create({ role, group, domain, uses, expires, note, ...options }: CreateOptions) {
   const body = {
     ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
     ...(group !== undefined && { groups: group }),

@@ -87,10 +87,7 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
   printResult(options, { expires_at }, `${name} is invited. The code is valid until ${expires_at}.`)
 }
 
-async function makeAccessCode(
-  name: string,
-  { lifetime, send, removeFactors, ...options }: CodeOptions,
-): Promise<void> {
+async function makeAccessCode(name: string, { lifetime, send, removeFactors, ...options }: CodeOptions) {
   if (send !== undefined && send !== 'email' && send !== 'sms')
     throw new CommandFailure(2, `--send must be email or sms, not ${send}`)
   const { code, expires_at } = await callService(options, async (call) => {

@@ -51,10 +51,7 @@ export type Call = <Body>(method: string, path: string, body?: unknown) => Promi
 
 type Handle = (request: Request) => Response | Promise<Response>
 
-export async function callService<T>(
-  options: ServiceCallOptions,
-  work: (call: Call) => Promise<T>,
-): Promise<T> {
+export async function callService<T>(options: ServiceCallOptions, work: (call: Call) => Promise<T>) {
   const loaded = readConfig({ ...options, mustDeliver: false })
   const socket = await findSocket(options, socketSettingsOf(loaded))
   if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
@@ -67,10 +64,7 @@ export async function callService<T>(
 }
 
 /** It returns null where no service of this configuration runs on this machine. */
-export async function callRunningService(
-  options: ServiceCallOptions,
-  config: SocketSettings,
-): Promise<Call | null> {
+export async function callRunningService(options: ServiceCallOptions, config: SocketSettings) {
   const socket = await findSocket(options, config)
   return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))
 }
@@ -86,10 +80,7 @@ function socketSettingsOf(loaded: LoadedConfig): Partial<SocketSettings> {
   return { admin: { socket: textOf('admin', 'socket') }, ...(dataDir !== null && { storage: { dataDir } }) }
 }
 
-async function findSocket(
-  { socket }: ServiceCallOptions,
-  config: Partial<SocketSettings>,
-): Promise<string | null> {
+async function findSocket({ socket }: ServiceCallOptions, config: Partial<SocketSettings>) {
   if (socket !== undefined) {
     if (await answers(socket)) return socket
     throw new CommandFailure(1, `no service answers at ${socket}`)

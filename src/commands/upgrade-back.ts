@@ -57,11 +57,7 @@ export async function goBack(options: UpgradeCommandOptions, env: Record<string,
 }
 
 /** Stops the unit where the database is put back; where that fails, it runs again as before. */
-async function leadDatabaseBack(
-  older: Older,
-  excluding: string[],
-  options: UpgradeCommandOptions,
-): Promise<Restored | null> {
+async function leadDatabaseBack(older: Older, excluding: string[], options: UpgradeCommandOptions) {
   const stopped = options.yes && options.restart !== undefined && systemctl('stop', options.restart)
   try {
     return await putDatabaseBack(older, excluding, options)
@@ -73,11 +69,7 @@ async function leadDatabaseBack(
 }
 
 /** It returns null where the older executable can use the database as it is, or `--yes` says that it may not. */
-async function putDatabaseBack(
-  older: Older,
-  excluding: string[],
-  options: UpgradeCommandOptions,
-): Promise<Restored | null> {
+async function putDatabaseBack(older: Older, excluding: string[], options: UpgradeCommandOptions) {
   const { config } = requireConfig({ config: options.config, mustDeliver: false })
   const places = { dataDir: config.storage.dataDir, database: config.database.url }
   const { state } = await runInWorker<{ state: EmbeddedState | null }>({

@@ -121,13 +121,7 @@ async function requireUpkeep({ upkeep }: Database): Promise<void> {
 }
 
 /** Throws if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
-export function createReadiness({
-  database,
-  redis,
-  counters,
-  clock,
-  version,
-}: ReadinessOptions): () => Promise<void> {
+export function createReadiness({ database, redis, counters, clock, version }: ReadinessOptions) {
   const key = `readiness:${crypto.randomUUID()}`
   let writtenAt = Number.NEGATIVE_INFINITY
   // Everybody who asks meanwhile waits for the same look.

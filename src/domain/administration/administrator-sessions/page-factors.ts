@@ -81,12 +81,7 @@ export function createPageFactors(needs: Needs) {
       timeout: CHALLENGE_LIFETIME_MS,
     }),
     /** Uses up what was brought; gives how it was proved (RFC 8176). */
-    async take(
-      account: Account,
-      { otp, credential }: PageProof,
-      context: string,
-      caller: Caller,
-    ): Promise<string[]> {
+    async take(account: Account, { otp, credential }: PageProof, context: string, caller: Caller) {
       if (credential) return takePasskey(account, credential, context, caller)
       if (!otp) throw new AppError('validation_failed', { fields: [{ field: 'otp', code: 'required' }] })
       await limits.chargeVisit('verification', caller)

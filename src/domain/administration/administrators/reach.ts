@@ -33,10 +33,7 @@ export function createAdministratorReach({ administrators, config, stores }: Nee
 
   return {
     /** `params`: of the path that is called. */
-    async reaches(
-      route: string,
-      { uuid, identifier, id }: Record<string, string | undefined>,
-    ): Promise<boolean> {
+    async reaches(route: string, { uuid, identifier, id }: Record<string, string | undefined>) {
       const reached =
         uuid ??
         (identifier !== undefined ? await ownerOf(identifier) : undefined) ??

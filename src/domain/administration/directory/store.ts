@@ -227,12 +227,7 @@ export type DirectoryStore = ReturnType<typeof createDirectoryStore>
 export function createDirectoryStore(database: Database) {
   return {
     /** Newest first, those before the account with this number (null: from the newest one). */
-    list: async (
-      search: AccountSearch,
-      filter: AccountFilter,
-      before: number | null,
-      limit: number,
-    ): Promise<AdministeredAccount[]> =>
+    list: async (search: AccountSearch, filter: AccountFilter, before: number | null, limit: number) =>
       (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),
     async find(uuid: string): Promise<AdministeredAccount | null> {
       const row = await database.first(find, { uuid })

@@ -112,10 +112,7 @@ export function createIdempotency({ secret, clock, stores }: Needs) {
 
   return {
     /** Refuses a key that another request has used, and a call behind one that takes too long. */
-    async run<Answer extends { status: number }>(
-      call: RepeatableCall,
-      operation: Repeatable<Answer>,
-    ): Promise<Answer> {
+    async run<Answer extends { status: number }>(call: RepeatableCall, operation: Repeatable<Answer>) {
       const { key } = call
       if (key === undefined) return (await operation.make(crypto.randomUUID())).answer
       if (!KEY.test(key))

@@ -71,10 +71,7 @@ const nothingLater: LaterKnowledge = {
 }
 
 /** Null where the replaced database is of another service, or went back to before the backup. */
-export async function presentOfSame(
-  restored: Executor,
-  knowledge: LaterKnowledge | null,
-): Promise<Present | null> {
+export async function presentOfSame(restored: Executor, knowledge: LaterKnowledge | null) {
   if (!knowledge?.present) return null
   const uuids = JSON.stringify([...knowledge.present.oldestAccounts, ...knowledge.erased])
   return (await restored.first(statements.hasOneOf, { uuids }))!.found ? knowledge.present : null

@@ -117,11 +117,7 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
   )
 }
 
-export function passwordScreen(
-  visit: OwnVisit,
-  security: Security,
-  { minimumLength }: AccountOffered,
-): Screen {
+export function passwordScreen(visit: OwnVisit, security: Security, { minimumLength }: AccountOffered) {
   const { pages } = visit.texts
   const problem = problemOf(visit, ['password', 'current_password', 'new_password', 'otp'])
   // The service names the new password `password`, and the present one `current_password`.

@@ -203,10 +203,7 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/providers', 'saved')
     },
 
-    async returnFromProvider(
-      visit: OwnVisit,
-      { code, error }: { code?: string; error?: string },
-    ): Promise<Response> {
+    async returnFromProvider(visit: OwnVisit, { code, error }: { code?: string; error?: string }) {
       const { ticket } = visit
       if (ticket?.kind !== 'link') {
         return visits.go(visit, '/account/providers', { problem: { code: 'start_again' } })

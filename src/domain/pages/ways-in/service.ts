@@ -86,12 +86,7 @@ export function createWaysIn(needs: Needs) {
     return turn(visit, '/sign-in/terms')
   }
 
-  const finish = (
-    visit: Visit,
-    outcome: SignInOutcome,
-    identifier: string,
-    maybeNew = false,
-  ): Promise<Response> =>
+  const finish = (visit: Visit, outcome: SignInOutcome, identifier: string, maybeNew = false) =>
     'signedIn' in outcome
       ? arrive(visit, outcome.signedIn, maybeNew)
       : askForSecondFactor(visit, outcome.due, identifier)
@@ -287,10 +282,7 @@ export function createWaysIn(needs: Needs) {
       return provider === undefined ? startAgain(visit, '/sign-up') : leaveFor(visit, provider)
     },
 
-    async finishProvider(
-      visit: Visit,
-      { code, error }: { code?: string; error?: string },
-    ): Promise<Response> {
+    async finishProvider(visit: Visit, { code, error }: { code?: string; error?: string }) {
       if (code === undefined) {
         const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
         return turn(visit, '/sign-in', { problem: { code: wrong } })

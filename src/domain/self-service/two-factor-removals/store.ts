@@ -123,12 +123,7 @@ export function createTwoFactorRemovalStore(database: Database) {
      * Turns two factors off, removes the app and the recovery codes, and the removal that waits. Removes only the one
      * with `id`, if that is given and still waits. It returns false if they were off, or if it was stopped.
      */
-    async remove(
-      { id: accountId, uuid }: Account,
-      id: string | null,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async remove({ id: accountId, uuid }: Account, id: string | null, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const eventsOf = (): NewEvent[] => [{ type: 'two_factor.disabled', account: uuid }]
       return (await updateLockedAccount(database, remove, params, { at: now, eventsOf })) !== null
