@@ -4,8 +4,8 @@
  */
 
 import { Elysia } from 'elysia'
-import type { Access, AdminCaller, AdminRoute } from './domain/administration/access/access.ts'
-import { type AdminGuard, createSocketGuard } from './domain/administration/access/admin-guard.ts'
+import type { Access, AdminBase, AdminRoute } from './domain/administration/access/access.ts'
+import { createSocketGuard } from './domain/administration/access/admin-guard.ts'
 import { ADMIN_DOCUMENT, createListenerGuard } from './domain/administration/access/listener-guard.ts'
 import { createAdministratorSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
 import type { AdministratorSessions } from './domain/administration/administrator-sessions/service.ts'
@@ -168,28 +168,26 @@ export interface AdminServices {
 
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
 
-const guardOf = (httpBase: HttpBase, { admit }: AdminGuard) => createGuard<AdminCaller>(httpBase, admit)
-
 /** The routes behind the socket and behind the listener. */
 const routesBehind = (
   httpBase: HttpBase,
-  guard: ReturnType<typeof guardOf>,
+  guard: AdminBase,
   services: AdminServices,
   { catalog }: AdminAppOptions,
 ) => {
   const once = onceWith(services.idempotency)
   return new Elysia({ name: 'administration-operations' })
-    .use(createDirectoryRoutes(httpBase, services.directory, catalog.tags))
-    .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
-    .use(createMessageRoutes(httpBase, guard, once, services.messageLog))
-    .use(createLimitRoutes(httpBase, guard, services.limitLifts))
-    .use(createOverviewRoutes(httpBase, services.overview))
-    .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
-    .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
-    .use(createInvitationRoutes(httpBase, guard, once, services.invitations))
-    .use(createTokenRoutes(httpBase, guard, once, services.administrationTokens))
-    .use(createAuditTrailRoutes(httpBase, guard, services.auditTrail))
-    .use(createSigningKeyRoutes(httpBase, guard, once, services.keys))
+    .use(createDirectoryRoutes(guard, services.directory, catalog.tags))
+    .use(createPeopleRoutes(guard, once, services.people, catalog.tags))
+    .use(createMessageRoutes(guard, once, services.messageLog))
+    .use(createLimitRoutes(guard, services.limitLifts))
+    .use(createOverviewRoutes(guard, services.overview))
+    .use(createAccountFactorRoutes(guard, services.accountFactors))
+    .use(createAdministratorRoutes(guard, once, services.administrators))
+    .use(createInvitationRoutes(guard, once, services.invitations))
+    .use(createTokenRoutes(guard, once, services.administrationTokens))
+    .use(createAuditTrailRoutes(guard, services.auditTrail))
+    .use(createSigningKeyRoutes(guard, once, services.keys))
     .use(createSecretRoutes(httpBase, services.secrets))
 }
 
@@ -202,13 +200,12 @@ export function createAdminApp(
 ) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], listsTakeQueries: true })
   const { reaches: reachesAdministrator } = services.administratorReach
-  const guard = guardOf(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
+  const guard = createGuard(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
-    .use(httpBase)
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
-    .use(createBackupRoutes(httpBase, services.backups))
-    .use(createDoctorRoutes(httpBase, services.doctor))
+    .use(createBackupRoutes(guard, services.backups))
+    .use(createDoctorRoutes(guard, services.doctor))
 }
 
 export interface AdminListenerOptions extends AdminAppOptions {
@@ -244,15 +241,14 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     now: clock.now,
     provedMs: PROVED_MS,
   })
-  const guard = guardOf(httpBase, adminGuard)
+  const guard: AdminBase = createGuard(httpBase, adminGuard)
   const ownUrl = baseUrl ?? `http://${hostsOf(listen, listen.port, null)[0]}`
   const app = new Elysia(appSettings)
   app
-    .use(httpBase)
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
-    .use(createAdministratorSessionRoutes(httpBase, guard, administratorSessions, cookies))
-    .use(createOwnPasskeyRoutes(httpBase, guard, services.ownPasskeys))
+    .use(createAdministratorSessionRoutes(guard, administratorSessions, cookies))
+    .use(createOwnPasskeyRoutes(guard, services.ownPasskeys))
     .use(createPageRoutes(httpBase, serviceName))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   return app

@@ -3,12 +3,10 @@ import { Elysia, t } from 'elysia'
 import { listAnswer, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable } from '../../../platform/http/schemas.ts'
 import { actorTypes, eventTypes } from '../../foundation/events/event.ts'
 import { eventSchema, eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
-import { type AdminCaller, scopesOf } from '../access/access.ts'
+import { type AdminBase, type AdminCaller, scopesOf } from '../access/access.ts'
 import { detail, numberText, queryText, queryWord, timeText } from '../access/operation-schema.ts'
 import type { AuditTrail } from './service.ts'
 
@@ -38,14 +36,9 @@ const auditEvent = component(
 const auditAnswer = listAnswer('AuditPage', auditEvent, 'One page of the audit trail, newest first.')
 const seesPeople = (caller: AdminCaller) => scopesOf(caller).includes('accounts:read')
 
-export function createAuditTrailRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  auditTrail: AuditTrail,
-) {
+export function createAuditTrailRoutes(base: AdminBase, auditTrail: AuditTrail) {
   return new Elysia({ name: 'audit', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '/accounts/:uuid/events',
       async ({ params, query, caller }) =>

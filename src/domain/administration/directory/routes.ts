@@ -3,7 +3,6 @@ import { Elysia, t } from 'elysia'
 import { listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { profileBody } from '../../accounts/accounts/account-schema.ts'
@@ -11,6 +10,7 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { exportAnswer } from '../../self-service/me/me-schema.ts'
 import { sessionRecord } from '../../sessions/sessions/session-schema.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail, done, doneAnswer, queryText, queryWord, timeText } from '../access/operation-schema.ts'
 import { accountableField, groupNames, roleField, usernameField } from './account-fields.ts'
 import { administeredAccountAnswer, listedAccount } from './administered-account-schema.ts'
@@ -32,14 +32,10 @@ const session = namedObject(
 )
 export type AccountSessionRecord = typeof session.static
 
-export function createDirectoryRoutes(
-  httpBase: HttpBase,
-  accounts: Directory,
-  languages: readonly Language[],
-) {
+export function createDirectoryRoutes(base: AdminBase, accounts: Directory, languages: readonly Language[]) {
   const notFound = errorResponses('account_not_found')
   return new Elysia({ name: 'directory', prefix: '/admin/v1' })
-    .use(httpBase)
+    .use(base)
     .get('/accounts', async ({ query }) => success(await accounts.list(query)), {
       query: t.Object({
         ...pageQuery,
@@ -112,14 +108,10 @@ export function createDirectoryRoutes(
         detail: detail('changeAccount', 'Change, lock or unlock an account'),
       },
     )
-    .delete(
-      '/accounts/:uuid',
-      async ({ params }) => {
-        await accounts.erase(params.uuid)
-        return done
-      },
-      { response: { 200: doneAnswer, ...notFound }, detail: detail('eraseAccount', 'Erase an account') },
-    )
+    .delete('/accounts/:uuid', async ({ params }) => done(accounts.erase(params.uuid)), {
+      response: { 200: doneAnswer, ...notFound },
+      detail: detail('eraseAccount', 'Erase an account'),
+    })
     .get('/accounts/:uuid/export', async ({ params }) => success(await accounts.export(params.uuid)), {
       response: { 200: exportAnswer, ...notFound },
       detail: detail('exportAccountData', 'Read everything stored about a person'),
@@ -137,23 +129,13 @@ export function createDirectoryRoutes(
         detail: detail('listAccountSessions', 'List the sessions of an account'),
       },
     )
-    .delete(
-      '/accounts/:uuid/sessions',
-      async ({ params }) => {
-        await accounts.endSessions(params.uuid)
-        return done
-      },
-      {
-        response: { 200: doneAnswer, ...notFound },
-        detail: detail('endAccountSessions', 'End all sessions of an account'),
-      },
-    )
+    .delete('/accounts/:uuid/sessions', async ({ params }) => done(accounts.endSessions(params.uuid)), {
+      response: { 200: doneAnswer, ...notFound },
+      detail: detail('endAccountSessions', 'End all sessions of an account'),
+    })
     .delete(
       '/accounts/:uuid/sessions/:id',
-      async ({ params }) => {
-        await accounts.endSession(params.uuid, params.id)
-        return done
-      },
+      async ({ params }) => done(accounts.endSession(params.uuid, params.id)),
       {
         response: { 200: doneAnswer, ...errorResponses('account_not_found', 'session_not_found') },
         detail: detail('endAccountSession', 'End a session of an account'),

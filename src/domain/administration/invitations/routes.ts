@@ -4,12 +4,10 @@ import { Elysia, t } from 'elysia'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail, done } from '../access/operation-schema.ts'
 import { roleField } from '../directory/account-fields.ts'
 import type { Once } from '../idempotency/service.ts'
@@ -81,15 +79,9 @@ const body = t.Object({
   note: optionalField(t.String({ maxLength: 500, examples: ['spring course'] })),
 })
 
-export function createInvitationRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  once: Once,
-  invitations: InvitationService,
-) {
+export function createInvitationRoutes(base: AdminBase, once: Once, invitations: InvitationService) {
   return new Elysia({ name: 'invitations', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '/invitations',
       async ({ query }) => success(recordsOf(await invitations.list(query), invitationRecord)),
@@ -133,17 +125,10 @@ export function createInvitationRoutes(
         ),
       },
     )
-    .delete(
-      '/invitations/:id',
-      async ({ params }) => {
-        await invitations.revoke(params.id)
-        return done
-      },
-      {
-        response: { 200: revokedAnswer, ...errorResponses('invitation_not_found', 'insufficient_scope') },
-        detail: detail('revokeInvitation', 'Revoke an invitation', 'Accounts that it opened stay.'),
-      },
-    )
+    .delete('/invitations/:id', async ({ params }) => done(invitations.revoke(params.id)), {
+      response: { 200: revokedAnswer, ...errorResponses('invitation_not_found', 'insufficient_scope') },
+      detail: detail('revokeInvitation', 'Revoke an invitation', 'Accounts that it opened stay.'),
+    })
 }
 
 const invitationRecord = (invitation: ShownInvitation) => ({

@@ -3,12 +3,10 @@ import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import { answer, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { profileBody } from '../../accounts/accounts/account-schema.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import { accountableField, groupNames, roleField, usernameField } from '../directory/account-fields.ts'
 import { accountDetails, administeredAccountAnswer } from '../directory/administered-account-schema.ts'
@@ -53,15 +51,13 @@ function requireTime(kept: string): string {
 }
 
 export function createPeopleRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
+  base: AdminBase,
   once: Once,
   people: PeopleService,
   languages: readonly Language[],
 ) {
   const routes = new Elysia({ name: 'people', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .post(
       '/accounts',
       async ({ body, caller, headers, path, status }) => {
