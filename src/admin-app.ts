@@ -22,7 +22,6 @@ import type { Directory } from './domain/administration/directory/service.ts'
 import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
 import type { AccountFactors } from './domain/administration/factors/service.ts'
 import type { Idempotency } from './domain/administration/idempotency/service.ts'
-import { onceWith } from './domain/administration/idempotency/service.ts'
 import { createInvitationRoutes } from './domain/administration/invitations/routes.ts'
 import type { InvitationService } from './domain/administration/invitations/service.ts'
 import { createLimitRoutes } from './domain/administration/limit-lifts/routes.ts'
@@ -175,7 +174,7 @@ const routesBehind = (
   services: AdminServices,
   { catalog }: AdminAppOptions,
 ) => {
-  const once = onceWith(services.idempotency)
+  const once = services.idempotency.run
   return new Elysia({ name: 'administration-operations' })
     .use(createDirectoryRoutes(guard, services.directory, catalog.tags))
     .use(createPeopleRoutes(guard, once, services.people, catalog.tags))

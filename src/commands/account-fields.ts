@@ -1,6 +1,6 @@
 /** The fields of an account that commands set, and the account as they print it. */
 import type { Command } from 'commander'
-import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
+import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printRecord } from './print.ts'

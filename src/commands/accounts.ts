@@ -1,6 +1,6 @@
 /** `poterne accounts …`: find, show, create, change, lock, unlock and erase accounts, and let people back in. */
 import { Command } from 'commander'
-import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
+import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import {
   type AccountFieldOptions,
   addCarriedOptions,

@@ -1,9 +1,6 @@
 /** `poterne accounts create | invite | access-code | remove-two-factor | undo-contact`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
-import type {
-  AccountDetails,
-  ListedAccount,
-} from '../domain/administration/directory/administered-account-schema.ts'
+import type { AccountDetails, ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import {
   type AccountFieldOptions,
   addFieldOptions,

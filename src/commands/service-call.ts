@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
-import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
+import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import { isUuid } from '../domain/foundation/identifiers/uuid.ts'
 import {
   answers,

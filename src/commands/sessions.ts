@@ -1,6 +1,6 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
-import type { AccountSessionRecord } from '../domain/administration/directory/routes.ts'
+import type { AccountSessionRecord } from '../domain/administration/directory/directory-schema.ts'
 import { printResult } from './print.ts'
 import {
   addServiceCommand,

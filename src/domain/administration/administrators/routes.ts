@@ -88,23 +88,18 @@ export function createAdministratorRoutes(base: AdminBase, once: Once, administr
     .post(
       '/administrators',
       async ({ body, caller, headers, path }) => {
-        const answer = await once<PutAnswer>(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const { administrator, isNew, revokedTokens } = await administrators.put(
-                body.account,
-                body.role,
-              )
-              const status = isNew ? 201 : 200
-              return { id: administrator.uuid, answer: { status, administrator, revokedTokens } }
-            },
-            repeat: async (id, kept) => ({
-              status: kept === 200 ? 200 : 201,
-              administrator: await administrators.get(id),
-            }),
+        const answer = await once<PutAnswer>({
+          ...{ headers, caller, path, body },
+          async make() {
+            const { administrator, isNew, revokedTokens } = await administrators.put(body.account, body.role)
+            const status = isNew ? 201 : 200
+            return { id: administrator.uuid, answer: { status, administrator, revokedTokens } }
           },
-        )
+          repeat: async (id, kept) => ({
+            status: kept === 200 ? 200 : 201,
+            administrator: await administrators.get(id),
+          }),
+        })
         const administrator = administratorRecord(answer.administrator)
         return answer.status === 201
           ? created({ administrator })

@@ -84,22 +84,20 @@ export function createTokenRoutes(base: AdminBase, once: Once, tokens: TokenServ
     .post(
       '/tokens',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once(
-          { headers, caller, path, body },
-          {
-            async make(wanted) {
-              const wish = { ...body, expiresIn: body.expires_in }
-              const { token, stored } = await tokens.create(caller, wish, wanted)
-              const made: { token: string | null } = { token }
-              return { id: stored.uuid, answer: { status: 201 as const, ...made, ...tokenRecord(stored) } }
-            },
-            repeat: async (id) => ({
-              status: 201 as const,
-              token: null,
-              ...tokenRecord(await tokens.get(id)),
-            }),
+        const answer = await once({
+          ...{ headers, caller, path, body },
+          async make(wanted) {
+            const wish = { ...body, expiresIn: body.expires_in }
+            const { token, stored } = await tokens.create(caller, wish, wanted)
+            const made: { token: string | null } = { token }
+            return { id: stored.uuid, answer: { status: 201 as const, ...made, ...tokenRecord(stored) } }
           },
-        )
+          repeat: async (id) => ({
+            status: 201 as const,
+            token: null,
+            ...tokenRecord(await tokens.get(id)),
+          }),
+        })
         return status(201, answer)
       },
       {

@@ -9,7 +9,7 @@ import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import type { AdminBase } from '../access/access.ts'
 import { detail, done } from '../access/operation-schema.ts'
-import { roleField } from '../directory/account-fields.ts'
+import { roleField } from '../directory/directory-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
 
@@ -94,25 +94,23 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
     .post(
       '/invitations',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once(
-          { headers, caller, path, body },
-          {
-            async make(wanted) {
-              const { role_id: roleId, expires_in: lifetimeSeconds } = body
-              const wish = { ...body, roleId, lifetimeSeconds }
-              const { code, link, invitation } = await invitations.create(caller, wish, wanted)
-              const shown: { code: string | null; link: string | null } = { code, link }
-              const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
-              return { id: invitation.uuid, answer }
-            },
-            repeat: async (id) => ({
-              status: 201 as const,
-              code: null,
-              link: null,
-              ...invitationRecord(await invitations.get(id)),
-            }),
+        const answer = await once({
+          ...{ headers, caller, path, body },
+          async make(wanted) {
+            const { role_id: roleId, expires_in: lifetimeSeconds } = body
+            const wish = { ...body, roleId, lifetimeSeconds }
+            const { code, link, invitation } = await invitations.create(caller, wish, wanted)
+            const shown: { code: string | null; link: string | null } = { code, link }
+            const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
+            return { id: invitation.uuid, answer }
           },
-        )
+          repeat: async (id) => ({
+            status: 201 as const,
+            code: null,
+            link: null,
+            ...invitationRecord(await invitations.get(id)),
+          }),
+        })
         return status(201, answer)
       },
       {

@@ -123,20 +123,18 @@ export function createMessageRoutes(base: AdminBase, once: Once, messages: Messa
     .post(
       '/messages/:id/retry',
       ({ params, caller, headers, path }) =>
-        once(
-          { headers, caller, path },
-          {
-            async make() {
-              await messages.retry(params.id)
-              return { id: params.id, answer: success({}) }
-            },
-            // Where it is not known what became of it, it is tried: a message that went out is not refused any more.
-            repeat: async (_, status) => {
-              if (status === null) throw new AppError('message_not_found')
-              return success({})
-            },
+        once({
+          ...{ headers, caller, path },
+          async make() {
+            await messages.retry(params.id)
+            return { id: params.id, answer: success({}) }
           },
-        ),
+          // Where it is not known what became of it, it is tried: a message that went out is not refused any more.
+          repeat: async (_, status) => {
+            if (status === null) throw new AppError('message_not_found')
+            return success({})
+          },
+        }),
       {
         response: { 200: doneAnswer, ...errorResponses('message_not_found', 'not_resendable') },
         detail: detail('retryMessage', 'Send a refused message again'),

@@ -58,16 +58,14 @@ export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) 
     .post(
       '/keys/rotate',
       ({ body, caller, headers, path }) =>
-        once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const key = toKey(await keys.rotate({ atOnce: body.now === true }))
-              return { id: key.kid, answer: success({ key }) }
-            },
-            repeat: async (kid) => success({ key: await keyOf(kid) }),
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const key = toKey(await keys.rotate({ atOnce: body.now === true }))
+            return { id: key.kid, answer: success({ key }) }
           },
-        ),
+          repeat: async (kid) => success({ key: await keyOf(kid) }),
+        }),
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
         response: {
@@ -80,22 +78,20 @@ export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) 
     .post(
       '/keys/revoke',
       ({ body, caller, headers, path }) =>
-        once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const revoked = await keys.revoke(body.kid)
-              const successor = revoked?.successor ? toKey(revoked.successor) : null
-              const answer = success({ revoked: revoked !== null, successor })
-              return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
-            },
-            repeat: async (kid) =>
-              success({
-                revoked: kid !== UNKNOWN,
-                successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
-              }),
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const revoked = await keys.revoke(body.kid)
+            const successor = revoked?.successor ? toKey(revoked.successor) : null
+            const answer = success({ revoked: revoked !== null, successor })
+            return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
           },
-        ),
+          repeat: async (kid) =>
+            success({
+              revoked: kid !== UNKNOWN,
+              successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
+            }),
+        }),
       {
         body: t.Object({ kid: t.String({ maxLength: 100 }) }),
         response: {
