@@ -28,6 +28,15 @@ import { createPageFactors, type PageMethod, type PageProof } from './page-facto
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
 import type { AdministratorSession, AdministratorSessionStore } from './store.ts'
 
+interface OpenedAdministratorSession {
+  cookie: string
+  /** Names the browser from now on. */
+  device: string
+  csrfToken: string
+  /** Only where an app was set up with it: they are shown once. */
+  recoveryCodes?: string[]
+}
+
 interface Client {
   address: string
   addressBucket: string
@@ -214,8 +223,12 @@ export function createAdministratorSessions(needs: Needs) {
       const { account, signIn } = await requirePending(cookie)
       return factors.passkeyOptions(account, signIn.id)
     },
-    /** A sign-in that is too long ago is refused. `device` names the browser from now on. */
-    async verify(cookie: Cookie, proof: PageProof, client: SigningInClient) {
+    /** A sign-in that is too long ago is refused. */
+    async verify(
+      cookie: Cookie,
+      proof: PageProof,
+      client: SigningInClient,
+    ): Promise<OpenedAdministratorSession> {
       const { account, signIn } = await requirePending(cookie)
       const caller = await callerOf(account, client)
       const { mayEnrol } = await factors.find(account)
@@ -229,7 +242,7 @@ export function createAdministratorSessions(needs: Needs) {
       const amr = await recordingFailure(account, () => factors.take(account, proof, signIn.id, caller))
       await finish(signIn)
       const opened = await open(account, [...new Set(['pwd', ...amr])], client)
-      return { ...opened, csrfToken: csrfTokenOf(opened.cookie), recoveryCodes: null }
+      return { cookie: opened.cookie, device: opened.device, csrfToken: csrfTokenOf(opened.cookie) }
     },
     /** It returns null where the cookie names no living session of an administrator. */
     find,

@@ -48,7 +48,10 @@ export function createAdministratorService({ clock, config, stores, tellOperator
      * `named`: a uuid, or an e-mail address or a phone number that it verified. `isNew` false: it was one, and has
      * this role now. `revokedTokens`: how many that they made may do more than the role.
      */
-    async put(named: string, role: Role) {
+    async put(
+      named: string,
+      role: Role,
+    ): Promise<{ administrator: Administrator; isNew: boolean; revokedTokens: number }> {
       const account = await findAccount(named)
       requireFit(account)
       const put = await administrators.put(account, role, clock.now())

@@ -86,7 +86,11 @@ export function createTokenService({ limits, events, clock, stores, tellOperator
      * The only time that the token is shown. `id`: the uuid that it is to have. A token makes none that is more than
      * itself.
      */
-    async create(caller: AdminCaller, wish: TokenWish, id: string = randomUUID()) {
+    async create(
+      caller: AdminCaller,
+      wish: TokenWish,
+      id: string = randomUUID(),
+    ): Promise<{ token: string; stored: StoredToken }> {
       if (caller.type === 'nobody') throw new AppError('insufficient_scope')
       const now = clock.now()
       const wanted = readWish(wish, caller, now)

@@ -73,7 +73,11 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
      * The only time that the code is shown; `link` is null where no page takes it. A caller who may not change accounts
      * may not name a role or groups either.
      */
-    async create(caller: AdminCaller, wish: InvitationWish, uuid: string = randomUUID()) {
+    async create(
+      caller: AdminCaller,
+      wish: InvitationWish,
+      uuid: string = randomUUID(),
+    ): Promise<{ code: string; link: string | null; invitation: ShownInvitation }> {
       const { lifetimeMs, ...invitation } = read(wish)
       const gives = invitation.roleId !== null || invitation.groups.length > 0
       if (caller.type === 'nobody' || (gives && !scopesOf(caller).includes('accounts:write')))

@@ -40,7 +40,9 @@ export function createOwnPasskeys(needs: Needs) {
 
   return {
     /** `canAdd`: the page's address may have passkeys of this service. `origin`: where browsers make them. */
-    async list(caller: AdministratorCaller) {
+    async list(
+      caller: AdministratorCaller,
+    ): Promise<{ passkeys: Passkey[]; canAdd: boolean; origin: string | null }> {
       const { account } = await ownerOf(caller)
       const own = await passkeys.list(account.id)
       return {

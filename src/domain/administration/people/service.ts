@@ -203,7 +203,10 @@ export function createPeopleService(needs: Needs) {
      * Sends a code with which the person chooses a password; an older one is dead. An account that is confirmed and has a
      * password needs none.
      */
-    async invite(uuid: string, { lifetime }: { lifetime?: string | undefined } = {}) {
+    async invite(
+      uuid: string,
+      { lifetime }: { lifetime?: string | undefined } = {},
+    ): Promise<{ expiresAt: Date }> {
       const lifetimeSeconds = readLifetime(lifetime, lifetimes.invitation)
       const account = await directory.find(uuid)
       requireOrdinary(account)

@@ -203,7 +203,10 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/providers', 'saved')
     },
 
-    async returnFromProvider(visit: OwnVisit, { code, error }: { code?: string; error?: string }) {
+    async returnFromProvider(
+      visit: OwnVisit,
+      { code, error }: { code?: string; error?: string },
+    ): Promise<Response> {
       const { ticket } = visit
       if (ticket?.kind !== 'link') {
         return visits.go(visit, '/account/providers', { problem: { code: 'start_again' } })

@@ -317,7 +317,11 @@ export function createVisits(needs: Needs) {
     /** 303 to a page of ours. */
     go,
     /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
-    async keep(what: Record<string, string>, seconds: number, name: string = newTicketName()) {
+    async keep(
+      what: Record<string, string>,
+      seconds: number,
+      name: string = newTicketName(),
+    ): Promise<string> {
       const sealed = secret.seal(TICKET_LABEL, JSON.stringify(what)).toString('base64url')
       const now = clock.now()
       await tickets.put(`page:${name}`, { sealed }, new Date(now.getTime() + seconds * 1000), now)

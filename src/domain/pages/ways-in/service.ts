@@ -282,7 +282,10 @@ export function createWaysIn(needs: Needs) {
       return provider === undefined ? startAgain(visit, '/sign-up') : leaveFor(visit, provider)
     },
 
-    async finishProvider(visit: Visit, { code, error }: { code?: string; error?: string }) {
+    async finishProvider(
+      visit: Visit,
+      { code, error }: { code?: string; error?: string },
+    ): Promise<Response> {
       if (code === undefined) {
         const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
         return turn(visit, '/sign-in', { problem: { code: wrong } })

@@ -14,7 +14,7 @@ import {
   hasVerified,
   verifiedContacts,
 } from '../../accounts/accounts/account.ts'
-import { accountRecord } from '../../accounts/accounts/account-schema.ts'
+import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission } from '../../accounts/admission/service.ts'
@@ -180,7 +180,12 @@ export function createContactsService(needs: Needs) {
       )
       return sent
     },
-    async confirm(signedIn: Authenticated, kind: Kind, { otp }: { otp: string }, client: Client) {
+    async confirm(
+      signedIn: Authenticated,
+      kind: Kind,
+      { otp }: { otp: string },
+      client: Client,
+    ): Promise<AccountRecord> {
       const { account } = signedIn
       const caller = inSession(signedIn, client)
       await limits.chargeVisit('verification', caller)
@@ -207,7 +212,12 @@ export function createContactsService(needs: Needs) {
      * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
      * verified contact and the last of all ways in stay.
      */
-    async remove(signedIn: Authenticated, kind: Kind, proof: OwnerProof, client: Client) {
+    async remove(
+      signedIn: Authenticated,
+      kind: Kind,
+      proof: OwnerProof,
+      client: Client,
+    ): Promise<AccountRecord> {
       const { account } = signedIn
       const usable = { providers: providers.names, rpId: config.passkeys.rpId }
       const admit = async () => {

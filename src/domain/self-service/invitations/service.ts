@@ -18,7 +18,11 @@ export type Memberships = ReturnType<typeof createMemberships>
 
 export function createMemberships({ admission, clock, stores }: Needs) {
   return {
-    async accept(signedIn: Authenticated, typed: string, client: { addressBucket: string }) {
+    async accept(
+      signedIn: Authenticated,
+      typed: string,
+      client: { addressBucket: string },
+    ): Promise<Account> {
       const invitation = await admission.findInvitation(typed, client)
       const plan = (current: Account) => {
         if (!admission.isFor(invitation, current)) throw new AppError('invalid_invitation')

@@ -58,7 +58,10 @@ export function createMeService(needs: Needs) {
     /** The current record, in the form in which login returns it, and what the account carries beside it. */
     describe: ({ account }: Authenticated): OwnAccount => describe(account),
     /** The language of messages to the owner, and the profile. */
-    async change(signedIn: Authenticated, { language: wanted, profile, terms }: OwnPatch) {
+    async change(
+      signedIn: Authenticated,
+      { language: wanted, profile, terms }: OwnPatch,
+    ): Promise<OwnAccount> {
       const { account } = signedIn
       if (profile !== undefined || terms !== undefined) requireOrdinary(account)
       const language = wanted === account.language ? undefined : wanted
@@ -93,7 +96,11 @@ export function createMeService(needs: Needs) {
       return toPage(found, limit, eventRecord)
     },
     /** It cannot be undone. It throws the errors of Reauthentication. */
-    async erase(signedIn: Authenticated, proof: OwnerProof, client: { addressBucket: string }) {
+    async erase(
+      signedIn: Authenticated,
+      proof: OwnerProof,
+      client: { addressBucket: string },
+    ): Promise<void> {
       await reauthentication.require(signedIn, proof, client)
       const messages = await notices.about(signedIn.account, 'account_erased')
       if (!(await store.erase(signedIn, messages, clock.now()))) {

@@ -59,7 +59,10 @@ export function createTwoFactorRemovals(needs: Needs) {
      * At once where `delaySeconds` is 0, and `dueAt` is then null. A removal that waits already stays as it is. A delayed
      * one is refused if a contact that could stop it cannot be told today, or if none can be told at all.
      */
-    async remove(account: Account, { delaySeconds }: { delaySeconds: number }) {
+    async remove(
+      account: Account,
+      { delaySeconds }: { delaySeconds: number },
+    ): Promise<{ dueAt: Date | null }> {
       if (!account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       if (delaySeconds === 0) {
         if (await removeNow(account, null)) return { dueAt: null }
