@@ -44,13 +44,16 @@ export const fieldsOf = ({
   ...(metadata !== undefined && { metadata: readObject('--metadata', metadata, '{"plan":"team"}') }),
 })
 
+/** Collects the values of an option that may be repeated. */
+export const repeated = (value: string, before: string[] = []) => [...before, value]
+
 const addPersonOptions = (
   command: Command,
   { username, group, profile }: { username: string; group: string; profile: string },
 ) =>
   command
     .option('--username <name>', username)
-    .option('--group <name>', group, (name: string, before: string[] = []) => [...before, name])
+    .option('--group <name>', group, repeated)
     .option('--profile <json>', profile)
 
 export const addNewPersonOptions = (command: Command): Command =>

@@ -17,10 +17,11 @@ import {
 import type { LoadedConfig } from '../platform/config/load.ts'
 import { nameOfUser } from '../platform/data-directory.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
+import { runAsRequest } from '../platform/request-context.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { type Cell, printJson, printTable } from './print.ts'
+import { type Cell, printJson, printResult, printTable } from './print.ts'
 
 /** The names by which people find an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
@@ -212,12 +213,36 @@ export async function findAccount(call: Call, name: string): Promise<ListedAccou
   throw new CommandFailure(1, `several accounts have ${name}: name one by its uuid (${uuids})`)
 }
 
+/** The name by which sentences call an account. */
+export const nameOf = ({ uuid, email, phone }: Pick<ListedAccount, 'uuid' | 'email' | 'phone'>) =>
+  email ?? phone ?? uuid
+
 /**
  * The uuid of the account that is meant. A uuid is taken as it is: one call is enough, and nobody looked at the person. An
  * account that is erased has no other name.
  */
 export async function uuidOf(call: Call, name: string): Promise<string> {
   return isUuid(name) ? name : (await findAccount(call, name)).uuid
+}
+
+/** The commands that revoke a token or an invitation. */
+export const revokeBy = (what: 'token' | 'invitation') => async (id: string, options: Options) => {
+  await confirm(`Revoke the ${what} ${id}?`, options.yes)
+  await callService(options, (call) => call('DELETE', `${what}s/${encodeURIComponent(id)}`))
+  printResult(options, { id, revoked: true }, `${id} is revoked`)
+}
+
+/** Prints what was made, and on the terminal that its secret is shown this once. */
+export function printOnce(options: Options, made: { expires_at: string }, secret: string) {
+  if (options.json) return printJson(made)
+  process.stdout.write(`${secret}\n`)
+  process.stderr.write(`It is shown only here, and ends at ${made.expires_at}.\n`)
+}
+
+/** Does its work in the name of who runs the command. */
+export function asOperator<T>(work: () => T): T {
+  const name = loginName()
+  return runAsRequest({ requestId: crypto.randomUUID(), actor: { type: 'operator', id: name, name } }, work)
 }
 
 /** An account whose name only begins so is another one. A phone number has many spellings, which end alike. */
