@@ -8,8 +8,10 @@ import type { Access, AdminBase, AdminRoute } from './domain/administration/acce
 import { createSocketGuard } from './domain/administration/access/admin-guard.ts'
 import { ADMIN_DOCUMENT, createListenerGuard } from './domain/administration/access/listener-guard.ts'
 import { createAdministratorSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
-import type { AdministratorSessions } from './domain/administration/administrator-sessions/service.ts'
-import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
+import {
+  type AdministratorSessions,
+  PROVED_MS,
+} from './domain/administration/administrator-sessions/service.ts'
 import type { AdministratorReach } from './domain/administration/administrators/reach.ts'
 import { createAdministratorRoutes } from './domain/administration/administrators/routes.ts'
 import type { AdministratorService } from './domain/administration/administrators/service.ts'

@@ -17,8 +17,13 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
 import type { Directory } from '../directory/service.ts'
-import type { MessageFilter, MessageLogStore } from './store.ts'
-import { type ListedMessage, type MessageState, messageStates } from './store.ts'
+import {
+  type ListedMessage,
+  type MessageFilter,
+  type MessageLogStore,
+  type MessageState,
+  messageStates,
+} from './store.ts'
 
 interface MessageQuery extends PageQuery {
   state?: string | undefined

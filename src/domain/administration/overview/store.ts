@@ -10,8 +10,7 @@ import { column, defineStatement, type RowOf } from '../../../platform/postgres/
 import type { EventType } from '../../foundation/events/event.ts'
 import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
-import type { MessageState } from '../message-log/store.ts'
-import { messageState } from '../message-log/store.ts'
+import { type MessageState, messageState } from '../message-log/store.ts'
 
 const countAccounts = defineStatement({
   name: 'overview.count_accounts',

@@ -104,39 +104,31 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
   for (const [path, draw] of Object.entries(shown)) {
     routes.get(
       path,
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => (isOwn(visit) ? draw(visit) : signIn(visit, path))),
+      visits.show((visit) => (isOwn(visit) ? draw(visit) : signIn(visit, path))),
       hidden,
     )
   }
   for (const [path, back, work] of forms) {
+    const keeps = ['contact', 'passkey', 'name', 'provider']
     routes.post(
       path,
-      ({ request, client, body }) =>
-        visits.take(
-          request,
-          client,
-          body,
-          { back, keeps: ['contact', 'passkey', 'name', 'provider'], finishes: !turns.has(path) },
-          async (visit, typed) => {
-            if (!isOwn(visit)) return signIn(visit, back)
-            requireMayCall(visit.session, `POST ${path}`)
-            const done = await work(visit, typed)
-            return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
-          },
-        ),
+      visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {
+        if (!isOwn(visit)) return signIn(visit, back)
+        requireMayCall(visit.session, `POST ${path}`)
+        const done = await work(visit, typed)
+        return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
+      }),
       hidden,
     )
   }
   for (const [path, back, ask] of options) {
     routes.post(
       path,
-      ({ request, client, body }) =>
-        visits.take(request, client, body, { back }, async (visit, typed) => {
-          if (!isOwn(visit)) return signIn(visit, back)
-          requireMayCall(visit.session, `POST ${path}`)
-          return Response.json(await ask(visit, typed))
-        }),
+      visits.take({ back }, async (visit, typed) => {
+        if (!isOwn(visit)) return signIn(visit, back)
+        requireMayCall(visit.session, `POST ${path}`)
+        return Response.json(await ask(visit, typed))
+      }),
       hidden,
     )
   }
@@ -144,9 +136,9 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     routes.get(
       '/account/providers/linked',
       ({ request, client, query }) =>
-        visits.show(request, client, (visit) =>
+        visits.show((visit) =>
           isOwn(visit) ? account.returnFromProvider(visit, query) : signIn(visit, '/account/providers'),
-        ),
+        )({ request, client }),
       hidden,
     )
   }

@@ -215,7 +215,6 @@ export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCod
 ${!on && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
 ${on && row(pages.recovery_codes, left, linkButton(pages.new_codes, '/account/two-factor/codes'))}</div>
 ${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkButton(pages.turn_off, '/account/two-factor/off'))}</div>`}`,
-    problemOf(visit, []),
   )
 }
 
@@ -272,7 +271,6 @@ export function passkeysScreen(
           )
     }</div>
 ${linkButton(pages.add_passkey, '/account/passkeys/add')}`,
-    problemOf(visit, []),
   )
 }
 
@@ -327,7 +325,6 @@ export function providersScreen(
         html`<form method="post" action="${visit.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
       )
     })}</div>`,
-    problemOf(visit, []),
   )
 }
 
@@ -353,7 +350,6 @@ export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[]):
       ),
     )}</div>
 <form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
-    problemOf(visit, []),
   )
 }
 
@@ -387,7 +383,6 @@ export function plainScreen(
     visit,
     title,
     html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${submit(button)}</form>`,
-    problemOf(visit, []),
   )
 }
 
