@@ -1,7 +1,7 @@
 /** The public routes, which `bun run routes` prints. Knows neither SQL nor configuration: services come in, an app goes out. */
 
 import { type AnyElysia, Elysia } from 'elysia'
-import type { ReceiptService } from './domain/messages/sms-funnel/receipts.ts'
+import type { Services } from './compose/services.ts'
 import { createReceiptRoutes } from './domain/messages/sms-funnel/routes.ts'
 import {
   type ClientSettings,
@@ -10,39 +10,22 @@ import {
 import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { createHealthRoutes } from './domain/operations/health/routes.ts'
 import { createContactRoutes } from './domain/self-service/contacts/routes.ts'
-import type { ContactsService } from './domain/self-service/contacts/service.ts'
 import { createMembershipRoutes } from './domain/self-service/invitations/routes.ts'
-import type { Memberships } from './domain/self-service/invitations/service.ts'
-import type { Exports } from './domain/self-service/me/exports.ts'
 import { createMeRoutes } from './domain/self-service/me/routes.ts'
-import type { MeService } from './domain/self-service/me/service.ts'
 import { createTwoFactorRemovalRoutes } from './domain/self-service/two-factor-removals/routes.ts'
-import type { TwoFactorRemovals } from './domain/self-service/two-factor-removals/service.ts'
-import type { Authentication } from './domain/sessions/sessions/authentication.ts'
 import { createSessionRoutes } from './domain/sessions/sessions/routes.ts'
-import type { SessionService } from './domain/sessions/sessions/service.ts'
 import { requireMayCall } from './domain/sessions/sessions/test-accounts.ts'
-import type { KeyService } from './domain/sessions/tokens/key-service.ts'
 import { createDiscoveryRoutes, createKeyRoutes } from './domain/sessions/tokens/routes.ts'
 import { createIdentityRoutes } from './domain/sign-in/identities/routes.ts'
-import type { IdentityService } from './domain/sign-in/identities/service.ts'
 import { createLoginRoutes } from './domain/sign-in/login/routes.ts'
-import type { LoginService } from './domain/sign-in/login/service.ts'
 import { createLoginByCodeRoutes } from './domain/sign-in/login-by-code/routes.ts'
-import type { LoginByCodeService } from './domain/sign-in/login-by-code/service.ts'
 import { createPasskeyRoutes, createWellKnownRoutes } from './domain/sign-in/passkeys/routes.ts'
-import type { PasskeyService } from './domain/sign-in/passkeys/service.ts'
 import { wellKnownFiles } from './domain/sign-in/passkeys/well-known.ts'
 import { createPasswordRoutes } from './domain/sign-in/passwords/routes.ts'
-import type { PasswordsService } from './domain/sign-in/passwords/service.ts'
 import { createRegistrationRoutes } from './domain/sign-in/registration/routes.ts'
-import type { RegistrationService } from './domain/sign-in/registration/service.ts'
 import { createSocialRoutes } from './domain/sign-in/social/routes.ts'
-import type { SocialService } from './domain/sign-in/social/service.ts'
 import { createTwoFactorRoutes } from './domain/sign-in/two-factor/routes.ts'
-import type { TwoFactorService } from './domain/sign-in/two-factor/service.ts'
 import { createUndoRoutes } from './domain/sign-in/undo/routes.ts'
-import type { UndoService } from './domain/sign-in/undo/service.ts'
 import type { Config } from './platform/config/types.ts'
 import { createBearer } from './platform/http/bearer.ts'
 import type { DocumentationOptions } from './platform/http/described-interface.ts'
@@ -55,25 +38,7 @@ import {
 } from './platform/http/http-base.ts'
 
 /** The services that the routes call. */
-interface AppServices {
-  registration: RegistrationService
-  login: LoginService
-  loginByCode: LoginByCodeService
-  authentication: Authentication
-  sessions: SessionService
-  me: MeService
-  exports: Exports
-  twoFactor: TwoFactorService
-  twoFactorRemovals: TwoFactorRemovals
-  passkeys: PasskeyService
-  passwords: PasswordsService
-  contacts: ContactsService
-  memberships: Memberships
-  social: SocialService
-  identities: IdentityService
-  receipts: ReceiptService
-  undo: UndoService
-  keys: Pick<KeyService, 'published'>
+interface AppServices extends Services {
   clientSettings: ClientSettings
   /** Throws when a store does not answer. */
   ping: () => Promise<void>
