@@ -1,6 +1,6 @@
 /** `poterne upgrade --back`: the executable of before, and where it needs that, the embedded database of before. */
 import { existsSync } from 'node:fs'
-import type { EmbeddedState, Written } from '../compose/going-back.ts'
+import type { EmbeddedState } from '../compose/going-back.ts'
 import { runInWorker } from '../platform/own-process.ts'
 import { UpgradeRefused } from '../platform/upgrade/release-index.ts'
 import { exchange, previousOf } from '../platform/upgrade/replace-executable.ts'
@@ -23,6 +23,8 @@ interface Older {
   version: string
   migrations: string[]
 }
+
+type Written = EmbeddedState['written']
 
 interface Restored {
   made_at: string

@@ -53,7 +53,6 @@ const countMessages = defineStatement({
    group by 1, 2, 3, 4`,
 })
 
-export type AccountTotals = RowOf<typeof countAccounts>
 export type EventsOfHour = RowOf<typeof countEvents>
 export type MessagesOfHour = RowOf<typeof countMessages>
 
@@ -61,7 +60,7 @@ export type OverviewStore = ReturnType<typeof createOverviewStore>
 
 export function createOverviewStore(database: Database) {
   return {
-    countAccounts: async (): Promise<AccountTotals> => (await database.first(countAccounts, {}))!,
+    countAccounts: async () => (await database.first(countAccounts, {}))!,
     /** Counts by the hour in which they happened; gathered failures count as often as they happened. */
     countEvents: (types: readonly EventType[], since: Date): Promise<EventsOfHour[]> =>
       database.all(countEvents, { types: JSON.stringify(types), since }),
