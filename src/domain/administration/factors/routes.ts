@@ -1,37 +1,15 @@
 /** The ways to sign in to an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
-import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
 import { type AdminBase, isDelayed } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
 import { administeredAccountAnswer } from '../directory/directory-schema.ts'
-import { passkeyRecord, passkeySchema } from './passkey-schema.ts'
+import { identityRecord, identitySchema, passkeyRecord, passkeySchema } from './factor-schema.ts'
 import type { AccountFactors } from './service.ts'
-import type { AdministeredIdentity } from './store.ts'
-
-const identity = namedObject(
-  'AccountIdentity',
-  {
-    id: integer(),
-    provider: t.String(),
-    provider_uid: t.String(),
-    email: nullable(t.String()),
-    created_at: timeField(),
-  },
-  'A sign-in provider of an account.',
-)
-
-const identityRecord = ({ id, provider, subject, email, createdAt }: AdministeredIdentity) => ({
-  id,
-  provider,
-  provider_uid: subject,
-  email,
-  created_at: createdAt.toISOString(),
-})
 
 export function createAccountFactorRoutes(base: AdminBase, factors: AccountFactors) {
   const listErrors = errorResponses('account_not_found', 'validation_failed')
@@ -107,7 +85,7 @@ export function createAccountFactorRoutes(base: AdminBase, factors: AccountFacto
       {
         query: t.Object(pageQuery),
         response: {
-          200: listAnswer('AccountIdentities', identity, 'The sign-in providers of the account.'),
+          200: listAnswer('AccountIdentities', identitySchema, 'The sign-in providers of the account.'),
           ...listErrors,
         },
         detail: detail('listAccountIdentities', 'List the linked identities of an account'),

@@ -8,7 +8,7 @@ import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { NAME_CHARACTERS } from '../../sign-in/passkeys/passkey.ts'
 import { type AdminBase, administratorOf } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
-import { passkeyRecord, passkeySchema } from '../factors/passkey-schema.ts'
+import { passkeyRecord, passkeySchema } from '../factors/factor-schema.ts'
 import type { OwnPasskeys } from './service.ts'
 
 export function createOwnPasskeyRoutes(base: AdminBase, passkeys: OwnPasskeys) {

@@ -1,6 +1,7 @@
 /** The overview of an account, and its pages that hold one form or one list. */
 import { nameOfProvider } from '../../../texts/provider-name.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
+import type { Profile } from '../../accounts/accounts/profile.ts'
 import { lacksTerms } from '../../accounts/admission/service.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
@@ -27,12 +28,6 @@ export interface AccountOffered
     'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
   > {
   languages: readonly string[]
-}
-
-interface Profile {
-  name?: string | undefined
-  given_name?: string | undefined
-  family_name?: string | undefined
 }
 
 const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
@@ -83,7 +78,7 @@ ${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/accoun
 export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen {
   const { pages } = visit.texts
   const problem = problemOf(visit, ['profile', 'profile.name', 'profile.given_name', 'profile.family_name'])
-  const text = (name: keyof Profile, label: string, autocomplete: string) =>
+  const text = (name: 'name' | 'given_name' | 'family_name', label: string, autocomplete: string) =>
     field({
       name,
       label,
