@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { requireMayCall } from '../../sessions/sessions/test-accounts.ts'
+import { languageOf } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, Done, OwnVisit } from './service.ts'
@@ -95,10 +96,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
 
   const isOwn = (visit: Visit): visit is OwnVisit => visit.session !== null
   const signIn = (visit: Visit, path: string) =>
-    visits.go(visit, '/sign-in', {
-      to: path,
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
-    })
+    visits.go(visit, '/sign-in', { to: path, ...languageOf(visit.flow) })
 
   const routes = new Elysia({ name: 'account-pages' }).use(httpBase)
   for (const [path, draw] of Object.entries(shown)) {

@@ -18,6 +18,7 @@ import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { SocialService } from '../../sign-in/social/service.ts'
 import type { TwoFactorService } from '../../sign-in/two-factor/service.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
+import { languageOf } from '../visits/flow.ts'
 import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 
@@ -68,10 +69,7 @@ export function createAccountPages(needs: Needs) {
 
   /** Back to a page, with a sentence that says what was done. */
   const back = (visit: OwnVisit, path: string, notice?: string): Response =>
-    visits.go(visit, path, {
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
-      ...(notice !== undefined && { notice }),
-    })
+    visits.go(visit, path, { ...languageOf(visit.flow), ...(notice !== undefined && { notice }) })
 
   return {
     back,

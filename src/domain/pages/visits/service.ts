@@ -31,7 +31,7 @@ import {
   newBrowserCookie,
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
-import type { Flow, FlowSeal, Problem } from './flow.ts'
+import { type Flow, type FlowSeal, languageOf, type Problem } from './flow.ts'
 import { cookiesBlockedScreen, failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
 
@@ -267,10 +267,7 @@ export function createVisits(needs: Needs) {
     if (to.startsWith('/')) {
       return withCookies(visit, new Response(null, { status: 303, headers: { location: to } }))
     }
-    return go(visit, '/leave', {
-      to,
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
-    })
+    return go(visit, '/leave', { to, ...languageOf(visit.flow) })
   }
 
   return {
