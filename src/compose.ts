@@ -267,10 +267,9 @@ export function build(options: ComposeOptions, connections: Connections) {
 }
 
 /**
- * It serves people who develop against --dev. The log itself never contains messages of errors, because they may quote
- * values.
+ * It serves people who develop against --dev: the log never has messages of errors, because they may quote values. The
+ * stack of a driver's error ends in the driver; the name of the statement shows where to look.
  */
-/** The stack of a driver's error ends in the driver; the name of the statement shows where to look. */
 function printStack(error: unknown): void {
   const statement = failedStatement(error)
   const stack = error instanceof Error ? error.stack : String(error)
