@@ -30,14 +30,8 @@ interface StoreWatchOptions extends Pick<Ground, 'clock' | 'logger'> {
 }
 
 /** Throws RedisEvicts if Redis is configured to evict keys. Then looks again each minute, and logs it. */
-export async function watchStores({
-  database,
-  redis,
-  clock,
-  logger,
-  version,
-  intervalMs = INTERVAL_MS,
-}: StoreWatchOptions): Promise<{ close(): void }> {
+export async function watchStores(options: StoreWatchOptions): Promise<{ close(): void }> {
+  const { database, redis, clock, logger, version, intervalMs = INTERVAL_MS } = options
   async function compareClocks(): Promise<void> {
     // The embedded database reads the clock of this very machine.
     if (database.kind === 'embedded') return

@@ -119,13 +119,8 @@ interface ClientSettingsNeeds {
 
 export type ClientSettings = ReturnType<typeof clientSettings>
 
-export function clientSettings({
-  config,
-  catalog,
-  providers,
-  loginTokenSeconds,
-  intoMailbox,
-}: ClientSettingsNeeds) {
+export function clientSettings(needs: ClientSettingsNeeds) {
+  const { config, catalog, providers, loginTokenSeconds, intoMailbox } = needs
   const { accounts, codes, limits, passkeys, password, smtp, sms, tokens, twoFactor } = config
   const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [accounts.defaultCountry]
   return {
