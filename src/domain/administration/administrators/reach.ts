@@ -18,8 +18,6 @@ interface Needs {
 
 const MESSAGES = '/admin/v1/messages/'
 
-export type AdministratorReach = ReturnType<typeof createAdministratorReach>
-
 export function createAdministratorReach({ administrators, config, stores }: Needs) {
   const { accounts, messages } = stores
 

@@ -39,8 +39,6 @@ const HELD_MS = 60_000
 const WAIT_MS = 20_000
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-export type Idempotency = ReturnType<typeof createIdempotency>
-
 export function createIdempotency({ secret, clock, stores }: Needs) {
   const store = stores.idempotency
   const forgotten = () => new Date(clock.now().getTime() - KEPT_MS)

@@ -58,8 +58,6 @@ export async function readLaterKnowledge(
   }
 }
 
-export type Cleansed = Awaited<ReturnType<typeof cleanse>>
-
 const nothingLater: LaterKnowledge = {
   erased: [],
   knowsErasures: false,
@@ -119,7 +117,7 @@ async function takeAway(restored: Executor, { present, now }: { present: Present
   }
 }
 
-export type LastingKeysFrom = 'backup' | 'replaced' | 'fresh'
+type LastingKeysFrom = 'backup' | 'replaced' | 'fresh'
 
 /**
  * The secret that sealed the backup may have leaked since: then the thief knows its keys. Those of the replaced
