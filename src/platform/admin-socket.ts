@@ -80,12 +80,7 @@ interface SocketCandidate {
  * A command looks for a running service at these paths, in this order. Parts of the configuration that cannot be read
  * are left out.
  */
-export function socketCandidates({
-  admin,
-  storage,
-  database,
-  server,
-}: Partial<SocketSettings>): SocketCandidate[] {
+export function socketCandidates({ admin, storage, database, server }: Partial<SocketSettings>) {
   const candidate = (path: string): SocketCandidate => ({
     path: resolve(path),
     mustBeTrusted: !isAbsolute(path) || path.startsWith(TEMPORARY),

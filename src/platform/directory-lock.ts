@@ -11,10 +11,7 @@ export const DIRECTORY_LOCK = 'lock'
  * Locks the directory, and returns the function that releases it. It is `unavailable` where the file system knows no
  * locks. It throws where no file can be made there.
  */
-export function lockDirectory(
-  directory: string,
-  name = DIRECTORY_LOCK,
-): (() => void) | 'taken' | 'unavailable' {
+export function lockDirectory(directory: string, name = DIRECTORY_LOCK) {
   const file = resolve(directory, name)
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${file} is no file`)
   // Loaded here, since a service with servers locks nothing.

@@ -29,31 +29,8 @@ export const lastingLabels = [
 ] as const
 export type LastingLabel = (typeof lastingLabels)[number]
 
-export interface AcceptedSecret {
-  /** Eight hexadecimal digits that name it in sealed values, in messages and in the database; they reveal nothing of it. */
-  readonly id: string
-  /** HMAC-SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide. */
-  tag(label: string, ...parts: (string | Uint8Array)[]): Buffer
-  /** The key that this secret gives for a use. */
-  keyOf(label: string): Buffer
-}
-
-export interface ServerSecret {
-  /** The one that seals and signs. */
-  readonly current: AcceptedSecret
-  /** The current one first, then the others. */
-  readonly accepted: readonly AcceptedSecret[]
-  /** Works like `AcceptedSecret.tag`, with the lasting key of the label. */
-  tag(label: LastingLabel, ...parts: (string | Uint8Array)[]): Buffer
-  /** The lasting keys from now on. They are derived from the current secret until the first call. */
-  useLastingKeys(keys: ReadonlyMap<LastingLabel, Uint8Array>): void
-  /** AES-256-GCM under the current secret; opens only under the same label. */
-  seal(label: string, plaintext: string | Uint8Array): Buffer
-  /** Throws if the box was changed, or sealed under another label or a secret that is not accepted. */
-  open(label: string, box: Uint8Array): string
-  /** The same for bytes, with the secret that opened it; null where `open` throws. */
-  tryToOpen(label: string, box: Uint8Array): { bytes: Buffer; sealedBy: AcceptedSecret } | null
-}
+export type AcceptedSecret = ReturnType<typeof createAccepted>
+export type ServerSecret = ReturnType<typeof createServerSecret>
 
 /** A box that names its secret begins with this byte and the four bytes of the id. */
 const NAMES_SECRET = 0xa7
@@ -61,7 +38,7 @@ const HEAD_BYTES = 5
 const NONCE_BYTES = 12
 const BODY_AT = 28
 
-export function createServerSecret(current: Uint8Array, previous: Uint8Array[] = []): ServerSecret {
+export function createServerSecret(current: Uint8Array, previous: Uint8Array[] = []) {
   const accepted: AcceptedSecret[] = []
   for (const each of [current, ...previous].map(createAccepted)) {
     if (!accepted.some(({ id }) => id === each.id)) accepted.push(each)
@@ -84,27 +61,35 @@ export function createServerSecret(current: Uint8Array, previous: Uint8Array[] =
   }
 
   return {
+    /** The one that seals and signs. */
     current: own,
-    accepted,
-    tag: (label, ...parts) => tagWith(lasting.get(label) ?? own.keyOf(label), parts),
-    useLastingKeys(keys) {
+    /** The current one first, then the others. */
+    accepted: accepted as readonly AcceptedSecret[],
+    /** Works like `AcceptedSecret.tag`, with the lasting key of the label. */
+    tag: (label: LastingLabel, ...parts: (string | Uint8Array)[]) =>
+      tagWith(lasting.get(label) ?? own.keyOf(label), parts),
+    /** The lasting keys from now on. They are derived from the current secret until the first call. */
+    useLastingKeys(keys: ReadonlyMap<LastingLabel, Uint8Array>) {
       for (const [label, key] of keys) lasting.set(label, key)
     },
-    seal(label, plaintext) {
+    /** AES-256-GCM under the current secret; opens only under the same label. */
+    seal(label: string, plaintext: string | Uint8Array) {
       const box = encrypt(own.keyOf(label), Buffer.from(plaintext as string))
       // With a single secret there is nothing to tell apart, and versions that know no ids can open the box as well.
       return accepted.length > 1 ? Buffer.concat([headOf(own), box]) : box
     },
-    open(label, box) {
+    /** Throws if the box was changed, or sealed under another label or a secret that is not accepted. */
+    open(label: string, box: Uint8Array) {
       const opened = tryToOpen(label, box)
       if (opened === null) throw new Error(`a sealed value (${label}) opens under no accepted server secret`)
       return opened.bytes.toString('utf8')
     },
+    /** The same for bytes, with the secret that opened it; null where `open` throws. */
     tryToOpen,
   }
 }
 
-function createAccepted(secret: Uint8Array): AcceptedSecret {
+function createAccepted(secret: Uint8Array) {
   const derive = (info: string, length: number) =>
     Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), info, length))
   const keys = new Map<string, Buffer>()
@@ -117,8 +102,11 @@ function createAccepted(secret: Uint8Array): AcceptedSecret {
     return key
   }
   return {
+    /** Eight hexadecimal digits that name it in sealed values, in messages and in the database; they reveal nothing of it. */
     id: derive('poterne id of the secret', 4).toString('hex'),
-    tag: (label, ...parts) => tagWith(keyOf(label), parts),
+    /** HMAC-SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide. */
+    tag: (label: string, ...parts: (string | Uint8Array)[]) => tagWith(keyOf(label), parts),
+    /** The key that this secret gives for a use. */
     keyOf,
   }
 }

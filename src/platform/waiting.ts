@@ -13,11 +13,7 @@ export function together<Args extends unknown[], Result>(work: (...args: Args) =
 }
 
 /** Gives `late` where the work takes longer; the work goes on. */
-export async function within<Result, Late>(
-  ms: number,
-  work: Promise<Result>,
-  late: Late,
-): Promise<Result | Late> {
+export async function within<Result, Late>(ms: number, work: Promise<Result>, late: Late) {
   let timer: Timer | undefined
   const end = new Promise<Late>((resolve) => {
     timer = setTimeout(resolve, ms, late)

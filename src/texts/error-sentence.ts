@@ -5,8 +5,5 @@ import type { Texts } from './texts.ts'
 export const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-export const errorSentence = (
-  code: ErrorCode,
-  { errors }: Pick<Texts, 'errors'>,
-  wantedType = JSON_TYPE,
-): string => errors[code].replace('{type}', wantedType)
+export const errorSentence = (code: ErrorCode, { errors }: Pick<Texts, 'errors'>, wantedType = JSON_TYPE) =>
+  errors[code].replace('{type}', wantedType)

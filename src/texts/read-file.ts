@@ -25,11 +25,7 @@ function wrong(key: string, value: unknown, message: string): TextProblem[] {
   return [{ key, value: typeof value === 'string' ? value : null, message }]
 }
 
-function checkTable(
-  path: string,
-  table: Record<string, unknown>,
-  known: Record<string, unknown>,
-): TextProblem[] {
+function checkTable(path: string, table: Record<string, unknown>, known: Record<string, unknown>) {
   return Object.entries(table).flatMap(([name, value]) => {
     const key = path === '' ? name : `${path}.${name}`
     if (Object.hasOwn(known, name)) return checkValue(key, value, known[name])

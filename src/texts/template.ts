@@ -5,17 +5,10 @@ type Fill = (values: Record<string, string>) => string
 type Part = string | { name: string }
 type Piece = Part | { optional: Part[]; otherwise: Part[] }
 
-interface ParsedTemplate {
-  pieces: Piece[]
-  /** The placeholders, also those of optional parts. */
-  names: string[]
-  /** The first thing that is wrong, or null. */
-  problem: string | null
-}
-
 const tokens = /\{\{|\}\}|\[\[|\]\]|\{[^{}[\]]*\}|[{}[\]|]|[^{}[\]|]+/g
 
-export function parseTemplate(text: string): ParsedTemplate {
+/** `names`: the placeholders, also those of optional parts. `problem`: the first thing that is wrong, or null. */
+export function parseTemplate(text: string) {
   const pieces: Piece[] = []
   const names: string[] = []
   let problem: string | null = null

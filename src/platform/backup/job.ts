@@ -75,19 +75,6 @@ export interface DiscardJob {
 /** The secret in hex, or the passphrase. */
 type KeyOfJob = { kind: BackupKey['kind']; value: string }
 
-export interface MadeBackup {
-  bytes: number
-  accounts: number
-  rows: number
-  tables: number
-  /**
-   * True if it was also restored into a database that was thrown away. It is false above 200 MB, and with a warning.
-   */
-  restored: boolean
-  /** The warning about a backup that is good: it is empty, or was not restored on trial. */
-  warning: string | null
-}
-
 /** Of the rows, before they are compressed. */
 const TRIAL_BYTES = 200 * 1024 * 1024
 /** The memory of the process of a trial restore. With less the system would end it, or another process in its place. */
@@ -113,12 +100,18 @@ interface JobOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Throws BackupRefused, and whatever the source throws; then there is no new file. The caller removes the workspace. */
+export type MadeBackup = Awaited<ReturnType<typeof runBackupJob>>
+
+/**
+ * Throws BackupRefused, and whatever the source throws; then there is no new file. The caller removes the workspace.
+ * `restored`: it was also restored into a database that was thrown away, as nothing above 200 MB is. `warning`: about a
+ * backup that is good, but empty, or not restored on trial.
+ */
 export async function runBackupJob(
   job: BackupJob,
   workspace: Workspace,
   { now, onProgress, signal }: JobOptions,
-): Promise<MadeBackup> {
+) {
   const key = keyOfJob(job.key)
   const reading: ReadJob = { ...job, task: 'read', into: workspace.file }
   if (job.source.kind === 'directory' && job.source.isForeign)
@@ -194,7 +187,9 @@ async function tryRestoring(
   const directory = openTrialDirectory(scratch)
   const trial: TrialJob = { task: 'trial', file, directory: directory.path, key, manifest }
   try {
-    return (await runInWorker<TrialResult>(trial, { ...options, isDisposable: true })).obstacle
+    return (
+      await runInWorker<Awaited<ReturnType<typeof runTrialJob>>>(trial, { ...options, isDisposable: true })
+    ).obstacle
   } catch (error) {
     options.signal?.throwIfAborted()
     if (error instanceof WorkerEnded) return error.message
@@ -222,17 +217,15 @@ async function openSource(source: BackupJob['source']): Promise<CopySession> {
   })
 }
 
-interface TrialResult {
-  /** The fact about this machine that prevented it. */
-  obstacle: string | null
-}
-
-/** Restores a backup into a new embedded database. Throws where the backup is to blame. */
+/**
+ * Restores a backup into a new embedded database; `obstacle`: the fact about this machine that prevented it. Throws where
+ * the backup is to blame.
+ */
 export async function runTrialJob(
   { file, directory, key: named, manifest }: TrialJob,
   now: Date,
   onProgress?: Progress,
-): Promise<TrialResult> {
+) {
   try {
     const instance = await openInstance(join(directory, 'postgres'), { bulk: true, throwAway: true })
     const target = createEmbeddedCopy(instance, () => instance.close())

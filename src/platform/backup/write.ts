@@ -2,6 +2,7 @@
 
 import type { CopySession } from '../postgres/copy.ts'
 import { ownMigrations } from '../postgres/migrate.ts'
+import { readNewestMigration } from '../postgres/rebuild.ts'
 import { type CopiedTable, copiedTables } from '../postgres/tables.ts'
 import type { Manifest, PartManifest } from './manifest.ts'
 import { encodeRecord, recordKinds } from './records.ts'
@@ -23,11 +24,7 @@ interface WriteOptions {
 }
 
 /** Writes a whole backup from one snapshot of the source. The caller closes the file, unfinished where this throws. */
-export async function writeBackup(
-  source: CopySession,
-  writer: SealedWriter,
-  options: WriteOptions,
-): Promise<Manifest> {
+export async function writeBackup(source: CopySession, writer: SealedWriter, options: WriteOptions) {
   const { about, now, onProgress = () => {} } = options
   await source.query('begin isolation level repeatable read read only')
   const migration = await readMigration(source)
@@ -109,15 +106,8 @@ function countLines(chunk: Uint8Array): number {
 /** Throws BackupRefused where the tables are not those that this version knows. */
 export async function readMigration(source: CopySession): Promise<Manifest['migration']> {
   const own = ownMigrations.at(-1)!
-  const [found] = await source.query<{ exists: boolean }>(
-    `select to_regclass('poterne_migrations') is not null as "exists"`,
-  )
-  const [newest] = found?.exists
-    ? await source.query<Manifest['migration']>(
-        'select number, name, hash from poterne_migrations order by number desc limit 1',
-      )
-    : []
-  if (newest?.hash === own.hash) return { number: newest.number, name: newest.name, hash: newest.hash }
+  const newest = await readNewestMigration(source)
+  if (newest?.hash === own.hash) return newest
   throw new BackupRefused(
     newest === undefined
       ? 'is empty: poterne never started with it'

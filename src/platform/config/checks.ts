@@ -3,7 +3,7 @@ import { credentialsIn } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { namesInTemplate } from './placeholders.ts'
 import type { Report } from './report.ts'
-import { problemAt, type Settings } from './settings.ts'
+import { type Settings, shownValue } from './settings.ts'
 import type { SchemaValues } from './values.ts'
 
 type Provider = SchemaValues['social']['providers'][number]
@@ -16,7 +16,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   const check: Check = (keys, holds, message) => {
     const sections = keys.map((key) => key.slice(0, key.lastIndexOf('.')))
     if ([...keys, ...sections].some(report.isWrong) || holds()) return
-    report.add(problemAt(settings, keys[0], message))
+    report.add(keys[0], message, shownValue(settings, keys[0]))
   }
   check(
     ['server.base_url'],
@@ -54,21 +54,19 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
 export function checkDelivery({ smtp, sms }: SchemaValues, report: Report): void {
   if (smtp !== null || sms.gateways.length > 0 || report.isWrong('smtp') || report.isWrong('sms.gateways'))
     return
-  report.add({
-    key: 'smtp',
-    value: null,
-    message:
-      'neither [smtp] nor a [[sms.gateways]] is set, so no code could reach anybody; set one of them, or use --dev, ' +
+  report.add(
+    'smtp',
+    'neither [smtp] nor a [[sms.gateways]] is set, so no code could reach anybody; set one of them, or use --dev, ' +
       'which keeps every message in a built-in mailbox',
-  })
+  )
 }
 
 /** `--dev` shows every code to everybody who reaches it, and behind a reverse proxy anybody does. */
 export function checkDevelopment({ baseUrl, trustedProxies }: SchemaValues['server'], report: Report): void {
   const why =
     'this is a configuration for the public, and --dev shows every code: leave out --dev, or this key'
-  if (baseUrl?.startsWith('https:')) report.add({ key: 'server.base_url', value: null, message: why })
-  if (trustedProxies?.length > 0) report.add({ key: 'server.trusted_proxies', value: null, message: why })
+  if (baseUrl?.startsWith('https:')) report.add('server.base_url', why)
+  if (trustedProxies?.length > 0) report.add('server.trusted_proxies', why)
 }
 
 function checkStores({ server, database, redis }: SchemaValues, check: Check): void {
@@ -132,11 +130,7 @@ function checkSmtp(smtp: SchemaValues['smtp'], check: Check): void {
 
 type SmtpServer = NonNullable<SchemaValues['smtp']>['fallback'][number]
 
-function checkSmtpServer(
-  path: string,
-  { host, security, username, password }: SmtpServer,
-  check: Check,
-): void {
+function checkSmtpServer(path: string, { host, security, username, password }: SmtpServer, check: Check) {
   check(
     [`${path}.security`, `${path}.host`],
     () => security !== 'none' || isLoopbackHost(host),
@@ -313,20 +307,20 @@ function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
   )
 }
 
+/** The sites that use passkeys. */
+export const sitesOf = ({ rpId, origins }: SchemaValues['passkeys']) =>
+  origins.length > 0 || rpId === null ? origins : [`https://${rpId}`]
+
 /** Pages are a site of their own, at the address of the service. */
 export function checkPages({ pages, passkeys, server }: SchemaValues, report: Report, dev: boolean): void {
   if (!pages?.enabled || dev || report.isWrong('server.base_url')) return
-  const { rpId, origins } = passkeys
   if (!server.baseUrl?.startsWith('https:')) {
     const message =
       'must be an https address with pages.enabled, because browsers keep the cookies of the pages for https alone'
-    report.add({ key: 'server.base_url', value: server.baseUrl && `"${server.baseUrl}"`, message })
-  } else if (
-    rpId !== null &&
-    !(origins.length > 0 ? origins : [`https://${rpId}`]).includes(server.baseUrl)
-  ) {
+    report.add('server.base_url', message, server.baseUrl && `"${server.baseUrl}"`)
+  } else if (passkeys.rpId !== null && !sitesOf(passkeys).includes(server.baseUrl)) {
     const message = `expected "${server.baseUrl}" among them: with pages.enabled people use passkeys there`
-    report.add({ key: 'passkeys.origins', value: null, message })
+    report.add('passkeys.origins', message)
   }
   checkApplications(pages, report)
 }
@@ -336,7 +330,7 @@ function checkApplications({ applications }: SchemaValues['pages'], report: Repo
   for (const [index, { id, redirectUris, signOutUris }] of applications.entries()) {
     const path = `pages.applications[${index}]`
     if (ids.indexOf(id) !== index && !report.isWrong(`${path}.id`))
-      report.add({ key: `${path}.id`, value: null, message: `"${id}" is already the id of another one` })
+      report.add(`${path}.id`, `"${id}" is already the id of another one`)
     for (const [key, uris] of [
       ['redirect_uris', redirectUris],
       ['sign_out_uris', signOutUris],
@@ -346,7 +340,7 @@ function checkApplications({ applications }: SchemaValues['pages'], report: Repo
       if (named === undefined) continue
       const message =
         'expected 127.0.0.1 or [::1] in place of localhost, which may lead to another machine; only --dev takes it'
-      report.add({ key: `${path}.${key}`, value: `"${named}"`, message })
+      report.add(`${path}.${key}`, message, `"${named}"`)
     }
   }
 }

@@ -2,7 +2,7 @@
  * Reads file and environment into the checked `Config`, or returns everything that is wrong with them at once. Reads only
  * the files that it is told to, never throws, and never shows a secret.
  */
-import { checkDelivery, checkDevelopment, checkPages, checkTogether } from './checks.ts'
+import { checkDelivery, checkDevelopment, checkPages, checkTogether, sitesOf } from './checks.ts'
 import { withCredentials } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { readLogo } from './read-logo.ts'
@@ -91,7 +91,7 @@ function adaptToDevelopment({ values, settings }: Settings): void {
     Object.assign(found, { raw: value, origin: 'option' })
   }
   // Pages under development run on ports of their own, and may call the service already.
-  values.passkeys.origins = withPages(values)
+  values.passkeys.origins = [...new Set([...sitesOf(values.passkeys), ...values.server.corsOrigins])]
 }
 
 function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile | null): Config {
@@ -131,7 +131,7 @@ function checkDefaultAddress({ baseUrl, host, port }: SchemaValues['server'], re
   const derived = defaultBaseUrl(host, port)
   if (!isOpenToAll(derived)) return
   const message = `must be set with this server.host: it would be ${derived}, and over http everybody on the way reads passwords and tokens; expected the https address of the reverse proxy`
-  report.add({ key: 'server.base_url', value: null, message })
+  report.add('server.base_url', message)
 }
 
 /** A service that listens on all addresses has links to this machine. */
@@ -140,17 +140,11 @@ function defaultBaseUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-function withPages({ passkeys: { rpId, origins }, server }: SchemaValues): string[] {
-  const sites = origins.length > 0 ? origins : [`https://${rpId}`]
-  return [...new Set([...sites, ...server.corsOrigins])]
-}
-
 /** An Android app is an origin by the SHA-256 of its certificate, in base64url without padding. */
-function passkeyOrigins({ rpId, origins, androidApps }: SchemaValues['passkeys']): string[] {
-  const sites = origins.length > 0 || rpId === null ? origins : [`https://${rpId}`]
-  const apps = androidApps.map(({ sha256 }) => {
+function passkeyOrigins(passkeys: SchemaValues['passkeys']): string[] {
+  const apps = passkeys.androidApps.map(({ sha256 }) => {
     const hash = Buffer.from(sha256.replaceAll(':', ''), 'hex').toString('base64url')
     return `android:apk-key-hash:${hash}`
   })
-  return [...new Set([...sites, ...apps])]
+  return [...new Set([...sitesOf(passkeys), ...apps])]
 }

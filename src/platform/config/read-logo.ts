@@ -22,7 +22,7 @@ export function readLogo(
   if (!pages?.logo || report.isWrong('pages.logo')) return null
   const path = resolve(directory, pages.logo)
   const wrong = (message: string) => {
-    report.add({ key: 'pages.logo', value: `"${path}"`, message })
+    report.add('pages.logo', message, `"${path}"`)
     return null
   }
   try {

@@ -35,11 +35,7 @@ export function readTextFiles(
     // A directory that cannot be read is reported itself.
     if (tags.includes(tag) || report.isWrong(key) || report.isWrong('texts.directory')) continue
     const expected = `expected one of ${tags.map((each) => `"${each}"`).join(', ')}`
-    report.add({
-      key,
-      value: toToml(tag),
-      message: `${expected}, or a language with a file in texts.directory`,
-    })
+    report.add(key, `${expected}, or a language with a file in texts.directory`, toToml(tag))
   }
   const layoutHtml = texts.layout ? readLayout(resolve(directory, texts.layout), report) : null
   return { own, layoutHtml }
@@ -54,7 +50,7 @@ function readLanguages(directory: string, report: Report): Record<Language, OwnT
     const tag = canonicalTag(basename(name, '.toml'))
     if (tag === null) {
       const message = 'the file must be named after its language, such as de.toml or pt-BR.toml'
-      report.add({ key: path, value: null, message })
+      report.add(path, message)
       return []
     }
     const texts = reporting(path, null, report, () => readLanguage(path, report))
@@ -67,7 +63,7 @@ function readLanguage(path: string, report: Report): OwnTexts {
   requireFile(path)
   const { texts, problems } = readOwnTexts(parseToml(path))
   for (const { key, value, message } of problems) {
-    report.add({ key: `${path}: ${key}`, value: value === null ? null : toToml(value), message })
+    report.add(`${path}: ${key}`, message, value === null ? null : toToml(value))
   }
   return texts
 }
@@ -77,7 +73,7 @@ function readLayout(path: string, report: Report): string | null {
     requireFile(path)
     const html = readFileSync(path, 'utf8')
     const problem = findLayoutProblem(html)
-    if (problem !== null) report.add({ key: 'texts.layout', value: toToml(path), message: problem })
+    if (problem !== null) report.add('texts.layout', problem, toToml(path))
     return html
   })
 }
@@ -91,7 +87,7 @@ function reporting<Value>(key: string, path: string | null, report: Report, read
   try {
     return read()
   } catch (error) {
-    report.add({ key, value: path === null ? null : toToml(path), message: describeFileError(error) })
+    report.add(key, describeFileError(error), path === null ? null : toToml(path))
     return null
   }
 }

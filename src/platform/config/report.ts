@@ -22,8 +22,8 @@ export function createReport() {
   const problems: ConfigProblem[] = []
   const isWrong = (key: string) => problems.some((problem) => problem.key === key)
   /** Each key is reported once; after its first problem the others are noise. */
-  const add = (problem: ConfigProblem) => {
-    if (!isWrong(problem.key)) problems.push(problem)
+  const add = (key: string, message: string, value: string | null = null) => {
+    if (!isWrong(key)) problems.push({ key, value, message })
   }
   return { problems, add, isWrong }
 }

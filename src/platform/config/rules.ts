@@ -96,11 +96,7 @@ export function bytes(
   )
 }
 
-export function wholeNumber(
-  initial: number,
-  [minimum, maximum]: [number, number],
-  doc: string,
-): KeyRule<number> {
+export function wholeNumber(initial: number, [minimum, maximum]: [number, number], doc: string) {
   const read = (raw: unknown): Reading<number> =>
     typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= minimum && raw <= maximum
       ? { value: raw }

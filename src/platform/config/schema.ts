@@ -85,6 +85,8 @@ const secureUrl = { check: formats.isSecureUrl, expected: 'an https URL' }
 /** The upper bound of most numbers; a larger one is a typing error. */
 const many = 1_000_000_000
 
+const count = (initial: number, doc: string) => wholeNumber(initial, [1, many], doc)
+
 export const schema = {
   server: section('Where the service listens and how it is known from outside.', {
     host: text('127.0.0.1', 'The address to listen on. With `--dev` it is always a loopback address.', aHost),
@@ -317,9 +319,8 @@ export const schema = {
           example: 's1',
         },
       ),
-      strangers_per_hour: wholeNumber(
+      strangers_per_hour: count(
         5000,
-        [1, many],
         'How many e-mails to newcomers anonymous callers may cause in an hour, over the whole service. Half as many more may go to verified addresses that they name. E-mails that owners cause are not counted.',
       ),
     }),
@@ -461,42 +462,33 @@ export const schema = {
         true,
         'Set it to false for load tests only. The wrong-code budgets and the hash queue stay.',
       ),
-      codes_burst: wholeNumber(
-        3,
-        [1, many],
-        'How many codes one destination can get at once for one purpose.',
-      ),
+      codes_burst: count(3, 'How many codes one destination can get at once for one purpose.'),
       codes_interval: duration(
         '1m',
         ['1s', '1d'],
         'After that burst, one more code is sent in each interval of this length.',
       ),
-      codes_per_hour: wholeNumber(
+      codes_per_hour: count(
         6,
-        [1, many],
         'How many codes strangers can cause for one destination in an hour, for all purposes together.',
       ),
-      codes_per_day: wholeNumber(12, [1, many], 'The same in a day.'),
-      code_requests_burst: wholeNumber(
+      codes_per_day: count(12, 'The same in a day.'),
+      code_requests_burst: count(
         30,
-        [1, many],
         'How many calls without a session may ask for a code at once from one client address.',
       ),
-      code_requests_per_hour: wholeNumber(120, [1, many], 'The same in an hour.'),
-      owner_codes_per_hour: wholeNumber(
+      code_requests_per_hour: count(120, 'The same in an hour.'),
+      owner_codes_per_hour: count(
         10,
-        [1, many],
         'How many codes an account can have sent to its own contacts in an hour from its known devices, and as many again from its sessions.',
       ),
-      owner_codes_per_day: wholeNumber(30, [1, many], 'The same in a day.'),
-      login_failures: wholeNumber(
+      owner_codes_per_day: count(30, 'The same in a day.'),
+      login_failures: count(
         10,
-        [1, many],
         'How many logins may fail for one identifier from one client address, or on one known device or session, before logins are refused.',
       ),
-      login_failures_all_addresses: wholeNumber(
+      login_failures_all_addresses: count(
         100,
-        [1, many],
         'How many logins may fail for one identifier from all client addresses together. Known devices are counted apart.',
       ),
       login_failures_window: duration('15m', ['1s', '30d'], 'The time in which those failures count.'),
@@ -506,30 +498,16 @@ export const schema = {
         'How long logins are refused at first; it doubles each time.',
       ),
       login_refusal_maximum: duration('1h', ['1s', '30d'], 'The longest refusal.'),
-      logins_per_minute: wholeNumber(
+      logins_per_minute: count(
         60,
-        [1, many],
         'How many logins one client address may try in a minute. For IPv6 this is a /64; a /56 may try four times as many and a /48 16 times. The same holds for every number by client address.',
       ),
-      registrations_burst: wholeNumber(
-        30,
-        [1, many],
-        'How many registrations one client address may make at once.',
-      ),
-      registrations_per_hour: wholeNumber(
-        120,
-        [1, many],
-        'How many registrations one client address may make in an hour.',
-      ),
-      verifications: wholeNumber(
-        60,
-        [1, many],
-        'How many codes one client address may try in `verifications_window`.',
-      ),
+      registrations_burst: count(30, 'How many registrations one client address may make at once.'),
+      registrations_per_hour: count(120, 'How many registrations one client address may make in an hour.'),
+      verifications: count(60, 'How many codes one client address may try in `verifications_window`.'),
       verifications_window: duration('5m', ['1s', '1d'], 'The time in which tried codes count.'),
-      sms_per_prefix_per_hour: wholeNumber(
+      sms_per_prefix_per_hour: count(
         50,
-        [1, many],
         'How many SMS strangers in one network can cause in an hour to numbers that differ only in their last four digits.',
       ),
       network_share_percent: wholeNumber(
@@ -537,9 +515,8 @@ export const schema = {
         [1, 100],
         'The share of the SMS of a day, and of the e-mails of an hour, that strangers in one network (IPv4 /24, IPv6 /48) can cause.',
       ),
-      wrong_codes_alarm: wholeNumber(
+      wrong_codes_alarm: count(
         300,
-        [1, many],
         'The log warns when more wrong codes than this are entered in a minute, over the whole service.',
       ),
       hash_concurrency: wholeNumber(

@@ -5,7 +5,7 @@
 
 import { closest, distance } from 'fastest-levenshtein'
 import { isTable } from '../../texts/table.ts'
-import { type ConfigProblem, type Report, showValue, suggestion, toTomlKey } from './report.ts'
+import { type Report, showValue, suggestion, toTomlKey } from './report.ts'
 import type { KeyRule } from './rules.ts'
 import { type Keys, type Section, sections, type TableList } from './schema.ts'
 import { type ConfigFile, type Environment, expandVariables, readEnvironment } from './sources.ts'
@@ -31,11 +31,11 @@ export interface Settings {
   settings: Setting[]
 }
 
-/** A problem of the setting with this key, with its value if somebody set it. */
-export function problemAt(settings: Setting[], at: string, message: string): ConfigProblem {
+/** The value of the setting with this key, as problems show it; null unless somebody set it. */
+export function shownValue(settings: Setting[], at: string): string | null {
   const setting = settings.find(({ section, key }) => `${section}.${key}` === at)
   const isSet = setting && setting.raw !== null && setting.origin !== 'default'
-  return { key: at, value: isSet ? showValue(setting.rule, setting.raw) : null, message }
+  return isSet ? showValue(setting.rule, setting.raw) : null
 }
 
 const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
@@ -103,13 +103,13 @@ function readEntries(
     return read.value
   }
   const message = 'problem' in found ? found.problem : (read?.reason ?? `expected a section, [${name}]`)
-  report.add({ key: name, value: null, message })
+  report.add(name, message)
   return rule.initial
 }
 
 function readTables(name: string, { keys }: Pick<TableList, 'keys'>, raw: unknown, reading: Reading): Row[] {
   if (!Array.isArray(raw)) {
-    reading.report.add({ key: name, value: null, message: `expected tables that begin with [[${name}]]` })
+    reading.report.add(name, `expected tables that begin with [[${name}]]`)
     return []
   }
   return raw.map((each, index) => {
@@ -122,7 +122,7 @@ function readTables(name: string, { keys }: Pick<TableList, 'keys'>, raw: unknow
 
 function tableOrReport(key: string, raw: unknown, message: string, report: Report): Row {
   if (isTable(raw)) return raw
-  report.add({ key, value: null, message })
+  report.add(key, message)
   return {}
 }
 
@@ -139,18 +139,18 @@ function readKeys(
     const found = findRaw(rule, table[key], readVariable(key), env)
     if ('problem' in found) {
       // A section that is not a table has already been reported; do not report its keys as missing as well.
-      if (!report.isWrong(section)) report.add({ key: path, value: null, message: found.problem })
+      if (!report.isWrong(section)) report.add(path, found.problem)
       continue
     }
     const { raw, origin, variable } = found
     const reading = raw === null ? { value: null } : rule.read(raw)
     if ('wrong' in reading) {
       const source = variable === null ? '' : ` (from ${variable})`
-      report.add({
-        key: path,
-        value: reading.reason === undefined ? showValue(rule, reading.wrong) : null,
-        message: reading.reason ?? `expected ${rule.expected}${source}`,
-      })
+      report.add(
+        path,
+        reading.reason ?? `expected ${rule.expected}${source}`,
+        reading.reason === undefined ? showValue(rule, reading.wrong) : null,
+      )
       continue
     }
     values[propertyOf(key, rule.suffix)] = reading.value
@@ -186,10 +186,10 @@ function reportUnknownSections(table: Row, report: Report): void {
     if (Object.hasOwn(sections, name)) continue
     const key = toTomlKey(name)
     if (isTable(table[name]) || Array.isArray(table[name])) {
-      report.add({ key, value: null, message: `unknown section${suggestion(name, names)}` })
+      report.add(key, `unknown section${suggestion(name, names)}`)
     } else {
       const places = sectionsThatKnow(closest(name, allKeys())).join(' or ')
-      report.add({ key, value: null, message: `unknown key outside every section; did you mean ${places}?` })
+      report.add(key, `unknown key outside every section; did you mean ${places}?`)
     }
   }
 }
@@ -205,13 +205,12 @@ function reportUnknownKeys(section: string, table: Row, known: string[], report:
     const nearest = closest(key, isListed ? known : [...known, ...allKeys()])
     const hint = known.includes(nearest) ? `${section}.${nearest}` : sectionsThatKnow(nearest).join(' or ')
     const isNear = distance(key, nearest) <= Math.min(MOST_TYPING_ERRORS, key.length / 2)
-    report.add({
-      key: `${section}.${toTomlKey(key)}`,
-      value: null,
-      message: isNear
+    report.add(
+      `${section}.${toTomlKey(key)}`,
+      isNear
         ? `unknown key; did you mean ${hint}?`
         : `unknown key; ${section} has ${known.toSorted().join(', ')}`,
-    })
+    )
   }
 }
 
@@ -241,7 +240,7 @@ function reportUnknownVariables(env: Environment, named: Set<string>, report: Re
     if (known.includes(name) || name === 'POTERNE_CONFIG' || isServiceLink(name, value)) continue
     const list = lists.find((each) => name.startsWith(variableOf(each, '').replace('.', '_').slice(0, -1)))
     const hint = list ? `; [[${list}]] stands in the file only` : hintFor(name, known)
-    report.add({ key: name, value: null, message: `unknown environment variable${hint}` })
+    report.add(name, `unknown environment variable${hint}`)
   }
 }
 

@@ -45,7 +45,7 @@ export function readConfigFile(
     const path = resolve(directory, candidate.path)
     try {
       if (!candidate.named && !isTrusted(path)) {
-        report.add({ key: path, value: null, message: FOREIGN })
+        report.add(path, FOREIGN)
         return { path }
       }
       const source = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
@@ -53,7 +53,7 @@ export function readConfigFile(
       return { path, table: parse(source), variables }
     } catch (error) {
       if (causeOf(error) === 'ENOENT' && !candidate.named) continue
-      report.add({ key: path, value: null, message: describeFileError(error) })
+      report.add(path, describeFileError(error))
       return { path }
     }
   }

@@ -34,11 +34,7 @@ export const FORM_OR_JSON_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/re
 const MAXIMUM_DEPTH = 32
 
 /** The whole body; null for a request without one. A body that does not arrive in time is `malformed_json`. */
-export async function readBody(
-  request: Request,
-  deadlineMs: number,
-  type: keyof typeof readable = 'json',
-): Promise<Uint8Array | null> {
+export async function readBody(request: Request, deadlineMs: number, type: keyof typeof readable = 'json') {
   // `request.body` would make a stream of bytes that have mostly arrived already.
   const declared = request.headers.get('content-length')
   if (declared === null ? !request.headers.has('transfer-encoding') : Number(declared) === 0) return null

@@ -1,15 +1,23 @@
 /** Pieces of bodies and answers that have nothing to do with what they are about. */
-import { type IntegerOptions, Type } from '@sinclair/typebox'
+import { type IntegerOptions, type Static, Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
 
-/** A field that may be absent or null. */
-export const optionalField = <Schema extends TSchema>(schema: Schema) =>
-  t.Optional(t.Union([schema, t.Null()]))
+interface Note {
+  examples?: unknown[]
+  description?: string
+}
 
-export const nullable = <Schema extends TSchema>(
-  schema: Schema,
-  options: { examples?: unknown[]; description?: string } = {},
-) => t.Union([schema, t.Null()], options)
+export const nullable = <Schema extends TSchema>(schema: Schema, note: Note = {}) =>
+  t.Union([schema, t.Null()], note)
+
+/** A field that may be absent or null. */
+export const optionalField = <Schema extends TSchema>(schema: Schema, note?: Note) =>
+  t.Optional(nullable(schema, note))
+
+/** The values that a schema admits, where a field that is left out may be undefined as well. */
+export type Given<Schema extends TSchema> = {
+  [Field in keyof Static<Schema>]: Static<Schema>[Field] | undefined
+}
 
 /** One of these words. */
 export const oneWordOf = <const Word extends string>(words: readonly Word[], description: string) =>

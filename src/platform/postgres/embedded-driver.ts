@@ -16,12 +16,7 @@ export type EmbeddedDriver = Pick<Database, 'ping' | 'close'> &
     run: RunEmbedded
   } & Record<Grouping, <T>(work: (run: RunEmbedded) => Promise<T>) => Promise<T>>
 
-export async function asDatabase({
-  run,
-  transaction,
-  session,
-  ...driver
-}: EmbeddedDriver): Promise<Database> {
+export async function asDatabase({ run, transaction, session, ...driver }: EmbeddedDriver) {
   const decode = await createDecoder()
   const executorOf = (runOne: RunEmbedded): Executor =>
     createExecutor(async (...statement) => decode(await runOne(...statement)))

@@ -12,6 +12,7 @@ import { isNewDirectory, requireOwnEngine } from './embedded-directory.ts'
 import { InstanceEnded, NeverFlushed } from './embedded-failure.ts'
 import type { FileObserver, FlushedFiles } from './embedded-files.ts'
 import { decoders } from './embedded-rows.ts'
+import { isFatal } from './failure.ts'
 
 const STACK_KIB = 100
 
@@ -119,14 +120,8 @@ async function unpackPrepared(target: string, { throwAway }: { throwAway: boolea
  * continues with its locks held, and the next statement spins for ever.
  */
 export function endedBy(error: unknown): boolean {
-  const { severity, name } = (error ?? {}) as { severity?: unknown; name?: unknown }
-  return (
-    error instanceof InstanceEnded ||
-    severity === 'PANIC' ||
-    severity === 'FATAL' ||
-    error instanceof WebAssembly.RuntimeError ||
-    name === 'ExitStatus'
-  )
+  const { name } = (error ?? {}) as { name?: unknown }
+  return error instanceof InstanceEnded || isFatal(error) || name === 'ExitStatus'
 }
 
 /** The part of an emulated open file that refers to the real one. */

@@ -64,7 +64,7 @@ export async function createSession(instance: PGlite) {
   let knownFunctions: RegExp | null = null
 
   /** The messages of the reply. A reply counts only if it is whole and holds no error, not even after the rows. */
-  function exchange(parts: Uint8Array[]): Reply {
+  function exchange(parts: Uint8Array[]) {
     const chunks: Uint8Array[] = []
     // Everything happens before it returns. An error that it throws has ended the instance.
     instance
@@ -176,10 +176,7 @@ class StatementRefused extends Error {
   }
 }
 
-function serializeAll(
-  values: readonly unknown[],
-  parameters: Prepared['parameters'],
-): (string | Buffer | null)[] {
+function serializeAll(values: readonly unknown[], parameters: Prepared['parameters']) {
   let bytes = 0
   return values.map((value, index) => {
     if (value === null || value === undefined) return null
@@ -209,17 +206,8 @@ function requireShallow(text: string, skipStrings: boolean): void {
   }
 }
 
-interface Reply {
-  bytes: Uint8Array
-  /** The part of it from the first row to the last. */
-  rows: Uint8Array
-  errorAt: number | null
-  /** It is false if the reply was cut off. */
-  isReady: boolean
-}
-
 /** Finds what a reply consists of by the heads of its messages, since decoding the rows is the reader's work. */
-function examine(bytes: Uint8Array): Reply {
+function examine(bytes: Uint8Array) {
   const heads = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let rowsFrom = 0
   let rowsTo = 0
@@ -237,8 +225,10 @@ function examine(bytes: Uint8Array): Reply {
   }
   return {
     bytes,
+    /** The part of it from the first row to the last. */
     rows: bytes.subarray(rowsFrom, rowsTo),
     errorAt,
+    /** It is false if the reply was cut off. */
     isReady: at === bytes.length && kind === READY,
   }
 }

@@ -56,8 +56,7 @@ export const isSnapshotDirectory = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** Copies that a process left behind which was killed. The maker or reader of a copy has locked it. */
-export const removeOldSnapshots = (dataDir: string): void =>
-  removeAbandoned(dataDir, PREFIX, HANDED_OVER_WITHIN_MS)
+export const removeOldSnapshots = (dataDir: string) => removeAbandoned(dataDir, PREFIX, HANDED_OVER_WITHIN_MS)
 
 /** Bytes of the files that a copy holds. */
 export const snapshotBytes = (source: string): number =>
@@ -67,11 +66,7 @@ export const snapshotBytes = (source: string): number =>
   )
 
 /** `target` is empty. No checkpoint may be made until it returns. */
-export async function copySnapshot(
-  { turn }: SnapshotDatabase,
-  source: string,
-  target: string,
-): Promise<void> {
+export async function copySnapshot({ turn }: SnapshotDatabase, source: string, target: string) {
   makeDirectories(source, target)
   const first = await turn(async (query) => {
     await query('checkpoint')

@@ -34,10 +34,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   /** The columns of each text's rows, as they were the last time. */
   const columnsOf = new Map<string, Columns>()
 
-  function ask<Answer>(
-    make: (id: number) => Request,
-    how: (request: Request) => void = sendAtOnce,
-  ): Promise<Answer> {
+  function ask<Answer>(make: (id: number) => Request, how: (request: Request) => void = sendAtOnce) {
     const id = ++lastId
     const answer = Promise.withResolvers<unknown>()
     waiting.set(id, answer)

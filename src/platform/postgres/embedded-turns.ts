@@ -1,17 +1,12 @@
 /** The embedded database has one session, so its work runs one after the other, each of it in a turn. */
-export interface Turns {
-  /** Work that reads does not wait for the writes that wait already. */
-  <T>(work: () => Promise<T>, isReading?: boolean): Promise<T>
-  /** The work that has not ended. */
-  waiting(): number
-}
+export type Turns = ReturnType<typeof createTurns>
 
 /** After so many readers in a row, the first writer that waits has its turn. */
 const READERS_IN_A_ROW = 8
 /** Messages of the other thread are taken in this often, so that a reader among them is seen. */
 const LISTEN_EVERY_MS = 4
 
-export function createTurns(): Turns {
+export function createTurns() {
   const readers: (() => Promise<unknown>)[] = []
   const others: (() => Promise<unknown>)[] = []
   let readersInRow = 0
@@ -34,6 +29,7 @@ export function createTurns(): Turns {
     isRunning = false
   }
 
+  /** Work that reads does not wait for the writes that wait already. */
   const inTurn = <T>(work: () => Promise<T>, isReading = false): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const turn = () => Promise.resolve().then(work).then(resolve, reject)
@@ -46,6 +42,7 @@ export function createTurns(): Turns {
     return promise
   }
   return Object.assign(inTurn, {
+    /** The work that has not ended. */
     waiting: () => readers.length + others.length + (isRunning ? 1 : 0),
   })
 }

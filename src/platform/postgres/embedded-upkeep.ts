@@ -180,11 +180,7 @@ export function createUpkeep(options: UpkeepOptions = {}) {
 
   const isPaused = (key: string) => performance.now() < (pausedUntilMs.get(key) ?? 0)
 
-  async function perform(
-    what: UpkeepWork['what'],
-    relation: string | null,
-    work: () => Promise<unknown>,
-  ): Promise<UpkeepWork> {
+  async function perform(what: UpkeepWork['what'], relation: string | null, work: () => Promise<unknown>) {
     const start = performance.now()
     try {
       await work()
@@ -223,10 +219,7 @@ export function createUpkeep(options: UpkeepOptions = {}) {
      * checkpoint that the length of the log demands, and nothing else. To be called while no transaction is open. Throws
      * UpkeepFailed.
      */
-    async step(
-      query: UpkeepQuery,
-      { onlyUrgent = false, mayCheckpoint = true } = {},
-    ): Promise<UpkeepWork | null> {
+    async step(query: UpkeepQuery, { onlyUrgent = false, mayCheckpoint = true } = {}) {
       if (mayCheckpoint && (await isCheckpointDue(query))) return checkpoint(query)
       if (onlyUrgent) return null
       for (const { name } of await query(OTHER_DATABASES)) {

@@ -30,7 +30,7 @@ import {
   type InstanceOptions,
   openInstance,
 } from './embedded-instance.ts'
-import { createLock, type DirectoryLock, lockData } from './embedded-lock.ts'
+import { createLock, type DirectoryLock } from './embedded-lock.ts'
 import { createDecoder, type SentRows } from './embedded-rows.ts'
 import { createSession, type EmbeddedResult, type Session } from './embedded-session.ts'
 import {
@@ -142,7 +142,34 @@ export interface OwnThreadDriver extends EmbeddedDriver {
   readNow(text: string, values: unknown[]): SentRows | null
 }
 
-export async function openDriver(dataDir: string, options: EmbeddedOptions = {}): Promise<OwnThreadDriver> {
+export const openDriver = (dataDir: string, options: EmbeddedOptions = {}) =>
+  withLock(dataDir, options.beforeOpening, (lock) => keepOpen(dataDir, lock, options))
+
+/** For copying whole tables, while no service may have it open. Makes the database where there is none. */
+export function openEmbeddedCopy(
+  dataDir: string,
+  beforeOpening?: EmbeddedOptions['beforeOpening'],
+  options: InstanceOptions = { bulk: true },
+): Promise<CopySession> {
+  const directory = join(dataDir, DATABASE_DIRECTORY)
+  return withLock(dataDir, beforeOpening, async (lock) => {
+    const instance = await openFirst(directory, options)
+    const copy = createEmbeddedCopy(instance, async () => {
+      const counters = options.bulk ? await vacuumAll(copy.query) : null
+      await instance.close()
+      if (counters !== null) leaveCounters(directory, counters)
+      lock.release()
+    })
+    return copy
+  })
+}
+
+/** Opens what is in the directory, which stays locked until it is released. */
+async function withLock<T>(
+  dataDir: string,
+  beforeOpening: EmbeddedOptions['beforeOpening'],
+  open: (lock: DirectoryLock) => Promise<T>,
+): Promise<T> {
   prepareDataDirectory(dataDir)
   const lock = createLock(dataDir)
   lock.take()
@@ -150,37 +177,10 @@ export async function openDriver(dataDir: string, options: EmbeddedOptions = {})
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeLeftovers(dataDir)
     finishSwap(dataDir)
-    await options.beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
-    return await keepOpen(dataDir, lock, options)
+    await beforeOpening?.({ isNewDatabase: !isEmbeddedThere(dataDir) })
+    return await open(lock)
   } catch (error) {
     lock.release()
-    throw error
-  }
-}
-
-/** For copying whole tables, while no service may have it open. Makes the database where there is none. */
-export async function openEmbeddedCopy(
-  dataDir: string,
-  beforeOpening: EmbeddedOptions['beforeOpening'] = () => {},
-  options: InstanceOptions = { bulk: true },
-): Promise<CopySession> {
-  prepareDataDirectory(dataDir)
-  const unlock = lockData(dataDir)
-  try {
-    if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
-    removeLeftovers(dataDir)
-    finishSwap(dataDir)
-    await beforeOpening({ isNewDatabase: !isEmbeddedThere(dataDir) })
-    const instance = await openFirst(join(dataDir, DATABASE_DIRECTORY), options)
-    const copy = createEmbeddedCopy(instance, async () => {
-      const counters = options.bulk ? await vacuumAll(copy.query) : null
-      await instance.close()
-      if (counters !== null) leaveCounters(join(dataDir, DATABASE_DIRECTORY), counters)
-      unlock()
-    })
-    return copy
-  } catch (error) {
-    unlock()
     throw error
   }
 }

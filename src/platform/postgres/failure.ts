@@ -44,14 +44,13 @@ const MACHINE = /^(53|58|ENOSPC|EDQUOT|EFBIG|ENOMEM|EMFILE|ENFILE|EIO|EROFS|EACC
 
 /** Tells whether the machine lacks something, such as memory or space, so that a statement is not to blame. */
 export function isOfTheMachine(error: unknown): boolean {
+  return MACHINE.test(databaseCode(error) ?? '') || isFatal(error) || error instanceof RangeError
+}
+
+/** The session, or the embedded database, does not go on after it. */
+export function isFatal(error: unknown): boolean {
   const { severity } = (error ?? {}) as { severity?: unknown }
-  return (
-    MACHINE.test(databaseCode(error) ?? '') ||
-    severity === 'PANIC' ||
-    severity === 'FATAL' ||
-    error instanceof WebAssembly.RuntimeError ||
-    error instanceof RangeError
-  )
+  return severity === 'PANIC' || severity === 'FATAL' || error instanceof WebAssembly.RuntimeError
 }
 
 /** Tells whether the unique index of that name was violated. */

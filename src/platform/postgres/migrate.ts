@@ -216,11 +216,7 @@ function ordinaryAtFirst(database: Database, pending: Migration[]): Migration[] 
 }
 
 /** The next one in a transaction; where nobody would wait for its locks, all before the first concurrent one. */
-async function applyTogether(
-  database: Database,
-  now: Date,
-  migrations: readonly Migration[],
-): Promise<string[]> {
+async function applyTogether(database: Database, now: Date, migrations: readonly Migration[]) {
   return database.transaction(
     async (transaction) => {
       await transaction.all(unlimited, {})
@@ -241,11 +237,7 @@ async function applyTogether(
 }
 
 /** An index that is made concurrently elsewhere is made like any other. */
-export async function applyWithin(
-  transaction: Executor,
-  migrations: readonly Migration[],
-  now: Date,
-): Promise<void> {
+export async function applyWithin(transaction: Executor, migrations: readonly Migration[], now: Date) {
   for (const migration of migrations) {
     for (const text of migration.statements) {
       const own = migration.concurrent ? text.replace(/\bindex\s+concurrently\b/gi, 'index') : text
@@ -264,11 +256,7 @@ export async function makeLogged(transaction: Executor): Promise<void> {
  * The next migration, if it is a concurrent one. An interruption leaves an invalid index behind: it is dropped and made
  * again. The lock ends with the session, also if this process is killed.
  */
-async function applyConcurrently(
-  database: Database,
-  now: Date,
-  migrations: readonly Migration[],
-): Promise<string[]> {
+async function applyConcurrently(database: Database, now: Date, migrations: readonly Migration[]) {
   const applied = await database.session(async (session) => {
     if (!(await session.first(tryLockSession, {}))!.locked) return null
     const [next] = pendingAfter(await readApplied(session), migrations)

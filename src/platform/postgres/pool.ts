@@ -27,37 +27,9 @@ interface UseOptions {
   cutAfterError?: boolean
 }
 
-export interface Pool {
-  /** Runs one prepared statement. If every connection is lent, it joins others on one that has just answered. */
-  run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
-  /** Lends a connection to this caller alone. */
-  use<T>(work: (connection: Connection) => Promise<T>, options?: UseOptions): Promise<T>
-  close(): Promise<void>
-}
-
 /** The life of one socket. */
-export interface Connection {
-  /**
-   * Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. The
-   * next call after a stale plan prepares the statement anew.
-   */
-  run(text: string, values: unknown[]): Promise<Record<string, unknown>[]>
-}
-
-interface OwnConnection extends Connection {
-  readonly isBroken: boolean
-  /** Tells whether the connection can still be used after an error with this code. */
-  outlives(code: string | undefined): boolean
-  /** The number of callers that are using it now. */
-  callers: number
-  /** True if the server ever answered on it. */
-  isProven: boolean
-  /** The time of its last answer, or of the question after a pause. */
-  progressAt: number
-  /** Closes it at once, whatever is under way. */
-  cut(): void
-  close(): Promise<void>
-}
+type OwnConnection = ReturnType<typeof createConnection>
+export type Connection = Pick<OwnConnection, 'run'>
 
 interface Waiter {
   alone: boolean
@@ -96,7 +68,9 @@ export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-export function createPool({ connect, size, settings, waitMs, workMs }: PoolOptions): Pool {
+export type Pool = ReturnType<typeof createPool>
+
+export function createPool({ connect, size, settings, waitMs, workMs }: PoolOptions) {
   const all = new Set<OwnConnection>()
   const idle: OwnConnection[] = []
   /** The connections that are lent to single statements. */
@@ -207,9 +181,12 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
   }
 
   return {
-    run: (text, values) =>
+    /** Runs one prepared statement. If every connection is lent, it joins others on one that has just answered. */
+    run: (text: string, values: unknown[]) =>
       lend((connection) => whilePlansAreStale(() => connection.run(text, values)), { alone: false }),
-    use: (work, options) => lend(work, { ...options, alone: true }),
+    /** Lends a connection to this caller alone. */
+    use: <T>(work: (connection: Connection) => Promise<T>, options?: UseOptions) =>
+      lend(work, { ...options, alone: true }),
     async close() {
       closed = true
       for (const waiter of [...waiting]) waiter.refuse(new DatabaseUnavailable('closed'))
@@ -225,7 +202,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
 function createConnection(
   { connect, settings }: Pick<PoolOptions, 'connect' | 'settings'>,
   onBroken: () => void,
-): OwnConnection {
+) {
   let isBroken = false
   const openedAt = performance.now()
   /** The number of times that each statement was stale on this connection. */
@@ -246,13 +223,22 @@ function createConnection(
     get isBroken() {
       return isBroken
     },
+    /** The number of callers that are using it now. */
     callers: 0,
+    /** True if the server ever answered on it. */
     isProven: false,
+    /** The time of its last answer, or of the question after a pause. */
     progressAt: 0,
+    /** Closes it at once, whatever is under way. */
     cut,
+    /** Tells whether the connection can still be used after an error with this code. */
     outlives: (code = '') =>
       REFUSED.has(code) || (code === READ_ONLY && performance.now() - openedAt < YOUNG_MS),
-    async run(text, values) {
+    /**
+     * Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. The
+     * next call after a stale plan prepares the statement anew.
+     */
+    async run(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
       if (isBroken) throw new DatabaseUnavailable('connection cut')
       if (!isSet) await setting
       const count = staleTexts.get(text) ?? 0

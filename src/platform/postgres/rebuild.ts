@@ -118,31 +118,31 @@ export async function countRows(session: CopySession, table: string, where = 'tr
   return row!.count
 }
 
-interface TargetState {
-  hasAccounts: boolean
-  /** Its tables are those of this version. */
-  isOwnVersion: boolean
-  isNewer: boolean
+/** The rows that the query finds; none where the table is not there. */
+async function queryIfThere<Row extends object>(session: CopySession, table: string, query: string) {
+  const [{ found } = { found: false }] = await session.query<{ found: boolean }>(
+    'select to_regclass($1::text) is not null as found',
+    [`"${table}"`],
+  )
+  return found ? session.query<Row>(query) : []
 }
 
-export async function readState(session: CopySession): Promise<TargetState> {
-  const has = async (table: string): Promise<boolean> => {
-    const [row] = await session.query<{ found: boolean }>(
-      `select to_regclass($1::text) is not null as found`,
-      [`"${table}"`],
-    )
-    return row!.found
-  }
-  const [newest] = (await has(MIGRATIONS))
-    ? await session.query<{ number: number; hash: string }>(
-        `select number, hash from ${MIGRATIONS} order by number desc limit 1`,
-      )
-    : []
-  const [accounts] = (await has('accounts'))
-    ? await session.query<{ found: boolean }>('select exists (select 1 from accounts) as found')
-    : []
+/** The newest migration of the database; undefined where poterne never started with it. */
+export async function readNewestMigration(session: CopySession) {
+  const [newest] = await queryIfThere<{ number: number; name: string; hash: string }>(
+    session,
+    MIGRATIONS,
+    `select number, name, hash from ${MIGRATIONS} order by number desc limit 1`,
+  )
+  return newest
+}
+
+export async function readState(session: CopySession) {
+  const newest = await readNewestMigration(session)
+  const [account] = await queryIfThere(session, 'accounts', 'select 1 as found from accounts limit 1')
   return {
-    hasAccounts: accounts?.found ?? false,
+    hasAccounts: account !== undefined,
+    /** Its tables are those of this version. */
     isOwnVersion: newest?.hash === ownMigrations.at(-1)!.hash,
     isNewer: newest !== undefined && newest.number >= ownMigrations.length,
   }

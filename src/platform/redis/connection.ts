@@ -6,7 +6,7 @@
 import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
 import type { Config } from '../config/types.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
-import { findEvictionPolicy, RedisEvicts, type RedisFacts, readFacts } from './facts.ts'
+import { findEvictionPolicy, RedisEvicts, readFacts } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 
 /** Half of the 5 s in which a caller must have its 503. */
@@ -28,29 +28,7 @@ const READINESS_KEY_MS = 10_000
 
 export type RedisClient = Pick<Redis, 'evalsha' | 'eval'>
 
-export interface RedisConnection {
-  /** Every key starts with it. */
-  readonly keyPrefix: string
-  /** Runs commands. If Redis is away, what they throw becomes RedisUnavailable. */
-  send<T>(work: (client: RedisClient) => Promise<T>): Promise<T>
-  /**
-   * Resolves once connected (in a cluster: to every master); throws RedisUnavailable after `timeoutMs`, while the
-   * connection goes on trying.
-   */
-  ready(timeoutMs?: number): Promise<void>
-  /** Throws RedisUnavailable unless the server (in a cluster: every master) answers. */
-  ping(): Promise<void>
-  /** Throws RedisUnavailable unless a key can be written; in a cluster, each time to another one. */
-  write(): Promise<void>
-  /** Throws RedisEvicts where a server (in a cluster: a master) would evict keys, RedisUnavailable where none answers. */
-  requireNoEviction(): Promise<void>
-  /** Removes every key that begins so, whole name. Looks at all keys, a part at a time: not for requests of clients. */
-  removeBeginning(beginning: string): Promise<void>
-  /** Asks each server (in a cluster: each master) about itself. */
-  inspect(): Promise<RedisFacts[]>
-  /** Gives commands under way half a second to finish. */
-  close(): Promise<void>
-}
+export type RedisConnection = ReturnType<typeof openRedis>
 
 export interface RedisListeners {
   /** A cause code for the log; each cause at most once in 30 s. */
@@ -66,11 +44,12 @@ export interface RedisListeners {
  * of their own get them from `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what
  * Sentinels or the cluster announce: addresses, unless they are configured to announce host names.
  */
-export function openRedis(config: Config['redis'], listeners: RedisListeners = {}): RedisConnection {
+export function openRedis(config: Config['redis'], listeners: RedisListeners = {}) {
   const client = connect(config)
   const newestCause = watch(client, listeners)
   if (isCluster(client)) connectMasters(client)
-  const send: RedisConnection['send'] = async (work) => {
+  /** Runs commands. If Redis is away, what they throw becomes RedisUnavailable. */
+  const send = async <T>(work: (client: RedisClient) => Promise<T>) => {
     try {
       return await work(client)
     } catch (error) {
@@ -78,8 +57,13 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
     }
   }
   return {
+    /** Every key starts with it. */
     keyPrefix: config.keyPrefix,
     send,
+    /**
+     * Resolves once connected (in a cluster: to every master); throws RedisUnavailable after `timeoutMs`, while the
+     * connection goes on trying.
+     */
     ready: async (timeoutMs = 5000) => {
       const deadline = performance.now() + timeoutMs
       for (;;) {
@@ -89,28 +73,34 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
         await Bun.sleep(2)
       }
     },
+    /** Throws RedisUnavailable unless the server (in a cluster: every master) answers. */
     ping: () =>
       send(async () => {
         const servers = serversOf(client)
         if (servers.length === 0) throw new RedisUnavailable(newestCause())
         await Promise.all(servers.map((server) => server.ping()))
       }),
+    /** Throws RedisUnavailable unless a key can be written; in a cluster, each time to another one. */
     write: () =>
       send(async () => {
         const key = `${config.keyPrefix}readiness:${crypto.randomUUID().slice(0, 2)}`
         await client.set(key, '1', 'PX', READINESS_KEY_MS)
       }),
+    /** Throws RedisEvicts where a server (in a cluster: a master) would evict keys, RedisUnavailable where none answers. */
     async requireNoEviction() {
       const infos = await send(() => Promise.all(serversOf(client).map((server) => server.info('memory'))))
       const policy = infos.map(findEvictionPolicy).find((found) => found !== null)
       if (policy) throw new RedisEvicts(policy)
     },
-    removeBeginning: (beginning) =>
+    /** Removes every key that begins so, whole name. Looks at all keys, a part at a time: not for requests of clients. */
+    removeBeginning: (beginning: string) =>
       send(async () => {
         const pattern = `${beginning.replace(/[\\*?[\]^]/g, '\\$&')}*`
         for (const server of serversOf(client)) await removeMatching(server, pattern)
       }),
+    /** Asks each server (in a cluster: each master) about itself. */
     inspect: () => send(() => Promise.all(serversOf(client).map(readFacts))),
+    /** Gives commands under way half a second to finish. */
     close: () => close(client),
   }
 }

@@ -81,28 +81,29 @@ async function fetchVerified(
 }
 
 /** Keeps what is there as `.previous`, and puts `incoming` in its place. */
-export function replace(file: string, incoming: string): void {
-  try {
-    rmSync(linkOf(file), { force: true })
-    linkSync(file, linkOf(file))
+export const replace = (file: string, incoming: string) =>
+  changeLinked(file, () => {
     renameSync(linkOf(file), previousOf(file))
     renameSync(incoming, file)
-    flush(dirname(file))
-  } catch (error) {
-    throw explainWriting(error, dirname(file))
-  }
-}
+  })
 
 /** Exchanges the executable and the previous one, so that a second time leads forward again. */
 export function exchange(file: string): void {
   if (!existsSync(previousOf(file))) {
     throw new UpgradeRefused(`there is no ${previousOf(file)} to go back to`)
   }
+  changeLinked(file, () => {
+    renameSync(previousOf(file), file)
+    renameSync(linkOf(file), previousOf(file))
+  })
+}
+
+/** Changes what the names stand for, while a link keeps what is there. */
+function changeLinked(file: string, change: () => void): void {
   try {
     rmSync(linkOf(file), { force: true })
     linkSync(file, linkOf(file))
-    renameSync(previousOf(file), file)
-    renameSync(linkOf(file), previousOf(file))
+    change()
     flush(dirname(file))
   } catch (error) {
     throw explainWriting(error, dirname(file))

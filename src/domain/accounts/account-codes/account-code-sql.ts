@@ -5,6 +5,7 @@ import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
 import {
   noticeParams,
   noticeParamTypes,
@@ -58,7 +59,7 @@ const eventOf = (account: string, { kind, sentTo, expiresAt, removeFactors }: Ne
   type: kind === 'recovery' ? 'recovery.created' : 'account.invited',
   account,
   data: {
-    sent_by: sentTo === null ? null : sentTo.startsWith('+') ? 'sms' : 'email',
+    sent_by: sentTo === null ? null : channelOfDestination(sentTo),
     expires_at: expiresAt.toISOString(),
     ...(removeFactors && { remove_factors: true }),
   },

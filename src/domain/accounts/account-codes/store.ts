@@ -6,13 +6,12 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accountCodes, accounts } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
-import { accountRow, holdAccount, unqualifiedColumns } from '../accounts/account-sql.ts'
+import { accountRow, unqualifiedColumns, withHeldAccount } from '../accounts/account-sql.ts'
 import { candidates } from '../accounts/candidates-sql.ts'
 import type { PreparedCode } from './account-code.ts'
 import { putAccountCode } from './account-code-sql.ts'
@@ -85,11 +84,8 @@ export function createAccountCodeStore(database: Database) {
       prepared: Pick<PreparedCode, 'code' | 'messages'>,
       now: Date,
     ): Promise<boolean> =>
-      retryDeadlocks(() =>
-        database.transaction(async (transaction) => {
-          await holdAccount(transaction, account.id)
-          return putAccountCode(transaction, account, prepared, now)
-        }),
+      withHeldAccount(database, account.id, (transaction) =>
+        putAccountCode(transaction, account, prepared, now),
       ),
     /** The open codes of every account that the identifier may name, also of those that merely claim it. */
     findByIdentifier: async ({ kind, key }: Identifier, now: Date) =>

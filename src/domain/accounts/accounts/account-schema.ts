@@ -1,6 +1,7 @@
 /** The fields by which clients name an account, and the account as answers show it. */
 import { t } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'
+import { answer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { maskDigest } from '../../foundation/hashing/digest.ts'
@@ -104,17 +105,13 @@ export const carriedFields = {
   terms_accepted_at: t.Optional(timeField()),
 }
 
-export const ownAccountAnswer = namedObject(
+export const ownAccountAnswer = answer(
   'OwnAccount',
-  { status: t.Literal(200), account: accountSchema, ...carriedFields },
+  { account: accountSchema, ...carriedFields },
   'Your account as it is now, and what it carries.',
 )
 
-export const accountAnswer = namedObject(
-  'AccountAnswer',
-  { status: t.Literal(200), account: accountSchema },
-  'The account as it is now.',
-)
+export const accountAnswer = answer('AccountAnswer', { account: accountSchema }, 'The account as it is now.')
 
 export type AccountRecord = ReturnType<typeof accountRecord>
 

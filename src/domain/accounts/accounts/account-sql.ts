@@ -23,8 +23,20 @@ const hold = defineStatement({
 })
 
 /** Other changes of the account wait until the transaction ends. */
-export const holdAccount = (transaction: Executor, accountId: number): Promise<void> =>
-  transaction.run(hold, { accountId })
+export const holdAccount = (transaction: Executor, accountId: number) => transaction.run(hold, { accountId })
+
+/** A transaction that no other change of the account interrupts. */
+export const withHeldAccount = <T>(
+  database: Database,
+  accountId: number,
+  work: (transaction: Executor) => Promise<T>,
+): Promise<T> =>
+  retryDeadlocks(() =>
+    database.transaction(async (transaction) => {
+      await holdAccount(transaction, accountId)
+      return work(transaction)
+    }),
+  )
 
 /**
  * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
@@ -35,16 +47,13 @@ export const updateLockedAccount = <Params extends { accountId: number }, Row ex
   database: Database,
   change: Statement<Params, Row>,
   params: Params,
-  record?: { at: Date; eventsOf: (row: Row) => NewEvent[] },
-): Promise<Row | null> =>
-  retryDeadlocks(() =>
-    database.transaction(async (transaction) => {
-      await holdAccount(transaction, params.accountId)
-      const row = await transaction.first(change, params)
-      if (row !== null && record) await recordEvents(transaction, record.eventsOf(row), record.at)
-      return row
-    }),
-  )
+  record?: { at: Date; eventsOf: (row: Row) => NewEvent | NewEvent[] },
+) =>
+  withHeldAccount(database, params.accountId, async (transaction) => {
+    const row = await transaction.first(change, params)
+    if (row !== null && record) await recordEvents(transaction, [record.eventsOf(row)].flat(), record.at)
+    return row
+  })
 
 /**
  * The caller's session has not ended since the call began. A request that started before a password reset must not change
@@ -108,10 +117,7 @@ export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['k
 }
 
 /** Runs a statement that verifies an identifier; null if somebody else verified it first. */
-export async function verifyIdentifier<T>(
-  kind: Identifier['kind'],
-  work: () => Promise<T | null>,
-): Promise<T | null> {
+export async function verifyIdentifier<T>(kind: Identifier['kind'], work: () => Promise<T | null>) {
   try {
     return await work()
   } catch (error) {

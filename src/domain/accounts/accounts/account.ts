@@ -18,6 +18,10 @@ export function contactOf(account: Account, kind: Identifier['kind']): string | 
   return kind === 'email' ? account.email : account.phone
 }
 
+/** The destination of a message to the identifier: as the account has it, or in its comparable form. */
+export const destinationOf = (account: Account | null, { kind, key }: Identifier): string =>
+  (account && contactOf(account, kind)) ?? key
+
 /** The part of an account by which a message reaches its owner. */
 export type Addressee = Pick<
   Account,

@@ -86,10 +86,7 @@ export const administeredParamTypes = {
 } as const
 
 /** The changes that an operator may make. `before`: the row of the account, with `id` and `locked_at`. */
-export const administerAccount = (
-  p: Placeholders<keyof typeof administeredParamTypes>,
-  before: SQL,
-): SQL => sql`
+export const administerAccount = (p: Placeholders<keyof typeof administeredParamTypes>, before: SQL) => sql`
     update ${accounts}
        set role_id = coalesce(${p.roleId}, role_id),
            accountable_type = coalesce(${p.accountableType}, accountable_type),

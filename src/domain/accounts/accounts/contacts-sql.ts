@@ -41,13 +41,7 @@ export function changeContact(
 }
 
 /** `before`: the row of the account, with its `id`. `returned`: the columns that the caller reads. */
-export function removeContact(
-  p: Placeholders<'now'>,
-  kind: Kind,
-  before: SQL,
-  where: SQL,
-  returned: SQL,
-): SQL {
+export function removeContact(p: Placeholders<'now'>, kind: Kind, before: SQL, where: SQL, returned: SQL) {
   const { verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[kind]
   return sql`
       update ${accounts}
@@ -112,11 +106,7 @@ export function resetByContact(p: Placeholders<'digest' | 'now'>, kind: Kind, ol
  * The replaced contact of `link` again, and no password. `old`: the row of the account, with `has_recent` as in
  * `resetByContact`.
  */
-export function restoreContact(
-  p: Placeholders<'now'>,
-  kind: Kind,
-  { old, link }: { old: SQL; link: SQL },
-): SQL {
+export function restoreContact(p: Placeholders<'now'>, kind: Kind, { old, link }: { old: SQL; link: SQL }) {
   const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[kind]
   const other = otherOf(kind)
   const values =

@@ -5,8 +5,11 @@
  * (`codesOpen`).
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { AppError, type ErrorCode } from '../../../errors.ts'
+import type { Config } from '../../../platform/config/types.ts'
 import { accounts, identities, passkeys } from '../../../platform/postgres/schema.ts'
-import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import type { Placeholders, ValuesOf } from '../../../platform/postgres/statement.ts'
+import { sessionLives } from './account-sql.ts'
 
 export const signInMethodParamTypes = {
   accountId: 'bigint',
@@ -15,12 +18,14 @@ export const signInMethodParamTypes = {
   codesOpen: 'boolean',
 } as const
 
+export type UsableMethods = ReturnType<typeof usableMethods>
+
 /** The ways to sign in that the configuration allows. */
-export interface UsableMethods {
-  providers: string[]
-  rpId: string | null
-  codesOpen: boolean
-}
+export const usableMethods = (providers: string[], { passkeys, accounts }: Config) => ({
+  providers,
+  rpId: passkeys.rpId,
+  codesOpen: accounts.password === 'optional',
+})
 
 export const usableParams = ({ providers, rpId, codesOpen }: UsableMethods) => ({
   usable: JSON.stringify(providers),
@@ -41,10 +46,7 @@ export const usablePasskeys = (p: Placeholders<'accountId' | 'rpId'>, where = an
     select 1 from ${passkeys} where account_id = ${p.accountId} and rp_id = ${p.rpId} and ${where}`
 
 /** `identities`, `passkeys`: which of them stay. */
-export const otherSignInMethods = (
-  p: SignInMethodParams,
-  stay: { identities?: SQL; passkeys?: SQL },
-): SQL => sql`
+export const otherSignInMethods = (p: SignInMethodParams, stay: { identities?: SQL; passkeys?: SQL }) => sql`
     ${usableIdentities(p, stay.identities)}
     union all
     ${usablePasskeys(p, stay.passkeys)}
@@ -52,3 +54,16 @@ export const otherSignInMethods = (
     select 1 from ${accounts}
      where id = ${p.accountId} and (password_digest is not null or ${p.codesOpen})
        and (email_confirmed_at is not null or phone_confirmed_at is not null)`
+
+/** The removal of a way to sign in ends so: `named` are the rows it is about, `removed` those that went. */
+export const removalRow = { lives: 'boolean', found: 'boolean', removed: 'boolean' } as const
+
+export const selectRemoval = (p: Placeholders<'sessionId' | 'accountId'>) => sql`
+  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`
+
+/** Refuses where nothing was removed; `absent`: there was nothing to remove. */
+export function requireRemoval(row: ValuesOf<typeof removalRow> | null, absent: ErrorCode): void {
+  if (!row?.lives) throw new AppError('invalid_token', { cause: 'session_over' })
+  if (!row.found) throw new AppError(absent)
+  if (!row.removed) throw new AppError('last_sign_in_method')
+}

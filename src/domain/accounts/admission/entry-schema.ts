@@ -1,7 +1,7 @@
 /** The fields that calls send which may open an account, and the errors that refuse them. */
 import { t } from 'elysia'
 import type { ErrorCode } from '../../../errors.ts'
-import { optionalField } from '../../../platform/http/schemas.ts'
+import { type Given, optionalField } from '../../../platform/http/schemas.ts'
 
 export const entryFields = {
   invitation: optionalField(
@@ -19,6 +19,9 @@ export const entryFields = {
     }),
   ),
 }
+
+const entryBody = t.Object(entryFields)
+export type EntryBody = Given<typeof entryBody>
 
 export const entryErrors = [
   'registration_closed',

@@ -8,20 +8,16 @@ import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities, TestIdentity } from '../../foundation/test-identities/service.ts'
 import type { Account } from '../accounts/account.ts'
+import type { EntryBody } from './entry-schema.ts'
 import { readInvitation } from './invitation.ts'
 import type { permitParamTypes } from './permit-sql.ts'
 import type { Invitation, InvitationStore } from './store.ts'
 
-/** The fields that a call sends which may open an account. */
-export interface EntryBody {
-  invitation?: string | null | undefined
-  terms?: string | null | undefined
-}
-
-/** The same, once it was checked. */
+/** The fields that a call sent which may open an account, once they were checked. */
 export interface Entry {
   invitation: Pick<Invitation, 'id' | 'hash'> | null
   /** The version that has to be accepted, if the call accepts it. */
@@ -36,10 +32,6 @@ export type Permit = ValuesOf<typeof permitParamTypes>
 
 /** A registration that waits, as far as it matters here. */
 type WaitingRegistration = Pick<Account, 'invitationId' | 'termsVersion' | 'origin'>
-
-interface Client {
-  addressBucket: string
-}
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   testIdentities: Pick<TestIdentities, 'find'>
@@ -74,16 +66,13 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     return found && isUsable(found) ? found : null
   }
 
-  async function readInvitationOf(
-    typed: EntryBody['invitation'],
-    client: Client,
-  ): Promise<Invitation | null> {
+  async function readInvitationOf(typed: EntryBody['invitation'], client: Source) {
     if (typeof typed !== 'string' || typed === '') return null
     if (mode === 'closed') throw new AppError('registration_closed')
     return findInvitation(typed, client)
   }
 
-  async function findInvitation(typed: string, client: Client): Promise<Invitation> {
+  async function findInvitation(typed: string, client: Source): Promise<Invitation> {
     const found = await findUsable(typed)
     if (found !== null) return found
     await limits.charge(limits.counters.wrongInvitations(client.addressBucket))
@@ -126,7 +115,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
   async function read(
     body: EntryBody,
     named: Identifier,
-    client: Client,
+    client: Source,
     { needsTerms = false }: { needsTerms?: boolean } = {},
   ): Promise<Entry> {
     const test = await testIdentities.find(named)
@@ -147,7 +136,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
      */
     read,
     /** For a provider, whose contact is not known yet. */
-    async readForProvider(body: EntryBody, client: Client): Promise<Entry> {
+    async readForProvider(body: EntryBody, client: Source): Promise<Entry> {
       const invitation = await readInvitationOf(body.invitation, client)
       return { ...noEntry, invitation, terms: accepted(body.terms) }
     },
@@ -158,7 +147,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     async readRegistration(
       body: EntryBody,
       primary: Identifier | null,
-      client: Client,
+      client: Source,
     ): Promise<Entry & { domain: string | null }> {
       const test = primary && (await testIdentities.find(primary))
       if (test) return { ...noEntry, terms: accepted(body.terms), test, domain: null }
@@ -187,11 +176,7 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     /**
      * Tells whether a call that names an identifier could open an account for it. Never throws for what the call names.
      */
-    async couldOpen(
-      { invitation: typed }: EntryBody,
-      identifier: Identifier,
-      client: Client,
-    ): Promise<boolean> {
+    async couldOpen({ invitation: typed }: EntryBody, identifier: Identifier, client: Source) {
       if ((await testIdentities.find(identifier)) !== null) return true
       const names = typeof typed === 'string' && typed !== ''
       const invitation = names && mode !== 'closed' ? await findUsable(typed) : null

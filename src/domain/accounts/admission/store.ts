@@ -109,8 +109,7 @@ export function createInvitationStore(database: Database) {
       await changeAndRecord(database, add, params, createdAt, () => event)
     },
     /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
-    list: (before: number | null, limit: number): Promise<Invitation[]> =>
-      database.all(list, { before, limit }),
+    list: (before: number | null, limit: number) => database.all(list, { before, limit }),
     /** It returns false where there is none, or where it was revoked before. */
     async revoke(uuid: string, now: Date): Promise<boolean> {
       const event: NewEvent = { type: 'invitation.revoked', account: null, data: { invitation: uuid } }

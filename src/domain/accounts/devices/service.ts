@@ -6,7 +6,14 @@
 import type { Ground } from '../../../platform/ground.ts'
 import { bucketAddress, isPublicAddress } from '../../../platform/http/client-address.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
-import { type Caller, onKnownDevice, stranger } from '../../foundation/limits/callers.ts'
+import {
+  type AddressSource,
+  type Caller,
+  type DeviceSource,
+  onKnownDevice,
+  type Source,
+  stranger,
+} from '../../foundation/limits/callers.ts'
 import type { Account } from '../accounts/account.ts'
 import type { DeviceTags, KnownDeviceStore } from './store.ts'
 
@@ -32,7 +39,7 @@ export function createKnownDevices({ store, secret, clock }: Options) {
     account: Account | null,
     fingerprint: string | null,
     address: string | null,
-    client: { addressBucket: string },
+    client: Source,
   ): Promise<Caller> {
     const { id, uuid } = account ?? decoyAccount
     const tags = {
@@ -49,15 +56,11 @@ export function createKnownDevices({ store, secret, clock }: Options) {
 
   return {
     /** Recognizes the caller by the fingerprint alone. Without one nothing is asked of the database. */
-    recognize: (
-      account: Account | null,
-      client: { fingerprint: string | null; addressBucket: string },
-    ): Promise<Caller> => recognizeBy(account, client.fingerprint, null, client),
+    recognize: (account: Account | null, client: DeviceSource) =>
+      recognizeBy(account, client.fingerprint, null, client),
     /** Recognizes the caller also by the address. */
-    recognizeAtLogin: (
-      account: Account | null,
-      client: { fingerprint: string | null; address: string; addressBucket: string },
-    ): Promise<Caller> => recognizeBy(account, client.fingerprint, client.address, client),
+    recognizeAtLogin: (account: Account | null, client: AddressSource & DeviceSource) =>
+      recognizeBy(account, client.fingerprint, client.address, client),
     /**
      * True if the account had signed in so long ago with the device of this session. The session must be used where it
      * was opened, or from a public address that is known as long: a token that was taken elsewhere is on no known device.
@@ -88,10 +91,7 @@ export function createKnownDevices({ store, secret, clock }: Options) {
     keptOf: (uuid: string, { deviceFingerprint, signInIp }: SessionClient): Uint8Array | null =>
       deviceTag(uuid, deviceFingerprint) ?? (signInIp === null ? null : addressTag(uuid, signInIp)),
     /** Returns the tags that a sign-in makes known; an address only where it is public. */
-    tagsOf: (
-      uuid: string,
-      { fingerprint, address }: { fingerprint: string | null; address: string },
-    ): DeviceTags => ({
+    tagsOf: (uuid: string, { fingerprint, address }: { fingerprint: string | null; address: string }) => ({
       device: deviceTag(uuid, fingerprint),
       address: addressTag(uuid, address),
     }),

@@ -61,7 +61,6 @@ export function createTrustedDevices({ devices, clock, config, stores }: Needs) 
       return new Set(await store.listSessions(id, since(now), now))
     },
     /** It returns false if the device of the session is not trusted. */
-    forget: ({ id }: Account, sessionId: string): Promise<boolean> =>
-      store.remove(id, sessionId, clock.now()),
+    forget: ({ id }: Account, sessionId: string) => store.remove(id, sessionId, clock.now()),
   }
 }

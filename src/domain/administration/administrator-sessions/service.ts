@@ -21,7 +21,7 @@ import type { WebAuthnOptions } from '../../sign-in/passkeys/registration.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import type { PasswordCheck } from '../../sign-in/sign-in/password-check.ts'
 import { wrongPassword } from '../../sign-in/sign-in/reauthentication.ts'
-import { type NewApp, pictureOf } from '../../sign-in/two-factor/service.ts'
+import { pictureOf } from '../../sign-in/two-factor/service.ts'
 import type { AdministratorCaller } from '../access/access.ts'
 import type { AdministratorStore } from '../administrators/store.ts'
 import { createPageFactors, type PageMethod, type PageProof } from './page-factors.ts'
@@ -208,7 +208,7 @@ export function createAdministratorSessions(needs: Needs) {
       return { cookie, methods: (await factors.find(account)).methods }
     },
     /** An app to set up, in place of one that was asked for before. */
-    async requestApp(cookie: Cookie): Promise<NewApp> {
+    async requestApp(cookie: Cookie) {
       const { account } = await requirePending(cookie)
       const { methods, mayEnrol } = await factors.find(account)
       if (!mayEnrol) throw new AppError('two_factor_required', { twoFactor: { methods } })

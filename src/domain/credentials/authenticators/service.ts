@@ -18,7 +18,7 @@ import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
 import type { FactorStore, StoredFactors } from './store.ts'
-import { createTotp, type NewTotp } from './totp.ts'
+import { createTotp } from './totp.ts'
 
 /** The factors of an account, read once for a call. */
 export interface HeldFactors {
@@ -170,7 +170,7 @@ export function createAuthenticators(needs: Needs) {
       }
     },
     /** Creates an app that waits for its first code, replacing one that was waiting. */
-    async beginEnrolment(signedIn: Authenticated, label: string): Promise<NewTotp> {
+    async beginEnrolment(signedIn: Authenticated, label: string) {
       const created = totp.create(label)
       if (!(await enrolments.putEnrolment(signedIn, created.sealedSecret, clock.now())))
         throw new AppError('invalid_token', { cause: 'session_over' })

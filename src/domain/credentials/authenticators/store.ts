@@ -156,12 +156,7 @@ export function createFactorStore(database: Database) {
       return { ...row, recoveryHashes: hashes.map((hash): Uint8Array => Buffer.from(hash, 'hex')) }
     },
     /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
-    async noteLoss(
-      accountId: number,
-      lostApp: Uint8Array,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date) {
       const params = { accountId, sealedSecret: lostApp, now, ...noticeParams(notices) }
       return (await database.first(noteLoss, params)) !== null
     },

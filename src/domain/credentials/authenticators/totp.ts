@@ -7,14 +7,6 @@ import { HOTP, Secret, TOTP } from 'otpauth'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoyTotpSecret } from '../../foundation/decoys/decoys.ts'
 
-export interface NewTotp {
-  sealedSecret: Uint8Array
-  /** Base32 (RFC 4648, without padding), for typing in. */
-  secret: string
-  /** `otpauth://totp/…`, for a QR code. */
-  uri: string
-}
-
 const ALGORITHM = 'SHA1'
 const DIGITS = 6
 const PERIOD_SECONDS = 30
@@ -36,8 +28,11 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
   }
 
   return {
-    /** `label` tells the person which account of the service it is for. */
-    create(label: string): NewTotp {
+    /**
+     * `label` tells the person which account of the service it is for. `secret` is in Base32 (RFC 4648, without padding),
+     * for typing in; `uri` is `otpauth://totp/…`, for a QR code.
+     */
+    create(label: string) {
       const key = randomSecret()
       const parameters = { algorithm: ALGORITHM, digits: DIGITS, period: PERIOD_SECONDS }
       const uri = new TOTP({ ...parameters, issuer, label, secret: key }).toString()

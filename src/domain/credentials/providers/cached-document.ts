@@ -6,12 +6,7 @@ import type { Clock } from '../../../platform/clock.ts'
 
 import { together } from '../../../platform/waiting.ts'
 
-export interface CachedDocument<T> {
-  /** Waits, and fails, only as long as there is no value at all. */
-  get(): Promise<T>
-  /** The current value, loaded anew unless that was done a moment ago or fails. */
-  renewed(): Promise<T>
-}
+export type CachedDocument<T> = ReturnType<typeof createCachedDocument<T>>
 
 interface Options<T> {
   load: () => Promise<T>
@@ -22,7 +17,7 @@ interface Options<T> {
   pauseMs: number
 }
 
-export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Options<T>): CachedDocument<T> {
+export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Options<T>) {
   let kept: { value: T; loadedAt: number } | null = null
   let triedAt = Number.NEGATIVE_INFINITY
 
@@ -37,11 +32,13 @@ export function createCachedDocument<T>({ load, clock, freshMs, pauseMs }: Optio
   })
 
   return {
+    /** Waits, and fails, only as long as there is no value at all. */
     async get() {
       if (kept === null) return loadOnce()
       if (isOver(kept.loadedAt, freshMs) && isOver(triedAt, pauseMs)) void loadOnce().catch(() => {})
       return kept.value
     },
+    /** The current value, loaded anew unless that was done a moment ago or fails. */
     async renewed() {
       if (kept === null || loadOnce.underWay() !== null || isOver(triedAt, pauseMs)) {
         const before = kept

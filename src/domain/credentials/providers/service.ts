@@ -55,12 +55,7 @@ function keepingSecrets(provider: Provider, { clientSecret }: SocialProviderConf
   return { ...provider, redeem }
 }
 
-function createProvider(
-  config: SocialProviderConfig,
-  baseUrl: string,
-  clock: Clock,
-  network: Network,
-): Provider {
+function createProvider(config: SocialProviderConfig, baseUrl: string, clock: Clock, network: Network) {
   const { name, clientId } = config
   const callbackUrl = new URL(`${baseUrl}/api/v1/auth/social/${name}/callback`).href
   const preset = config.preset === null ? plainOpenId(config) : presets[config.preset]

@@ -1,6 +1,7 @@
 /** The remaining uses of the server secrets, as operators ask for them. */
 import { Elysia, t } from 'elysia'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer, success } from '../../../platform/http/answers.ts'
+import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
@@ -20,10 +21,9 @@ const previousSecret = t.Object({
   sessions: integer(),
   removable_at: nullable(timeField()),
 })
-const secretStatus = namedObject(
+const secretStatus = answer(
   'SecretStatus',
   {
-    status: t.Literal(200),
     current: t.String({ description: 'The id of the secret that seals and signs' }),
     previous: t.Array(previousSecret),
     lost_rows: integer({ description: 'Sealed rows that open under no accepted secret' }),
@@ -37,8 +37,7 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
     '/secret',
     async () => {
       const status = await secrets.status()
-      return {
-        status: 200 as const,
+      return success({
         current: status.current,
         previous: status.previous.map((each) => ({
           id: each.id,
@@ -50,15 +49,14 @@ export function createSecretRoutes(httpBase: HttpBase, secrets: Pick<Secrets, 's
           removable_at: each.removableAt?.toISOString() ?? null,
         })),
         lost_rows: status.lostRows,
-      }
+      })
     },
     {
       response: { 200: secretStatus, ...errorResponses() },
-      detail: {
-        tags: ['Administration'],
-        operationId: 'showSecretStatus',
-        summary: 'Read what still needs an earlier server secret',
-      },
+      detail: documented('Administration')(
+        'showSecretStatus',
+        'Read what still needs an earlier server secret',
+      ),
     },
   )
 }

@@ -3,8 +3,9 @@ import { t } from 'elysia'
 import { listAnswer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import { actorTypes, eventTypes, type StoredEvent } from './event.ts'
+import { actorTypes, eventTypes } from './event.ts'
 import { eventDataSchema } from './event-data-schema.ts'
+import type { StoredEvent } from './store.ts'
 
 /** Both are strings; `readPage` refuses a `limit` that is not a number and names the field. */
 export const pageQuery = {

@@ -7,12 +7,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  type Placeholders,
-  type Statement,
-  type ValuesOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import type { Actor, NewEvent } from './event.ts'
 
@@ -24,8 +19,6 @@ export const eventParamTypes = {
   eventRequestId: 'text?',
   eventAt: 'timestamptz',
 } as const
-
-type EventParams = ValuesOf<typeof eventParamTypes>
 
 /**
  * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:
@@ -58,11 +51,7 @@ const record = defineStatement({
 })
 
 /** `device`: if it is not the device of the request's session. */
-export function eventParams(
-  recorded: NewEvent[],
-  at: Date,
-  { device }: { device?: string | null } = {},
-): EventParams {
+export function eventParams(recorded: NewEvent[], at: Date, { device }: { device?: string | null } = {}) {
   const request = currentRequest()
   // Nothing about the person remains after an erasure, the address of their last call included.
   const isErasure = recorded.some(({ type }) => type === 'account.erased')

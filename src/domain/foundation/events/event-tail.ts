@@ -4,8 +4,7 @@
  * asks the database for all of them.
  */
 import { together } from '../../../platform/waiting.ts'
-import type { StoredEvent } from './event.ts'
-import type { EventFilter, EventStore, NewsOfEvent } from './store.ts'
+import type { EventFilter, EventStore, NewsOfEvent, StoredEvent } from './store.ts'
 
 /** The time between two looks for callers who wait. */
 const LOOK_MS = 500
@@ -164,10 +163,7 @@ function createSettling(events: EventStore): () => Promise<number> {
   }
 }
 
-function matches(
-  { account, type, actors, actorType, since, until }: EventFilter,
-  news: NewsOfEvent,
-): boolean {
+function matches({ account, type, actors, actorType, since, until }: EventFilter, news: NewsOfEvent) {
   return (
     (account === undefined || account.toLowerCase() === news.account) &&
     (type === undefined || type === news.type) &&

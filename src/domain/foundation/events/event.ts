@@ -120,17 +120,3 @@ export interface NewEvent {
   actor?: Actor
   data?: EventData
 }
-
-export interface StoredEvent {
-  id: number
-  type: EventType
-  createdAt: Date
-  outcome: 'success' | 'failure'
-  account: string | null
-  actor: Actor
-  sessionId: string | null
-  requestId: string | null
-  address: string | null
-  device: string | null
-  data: EventData
-}

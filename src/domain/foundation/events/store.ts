@@ -17,7 +17,8 @@ import {
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
-import { type Actor, type EventType, failureTypes, type NewEvent, type StoredEvent } from './event.ts'
+import { type Actor, type EventType, failureTypes, type NewEvent } from './event.ts'
+import type { EventData } from './event-data-schema.ts'
 import { recordEvents } from './event-sql.ts'
 
 export interface EventFilter {
@@ -202,7 +203,8 @@ interface Retention {
 export type EventStore = ReturnType<typeof createEventStore>
 
 export function createEventStore(database: Database, retention: Retention) {
-  const secondsBefore = (now: Date, seconds: number) => daysBefore(now, seconds / 86_400)
+  const sweepBefore = (query: typeof sweep, seconds: number) => async (now: Date, limit: number) =>
+    (await database.first(query, { before: daysBefore(now, seconds / 86_400), limit }))?.removed ?? 0
   return {
     /** Events that change no row, such as looking at an account. */
     add: (recorded: NewEvent[], at: Date): Promise<void> => recordEvents(database, recorded, at),
@@ -215,8 +217,7 @@ export function createEventStore(database: Database, retention: Retention) {
     follow: async (wanted: EventFilter, after: number, upTo: number, limit: number): Promise<StoredEvent[]> =>
       (await database.all(follow, { ...filterParams(wanted), after, upTo, limit })).map(toEvent),
     /** The same for everybody, without what a filter does not look at. */
-    news: (after: number, upTo: number, limit: number): Promise<NewsOfEvent[]> =>
-      database.all(news, { after, upTo, limit }),
+    news: (after: number, upTo: number, limit: number) => database.all(news, { after, upTo, limit }),
     /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
     lastId: async (): Promise<number> => (await database.first(lastId, {}))?.lastId ?? 0,
     /**
@@ -224,8 +225,7 @@ export function createEventStore(database: Database, retention: Retention) {
      * later draws a greater one than `lastId` returned before. One that has drawn an id and is not among them has ended,
      * and every later statement sees what it committed.
      */
-    openWriters: async (): Promise<string[]> =>
-      (await database.all(openWriters, {})).map(({ writer }) => writer),
+    openWriters: async () => (await database.all(openWriters, {})).map(({ writer }) => writer),
     /** Adds to the count of this hour, or writes its event; lists of people are counted in the same way. */
     async addFailures(failures: GatheredFailures[]): Promise<void> {
       const rows = JSON.stringify(
@@ -245,15 +245,9 @@ export function createEventStore(database: Database, retention: Retention) {
         return write()
       })
     },
-    async sweep(now: Date, limit: number): Promise<number> {
-      const params = { before: secondsBefore(now, retention.retentionSeconds), limit }
-      return (await database.first(sweep, params))?.removed ?? 0
-    },
+    sweep: sweepBefore(sweep, retention.retentionSeconds),
     /** Deletes addresses and devices. */
-    async sweepDetails(now: Date, limit: number): Promise<number> {
-      const params = { before: secondsBefore(now, retention.addressRetentionSeconds), limit }
-      return (await database.first(sweepDetails, params))?.removed ?? 0
-    },
+    sweepDetails: sweepBefore(sweepDetails, retention.addressRetentionSeconds),
   }
 }
 
@@ -272,17 +266,12 @@ const outcomeOf = ({ type }: Pick<GatheredFailures, 'type'>) =>
 const keyOf = ({ type, account, actor, address, at }: Omit<GatheredFailures, 'count'>) =>
   `${at.toISOString().slice(0, 13)} ${type} ${account ?? actor?.id ?? '-'} ${address ?? '-'}`
 
-function toEvent({
-  actorType,
-  actorId,
-  actorName,
-  data,
-  count,
-  ...row
-}: ValuesOf<typeof eventRow>): StoredEvent {
+function toEvent({ actorType, actorId, actorName, data, count, ...row }: ValuesOf<typeof eventRow>) {
   return {
     ...row,
     actor: { type: actorType, id: actorId, name: actorName },
-    data: { ...JSON.parse(data), ...(count !== null && { count }) },
+    data: { ...JSON.parse(data), ...(count !== null && { count }) } as EventData,
   }
 }
+
+export type StoredEvent = ReturnType<typeof toEvent>

@@ -150,10 +150,7 @@ export function createHashService(options: HashOptions) {
 
   return {
     /** The PHC string of a new password. `admitted`: it waits in turn even where the queue is full. */
-    async hash(
-      typed: string,
-      { admitted = false, owner = false }: HashCaller & { admitted?: boolean } = {},
-    ): Promise<string> {
+    async hash(typed: string, { admitted = false, owner = false }: HashCaller & { admitted?: boolean } = {}) {
       const form = normalizePassword(typed)
       if (!form.ok || form.password === '') {
         const code = form.ok ? 'required' : form.code

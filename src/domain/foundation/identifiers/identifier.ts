@@ -20,3 +20,7 @@ export function parseIdentifier(input: string, defaultCountry: string): Identifi
 export function readIdentifier(input: string, defaultCountry: string): Identifier {
   return parseIdentifier(input, defaultCountry) ?? decoyIdentifier(input)
 }
+
+/** The way that messages take to an address or number, as it is stored. */
+export const channelOfDestination = (destination: string): 'email' | 'sms' =>
+  destination.startsWith('+') ? 'sms' : 'email'

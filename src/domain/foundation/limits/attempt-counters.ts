@@ -1,7 +1,7 @@
 /** The counters that calls and tries are charged to: by the address they come from, and by their target. */
 import type { Config } from '../../../platform/config/types.ts'
 import type { Caller } from './callers.ts'
-import { type ByAddress, bucket, type CounterTag, DAY_MS, HOUR_MS, MINUTE_MS, window } from './rules.ts'
+import { type ByAddress, type CounterTag, createInBursts, inDay, inHour, MINUTE_MS, window } from './rules.ts'
 import type { Charge, Rule } from './store.ts'
 
 const RECOVERY_CODES_PER_HOUR = 20
@@ -16,6 +16,8 @@ export function createAttemptCounters(
 ) {
   const { limits } = config
 
+  const inBursts = createInBursts(byAddress)
+
   /** So many a minute by the address that they come from. */
   const inMinute = (name: string, count: number) => (addressBucket: string) =>
     byAddress(name, addressBucket, window(count, MINUTE_MS))
@@ -29,14 +31,8 @@ export function createAttemptCounters(
   })
 
   return {
-    registrations: (addressBucket: string): Charge[] => [
-      ...byAddress(
-        'register',
-        addressBucket,
-        bucket(limits.registrationsBurst, HOUR_MS / limits.registrationsPerHour),
-      ),
-      ...byAddress('register-in-hour', addressBucket, window(limits.registrationsPerHour, HOUR_MS)),
-    ],
+    registrations: (addressBucket: string) =>
+      inBursts('register', addressBucket, limits.registrationsBurst, limits.registrationsPerHour),
     /** Counts by address, or by the device that is known where the address is refused. */
     visits(kind: 'login' | 'verification', by: { address: string } | { knownDevice: string }): Charge[] {
       const rule =
@@ -64,16 +60,11 @@ export function createAttemptCounters(
     },
     /** A recovery code is about to be compared. `subject`: the account, or its decoy. */
     recoveryCodes: (subject: string, addressBucket: string): Charge[] => [
-      {
-        key: `recovery-codes:${tag(subject, addressBucket)}`,
-        rule: window(RECOVERY_CODES_PER_HOUR, HOUR_MS),
-      },
+      inHour(`recovery-codes:${tag(subject, addressBucket)}`, RECOVERY_CODES_PER_HOUR),
     ],
     /** Wrong second factors behind the right password; the next one is told to the owner. */
-    wrongSecondFactors: (accountUuid: string): Charge => ({
-      key: `wrong-second-factors:${tag('account', accountUuid)}`,
-      rule: window(WRONG_BEFORE_NOTICE, DAY_MS),
-    }),
+    wrongSecondFactors: (accountUuid: string) =>
+      inDay(`wrong-second-factors:${tag('account', accountUuid)}`, WRONG_BEFORE_NOTICE),
     wrongCodesOfMinute: { key: 'wrong-codes-of-minute', rule: window(limits.wrongCodesAlarm, MINUTE_MS) },
     /** A token of administration was refused. */
     refusedTokens: inMinute('refused-tokens', 20),
@@ -90,14 +81,8 @@ export function createAttemptCounters(
     /** Charges a visit to the undo page, or its form. */
     undoVisits: inMinute('undo-visits', 300),
     /** An administrator lifts the limits of an account, or of an identifier that no account has. */
-    lifts: (name: string): Charge => ({
-      key: `lifts-in-day:${tag('lifts', name)}`,
-      rule: window(LIFTS_PER_DAY, DAY_MS),
-    }),
+    lifts: (name: string) => inDay(`lifts-in-day:${tag('lifts', name)}`, LIFTS_PER_DAY),
     /** A copy of everything that is stored about a person. */
-    exports: (accountUuid: string): Charge => ({
-      key: `exports-in-day:${tag('account', accountUuid)}`,
-      rule: window(EXPORTS_PER_DAY, DAY_MS),
-    }),
+    exports: (accountUuid: string) => inDay(`exports-in-day:${tag('account', accountUuid)}`, EXPORTS_PER_DAY),
   }
 }

@@ -29,26 +29,36 @@ export type Caller =
       device: string
     }
 
-interface Client {
+/** The place from which a call comes, as limits count it. */
+export interface Source {
   addressBucket: string
 }
 
+export interface AddressSource extends Source {
+  address: string
+}
+
+export interface DeviceSource extends Source {
+  /** A random value of the device; null where the call names none. */
+  fingerprint: string | null
+}
+
 /** `account`: whom the call names, if anybody. */
-export const stranger = ({ addressBucket }: Client, account: CallerAccount | null = null): Caller => ({
+export const stranger = ({ addressBucket }: Source, account: CallerAccount | null = null): Caller => ({
   group: 'stranger',
   addressBucket,
   account,
   device: null,
 })
 
-export const withPassword = (account: CallerAccount, { addressBucket }: Client): Caller => ({
+export const withPassword = (account: CallerAccount, { addressBucket }: Source): Caller => ({
   group: 'password',
   addressBucket,
   account,
   device: null,
 })
 
-export const onKnownDevice = (account: CallerAccount, device: string, { addressBucket }: Client): Caller => ({
+export const onKnownDevice = (account: CallerAccount, device: string, { addressBucket }: Source): Caller => ({
   group: 'owner',
   by: 'device',
   addressBucket,
@@ -58,5 +68,5 @@ export const onKnownDevice = (account: CallerAccount, device: string, { addressB
 
 export const inSession = (
   { account, sessionId }: { account: CallerAccount; sessionId: string },
-  { addressBucket }: Client,
+  { addressBucket }: Source,
 ): Caller => ({ group: 'owner', by: 'session', addressBucket, account, device: `session ${sessionId}` })

@@ -41,8 +41,7 @@ export interface CounterState {
   until?: number
 }
 
-export const windowCount = ({ n = 0, ends = 0 }: CounterState, now: Date): number =>
-  ends > now.getTime() ? n : 0
+export const windowCount = ({ n = 0, ends = 0 }: CounterState, now: Date) => (ends > now.getTime() ? n : 0)
 
 /**
  * Returns the milliseconds until one more would be admitted. Reads what the evaluation wrote: a clock that was set back

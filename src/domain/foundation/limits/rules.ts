@@ -13,6 +13,9 @@ export const window = (count: number, windowMs: number) =>
   ({ kind: 'window', count, windowMs }) satisfies Rule
 export const bucket = (burst: number, intervalMs: number): Rule => ({ kind: 'bucket', burst, intervalMs })
 
+export const inHour = (key: string, count: number): Charge => ({ key, rule: window(count, HOUR_MS) })
+export const inDay = (key: string, count: number): Charge => ({ key, rule: window(count, DAY_MS) })
+
 export type ByAddress = (name: string, addressBucket: string, rule: Rule) => Charge[]
 
 /** One counter for each network that the address is in; wider ones admit more. */
@@ -23,6 +26,13 @@ export const createByAddress =
       key: `${name}:${tag('network', network)}`,
       rule: multiplied(rule, times),
     }))
+
+/** So many an hour by the address that they come from, a burst of them at once. */
+export const createInBursts =
+  (byAddress: ByAddress) => (name: string, addressBucket: string, burst: number, perHour: number) => [
+    ...byAddress(name, addressBucket, bucket(burst, HOUR_MS / perHour)),
+    ...byAddress(`${name}-in-hour`, addressBucket, window(perHour, HOUR_MS)),
+  ]
 
 function multiplied(rule: Rule, times: number): Rule {
   if (rule.kind !== 'bucket') return { ...rule, count: rule.count * times }

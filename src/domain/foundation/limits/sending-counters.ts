@@ -7,7 +7,17 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Phone } from '../identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
-import { type ByAddress, bucket, type CounterTag, DAY_MS, HOUR_MS, window } from './rules.ts'
+import {
+  type ByAddress,
+  bucket,
+  type CounterTag,
+  createInBursts,
+  DAY_MS,
+  HOUR_MS,
+  inDay,
+  inHour,
+  window,
+} from './rules.ts'
 import { createSendingPools, type Recipients, recipientsOf } from './sending-pools.ts'
 import type { Charge } from './store.ts'
 
@@ -34,6 +44,8 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
   const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [config.accounts.defaultCountry]
   const pools = createSendingPools({ config, tag })
   const { smsOfDay } = pools
+
+  const inBursts = createInBursts(byAddress)
 
   const sending = (purpose: string, name: string): Charge => ({
     key: `code:${purpose}:${name}`,
@@ -69,8 +81,8 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     const to = tag(destination.key)
     return [
       sending(purpose, to),
-      { key: `codes-in-hour:${to}`, rule: window(limits.codesPerHour, HOUR_MS) },
-      { key: `codes-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) },
+      inHour(`codes-in-hour:${to}`, limits.codesPerHour),
+      inDay(`codes-in-day:${to}`, limits.codesPerDay),
     ]
   }
 
@@ -78,7 +90,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
   function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): Charge[] {
     const account = tag('account', caller.account.uuid)
     if (caller.group === 'password') {
-      return [{ key: `codes-with-password:${account}`, rule: window(PASSWORD_CODES_PER_DAY, DAY_MS) }]
+      return [inDay(`codes-with-password:${account}`, PASSWORD_CODES_PER_DAY)]
     }
     // The sessions have counters of their own, so that a device which somebody else uses never uses up theirs.
     const name = caller.by === 'session' ? 'session' : 'owner'
@@ -102,22 +114,22 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     if (account === null) return []
     const name = tag('account', account.uuid)
     return [
-      { key: `contact-codes-in-hour:${name}`, rule: window(limits.codesPerHour, HOUR_MS) },
-      { key: `contact-codes-in-day:${name}`, rule: window(limits.codesPerDay, DAY_MS) },
+      inHour(`contact-codes-in-hour:${name}`, limits.codesPerHour),
+      inDay(`contact-codes-in-day:${name}`, limits.codesPerDay),
     ]
   }
 
   function notices(destination: Identifier, purpose: string): Charge[] {
     const to = tag(destination.key)
-    const hourly: Charge = { key: `notice:${purpose}:${to}`, rule: window(limits.codesPerHour, HOUR_MS) }
+    const hourly = inHour(`notice:${purpose}:${to}`, limits.codesPerHour)
     if (destination.kind === 'email') return [hourly]
-    return [hourly, { key: `notices-in-day:${to}`, rule: window(limits.codesPerDay, DAY_MS) }, smsOfDay]
+    return [hourly, inDay(`notices-in-day:${to}`, limits.codesPerDay), smsOfDay]
   }
 
   /** Notices of a kind that has the day of a destination to itself. */
   function noticesApart(name: string, destination: Identifier): Charge[] {
-    const inDay = { key: `${name}:${tag(destination.key)}`, rule: window(limits.codesPerDay, DAY_MS) }
-    return destination.kind === 'email' ? [inDay] : [inDay, smsOfDay]
+    const daily = inDay(`${name}:${tag(destination.key)}`, limits.codesPerDay)
+    return destination.kind === 'email' ? [daily] : [daily, smsOfDay]
   }
 
   return {
@@ -126,26 +138,13 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     /** A call without session that asks for a code; to be charged first and alone. */
     codeRequests: ({ group, addressBucket }: Caller): Charge[] =>
       group === 'stranger'
-        ? [
-            ...byAddress(
-              'code-requests',
-              addressBucket,
-              bucket(limits.codeRequestsBurst, HOUR_MS / limits.codeRequestsPerHour),
-            ),
-            ...byAddress('code-requests-in-hour', addressBucket, window(limits.codeRequestsPerHour, HOUR_MS)),
-          ]
+        ? inBursts('code-requests', addressBucket, limits.codeRequestsBurst, limits.codeRequestsPerHour)
         : [],
     /**
      * A code is about to go to a destination; `isOwn`: the caller's account verified it. `hidden`: the answer must not
      * depend on this destination, so that no counter of the caller's network may.
      */
-    codes(
-      caller: Caller,
-      destination: Identifier,
-      purpose: string,
-      isOwn: boolean,
-      { hidden = false } = {},
-    ): Charge[] {
+    codes(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean, { hidden = false } = {}) {
       if (!reaches(destination)) throw new AppError('channel_not_available')
       if (destination.kind === 'phone' && !allowsCountry(destination)) {
         throw new AppError('country_not_allowed')
@@ -172,19 +171,12 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     /** The notice of a removal of two factors that waits: nothing else that is sent there uses it up. */
     removalNotices: (destination: Identifier) => noticesApart('removal-notices-in-day', destination),
     /** The owner is about to be told of a sign-in on a new device. */
-    newDevices: (accountUuid: string): Charge => ({
-      key: `new-devices-in-day:${tag('account', accountUuid)}`,
-      rule: window(NEW_DEVICES_PER_DAY, DAY_MS),
-    }),
+    newDevices: (accountUuid: string) =>
+      inDay(`new-devices-in-day:${tag('account', accountUuid)}`, NEW_DEVICES_PER_DAY),
     /** An e-mail to the operator. */
-    operatorNotices: (purpose: string): Charge => ({
-      key: `operator-notices:${purpose}`,
-      rule: window(OPERATOR_NOTICES_PER_HOUR, HOUR_MS),
-    }),
+    operatorNotices: (purpose: string) => inHour(`operator-notices:${purpose}`, OPERATOR_NOTICES_PER_HOUR),
     /** A notice that may go out once a day. */
-    onceADay: (what: string, accountUuid: string): Charge => ({
-      key: `once-a-day:${what}:${tag('account', accountUuid)}`,
-      rule: window(1, DAY_MS),
-    }),
+    onceADay: (what: string, accountUuid: string) =>
+      inDay(`once-a-day:${what}:${tag('account', accountUuid)}`, 1),
   }
 }

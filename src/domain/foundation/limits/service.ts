@@ -110,12 +110,7 @@ export function createLimitService(options: Options) {
     /** Like `charge`: false where it would throw. */
     admits,
     /** `admits` for a code; false also where its country is not allowed. */
-    async admitsCode(
-      caller: Caller,
-      destination: Identifier,
-      purpose: string,
-      isOwn: boolean,
-    ): Promise<boolean> {
+    async admitsCode(caller: Caller, destination: Identifier, purpose: string, isOwn: boolean) {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.codes(caller, destination, purpose, isOwn, { hidden: true }))
     },

@@ -185,11 +185,8 @@ export function createAttemptStore(database: Database) {
      * Counts one attempt on each key, in one step, each on its own; a key that is not open is not counted further.
      * `inARow`: so many wrong ones, then one a day.
      */
-    reserve: (
-      keys: AttemptKey[],
-      bounds: { perDay: number; inARow: number },
-      now: Date,
-    ): Promise<CountedKey[]> => database.all(reserve, { ...bounds, keys: textOf(keys), day: dayOf(now) }),
+    reserve: (keys: AttemptKey[], bounds: { perDay: number; inARow: number }, now: Date) =>
+      database.all(reserve, { ...bounds, keys: textOf(keys), day: dayOf(now) }),
     /**
      * Takes the counting back; `now` as `reserve` had it, which names the day. `wasRight` also ends the count in a row.
      * It does not wait for the disk: a crash that forgets it leaves an attempt less, never one more.
@@ -200,8 +197,7 @@ export function createAttemptStore(database: Database) {
     clearDay: (subject: string, purposes: string[], now: Date): Promise<void> =>
       database.run(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) }),
     /** Forgets everything that was counted on these subjects. */
-    forget: (subjects: string[]): Promise<void> =>
-      database.run(forget, { subjects: JSON.stringify(subjects) }),
+    forget: (subjects: string[]) => database.run(forget, { subjects: JSON.stringify(subjects) }),
     /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */
     addInARow: async (key: ValuesOf<typeof rowKey>, now: Date): Promise<number> =>
       (await database.first(addInARow, { ...key, day: dayOf(now) }))!.inARow,

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
+import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
 import { callerGroups } from '../../foundation/limits/callers.ts'
 import { createPendingAttempts } from '../../foundation/limits/pending-attempts.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
@@ -114,7 +115,7 @@ export function createCodeService(needs: Needs) {
     if (allowed && result !== 'spent')
       metrics.count('codes_total', {
         purpose: code.purpose,
-        channel: channelOf(sent),
+        channel: channelOfDestination(sent.destination),
         stage: result === 'right' ? 'verified' : 'wrong',
       })
     return result
@@ -223,9 +224,6 @@ export function createCodeService(needs: Needs) {
 
 /** People paste codes with spaces in them, but not whole pages. */
 const digitsOf = (typed: string) => (typed.length > 64 ? '' : typed.replace(/\s/g, ''))
-
-const channelOf = ({ destination }: { destination: string }) =>
-  destination.startsWith('+') ? 'sms' : 'email'
 
 const passwordIn = (sessionId: string) => ({
   subject: sessionId,

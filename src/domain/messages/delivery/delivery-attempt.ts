@@ -134,11 +134,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   }
 
   /** Begins the life of the code before its first sending; not null where it must not go out (now). */
-  async function reasonNotToSend(
-    message: QueuedMessage,
-    code: Code,
-    endsAtMs: number,
-  ): Promise<DeliveryAttemptResult | null> {
+  async function reasonNotToSend(message: QueuedMessage, code: Code, endsAtMs: number) {
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()

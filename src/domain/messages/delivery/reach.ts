@@ -1,7 +1,6 @@
 /** Decides which identifiers a message could reach at all, by the configuration and by their kind and number alone. */
 import type { Config } from '../../../platform/config/types.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
-import type { Phone } from '../../foundation/identifiers/phone.ts'
 import { parsePhone, takesSms } from '../../foundation/identifiers/phone.ts'
 import { covers } from '../sms-gateways/gateways.ts'
 
@@ -21,10 +20,7 @@ export function createReach({ smtp, sms }: Pick<Config, 'smtp' | 'sms'>, intoMai
  * landline, a premium number), unless a voice gateway covers it. The same holds with --dev, so that the rule shows
  * before production.
  */
-export function parseReachablePhone(
-  input: string,
-  { accounts, sms }: Pick<Config, 'accounts' | 'sms'>,
-): Phone | null {
+export function parseReachablePhone(input: string, { accounts, sms }: Pick<Config, 'accounts' | 'sms'>) {
   const phone = parsePhone(input, accounts.defaultCountry)
   if (phone === null || takesSms(phone.key)) return phone
   return sms.gateways.some((gateway) => covers(gateway, phone.key)) ? phone : null

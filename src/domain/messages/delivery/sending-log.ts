@@ -62,12 +62,7 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options) {
 
   return {
     /** Logs what became of the message. */
-    note(
-      message: QueuedMessage,
-      outcome: FinalOutcome | 'failed',
-      detail: string | null,
-      reason?: string,
-    ): void {
+    note(message: QueuedMessage, outcome: FinalOutcome | 'failed', detail: string | null, reason?: string) {
       const { channel, purpose, attempts } = message
       const fields = {
         ...namesOf(message),
@@ -84,11 +79,7 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options) {
       if (message.channel === 'sms') countSms(message, result)
     },
     /** Counts a message that ends without a last answer; `wasTried`: this attempt had one that failed. */
-    countEnd(
-      { channel, destination, detail }: QueuedMessage,
-      outcome: FinalOutcome,
-      wasTried: boolean,
-    ): void {
+    countEnd({ channel, destination, detail }: QueuedMessage, outcome: FinalOutcome, wasTried: boolean) {
       metrics.count('messages_total', { channel, gateway: '', outcome })
       if (channel !== 'sms' || outcome === 'replaced') return
       // A code that no gateway was asked to send was asked for all the same.

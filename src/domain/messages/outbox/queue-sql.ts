@@ -143,11 +143,7 @@ export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParam
 }
 
 /** The insert of these notices, once for each row of `source`. `values`: more values for the templates, a jsonb object. */
-export function queueNotices(
-  p: Placeholders<'notices' | 'now'>,
-  source: SQL,
-  values = sql`'{}'::jsonb`,
-): SQL {
+export function queueNotices(p: Placeholders<'notices' | 'now'>, source: SQL, values = sql`'{}'::jsonb`) {
   return sql`
     insert into ${messages} (channel, destination, purpose, language, "values", lane, request_id, account_uuid,
                              code_subject, code_purpose, code_seed, created_at, next_attempt_at)

@@ -6,6 +6,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
+import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { CodeBinding, CodeService } from '../codes/service.ts'
 import type { CodePurpose } from '../codes/store.ts'
@@ -69,5 +70,3 @@ export function createOutbox(options: Options) {
 function recipientLike({ destination }: CodeBinding, language: Language) {
   return { channel: channelOfDestination(destination), language }
 }
-
-const channelOfDestination = (destination: string): Channel => (destination.startsWith('+') ? 'sms' : 'email')

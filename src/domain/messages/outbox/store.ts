@@ -261,8 +261,7 @@ export function createMessageStore(database: Database) {
       return database.all(claim, { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits })
     },
     /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
-    findAccount: async (id: number): Promise<string | null> =>
-      (await database.first(findAccount, { id }))?.account ?? null,
+    findAccount: async (id: number) => (await database.first(findAccount, { id }))?.account ?? null,
     /** Counts the messages that wait to be sent to somebody, by channel. */
     waiting: () => database.all(waiting, {}),
     /** Removes up to `limit` messages to nobody and returns how many it removed. */
@@ -280,11 +279,8 @@ export function createMessageStore(database: Database) {
         return { type: 'message.refused', account, actor, data: { message, channel, purpose, detail } }
       })
     },
-    retry: (
-      id: number,
-      nextAttemptAt: Date,
-      failure: { detail: string; reply: string | null },
-    ): Promise<void> => database.run(retry, { id, nextAttemptAt, ...failure }),
+    retry: (id: number, nextAttemptAt: Date, failure: { detail: string; reply: string | null }) =>
+      database.run(retry, { id, nextAttemptAt, ...failure }),
     /** Like `retry`, but nothing was attempted; `attempts` is the number that counts so far. */
     postpone: (id: number, nextAttemptAt: Date, attempts: number): Promise<void> =>
       database.run(postpone, { id, nextAttemptAt, attempts }),

@@ -19,13 +19,7 @@ export interface TextFinding {
   message: string
 }
 
-export interface CheckedLanguage {
-  language: Language
-  /** True if the operator wrote a file for it. */
-  isOwn: boolean
-  /** The longest name of the service with which each SMS without a link is one segment; 0: none. */
-  longestName: number
-}
+export type CheckedLanguage = ReturnType<typeof checkTexts>['languages'][number]
 
 type CheckedConfig = Pick<Config, 'server' | 'smtp' | 'sms' | 'texts' | 'codes'>
 
@@ -36,13 +30,13 @@ export function checkTexts(config: CheckedConfig, catalog: Catalog) {
     ...checkLinks(language, catalog),
     ...checkLengths(language, createSamples(config, catalog)),
   ])
-  const languages = catalog.tags.map(
-    (language): CheckedLanguage => ({
-      language,
-      isOwn: Object.hasOwn(own, language),
-      longestName: longestName(language, config, catalog),
-    }),
-  )
+  const languages = catalog.tags.map((language) => ({
+    language,
+    /** True if the operator wrote a file for it. */
+    isOwn: Object.hasOwn(own, language),
+    /** The longest name of the service with which each SMS without a link is one segment; 0: none. */
+    longestName: longestName(language, config, catalog),
+  }))
   return { languages, findings }
 }
 

@@ -11,11 +11,7 @@ const READ_LENGTH = 1000
 /** It is as long as the longest secret and what is read, because half of a secret would not be found. */
 const REDACTED_LENGTH = 8000
 
-export function cleanWords(
-  text: string,
-  { to, code }: Pick<RenderedMessage, 'to' | 'code'>,
-  redact: Redact,
-): string {
+export function cleanWords(text: string, { to, code }: Pick<RenderedMessage, 'to' | 'code'>, redact: Redact) {
   const flat = oneLine(text, redact)
   const cleaned = [...personalPatterns(to, code), digitRuns].reduce(
     (words, pattern) => words.replace(pattern, '…'),
@@ -25,8 +21,7 @@ export function cleanWords(
 }
 
 /** Cleans the words for the one who typed the recipient: the secrets go, and everything that a terminal obeys. */
-export const plainWords = (text: string, redact: Redact): string =>
-  oneLine(text, redact).slice(0, MAXIMUM_LENGTH)
+export const plainWords = (text: string, redact: Redact) => oneLine(text, redact).slice(0, MAXIMUM_LENGTH)
 
 const oneLine = (text: string, redact: Redact): string =>
   redact(text.slice(0, REDACTED_LENGTH))

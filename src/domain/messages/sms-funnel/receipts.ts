@@ -58,10 +58,7 @@ export function createReceiptService({ store, funnel, limits, clock, config }: O
   }
 }
 
-function receiptsIn(
-  receipts: ReceiptsConfig,
-  { body, query }: ReceiptRequest,
-): { id: string; receipt: Receipt }[] {
+function receiptsIn(receipts: ReceiptsConfig, { body, query }: ReceiptRequest) {
   const whole = typeof body === 'object' && body !== null && Object.keys(body).length > 0 ? body : query
   const listed = receipts.items === null ? whole : at(whole, receipts.items)
   const entries = Array.isArray(listed) ? listed : [listed]
@@ -107,11 +104,7 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** The whole address and, of a form, its fields in the order of their names, under HMAC-SHA1 with the auth token. */
-function isSignedByTwilio(
-  secret: string,
-  { target, headers, body }: ReceiptRequest,
-  baseUrl: string,
-): boolean {
+function isSignedByTwilio(secret: string, { target, headers, body }: ReceiptRequest, baseUrl: string) {
   const fields = Object.entries((body ?? {}) as Record<string, unknown>)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => name + String(value))

@@ -33,11 +33,7 @@ const formOf = (body: Record<string, Template>): string =>
     Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]),
   ).toString()
 
-function headersOf(
-  { headers, basicAuth }: GatewayConfig,
-  values: PlaceholderValues,
-  bearer: string | null,
-): Headers {
+function headersOf({ headers, basicAuth }: GatewayConfig, values: PlaceholderValues, bearer: string | null) {
   const filled = Object.entries(headers).map(
     // A header holds one line of Latin letters; a text of any other kind is percent-encoded.
     ([name, value]) => [name, fillText(value, values, toHeaderText)] as [string, string],

@@ -188,14 +188,7 @@ const endFamily = defineStatement({
   returning ${sessions}.id, uuid`,
 })
 
-const subjectOf = ({
-  sessionId,
-  startedAt,
-  amr,
-  clientId,
-  uuid,
-  roleId,
-}: ValuesOf<typeof subjectRow>): TokenSubject => ({
+const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: ValuesOf<typeof subjectRow>) => ({
   sessionId,
   accountUuid: uuid,
   roleId,

@@ -1,7 +1,8 @@
 /** Refresh, logout and the list of sessions. */
 import { Elysia, t } from 'elysia'
-import { messageAnswer } from '../../../platform/http/answers.ts'
+import { messageAnswer, success } from '../../../platform/http/answers.ts'
 import { type Bearer, bearerSecurity } from '../../../platform/http/bearer.ts'
+import { documented, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { Authenticated } from './authentication.ts'
@@ -14,6 +15,9 @@ const sessionId = t.String({
   examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
 })
 
+const detail = documented('Sessions')
+const detailInSession = documentedInSession('Sessions')
+
 export function createSessionRoutes(
   httpBase: HttpBase,
   bearer: Bearer<Authenticated>,
@@ -25,68 +29,50 @@ export function createSessionRoutes(
       '/logout-all',
       async ({ signedIn, client }) => {
         await sessions.logOutAll(signedIn)
-        return { status: 200 as const, message: client.texts.sentences.logged_out_everywhere }
+        return success({ message: client.texts.sentences.logged_out_everywhere })
       },
       {
         response: { 200: messageAnswer(200), ...errorResponses() },
-        detail: {
-          tags: ['Sessions'],
-          operationId: 'logOutEverywhere',
-          summary: 'End all sessions of the account, including this one',
-          security: bearerSecurity,
-        },
+        detail: detailInSession('logOutEverywhere', 'End all sessions of the account, including this one'),
       },
     )
-    .get(
-      '/sessions',
-      async ({ signedIn }) => ({ status: 200 as const, sessions: await sessions.list(signedIn) }),
-      {
-        response: {
-          200: sessionsAnswer,
-          ...errorResponses(),
-        },
-        detail: {
-          tags: ['Sessions'],
-          operationId: 'listSessions',
-          summary: 'List the sessions of the account',
-          description: 'An account has at most 100; ended ones are not among them.',
-          security: bearerSecurity,
-        },
+    .get('/sessions', async ({ signedIn }) => success({ sessions: await sessions.list(signedIn) }), {
+      response: {
+        200: sessionsAnswer,
+        ...errorResponses(),
       },
-    )
+      detail: detailInSession(
+        'listSessions',
+        'List the sessions of the account',
+        'An account has at most 100; ended ones are not among them.',
+      ),
+    })
     .delete(
       '/sessions/:id',
       async ({ signedIn, params, client }) => {
         await sessions.end(signedIn, params.id)
-        return { status: 200 as const, message: client.texts.sentences.session_ended }
+        return success({ message: client.texts.sentences.session_ended })
       },
       {
         params: t.Object({ id: sessionId }),
         response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
-        detail: {
-          tags: ['Sessions'],
-          operationId: 'endSession',
-          summary: 'End one session of the account',
-          security: bearerSecurity,
-        },
+        detail: detailInSession('endSession', 'End one session of the account'),
       },
     )
     .delete(
       '/sessions/:id/trusted-device',
       async ({ signedIn, params, client }) => {
         await sessions.forgetDevice(signedIn, params.id)
-        return { status: 200 as const, message: client.texts.sentences.device_forgotten }
+        return success({ message: client.texts.sentences.device_forgotten })
       },
       {
         params: t.Object({ id: sessionId }),
         response: { 200: messageAnswer(200), ...errorResponses('session_not_found') },
-        detail: {
-          tags: ['Sessions'],
-          operationId: 'forgetTrustedDevice',
-          summary: 'Trust the device of a session no longer',
-          description: 'Its next login needs the second step again. The session goes on.',
-          security: bearerSecurity,
-        },
+        detail: detailInSession(
+          'forgetTrustedDevice',
+          'Trust the device of a session no longer',
+          'Its next login needs the second step again. The session goes on.',
+        ),
       },
     )
 }
@@ -99,7 +85,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       async ({ body, client: { address } }) => {
         const fingerprint = body.device_fingerprint || null
         const tokens = await sessions.refresh(body.refresh_token, { address, fingerprint })
-        return { status: 200 as const, ...tokensRecord(tokens) }
+        return success(tokensRecord(tokens))
       },
       {
         body: refreshBody,
@@ -107,13 +93,11 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
           200: refreshedAnswer,
           ...errorResponses('invalid_token', 'token_expired', 'account_incomplete'),
         },
-        detail: {
-          tags: ['Sessions'],
-          operationId: 'refresh',
-          summary: 'Exchange a refresh token for new tokens',
-          description:
-            'Each refresh token can be used once. The same one again returns the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
-        },
+        detail: detail(
+          'refresh',
+          'Exchange a refresh token for new tokens',
+          'Each refresh token can be used once. The same one again returns the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
+        ),
       },
     )
     .post(
@@ -121,17 +105,17 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
       async ({ body, headers, client }) => {
         const { refresh_token: refreshToken = null } = body
         await sessions.logOut(refreshToken, headers.authorization)
-        return { status: 200 as const, message: client.texts.sentences.logged_out }
+        return success({ message: client.texts.sentences.logged_out })
       },
       {
         body: logoutBody,
         response: { 200: messageAnswer(200), ...errorResponses() },
         detail: {
-          tags: ['Sessions'],
-          operationId: 'logOut',
-          summary: 'End the session of a refresh token, or of the access token',
-          description:
+          ...detail(
+            'logOut',
+            'End the session of a refresh token, or of the access token',
             'The same answer for tokens whose session has ended, and for what is not a token at all. Without any token there is no session to end: 422 `required`.',
+          ),
           security: [...bearerSecurity, {}],
         },
       },

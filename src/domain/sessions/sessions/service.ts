@@ -118,10 +118,7 @@ export function createSessionService(needs: Needs) {
      * One round trip to the database if the token is the newest of its session. A session past its idle or absolute
      * expiry is told from every other token that is refused. An incomplete account is refused before anything is written.
      */
-    async refresh(
-      typed: string,
-      client: RefreshingClient,
-    ): Promise<{ accessToken: string; refreshToken: string }> {
+    async refresh(typed: string, client: RefreshingClient) {
       const presented = refreshTokens.read(typed)
       if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
       const now = clock.now()

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
-import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
+import { accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
@@ -30,15 +30,6 @@ interface SignIn {
   write?: (session: NewSession, now: Date) => Promise<(Account & { isNewDevice?: boolean }) | null>
 }
 
-/** A new session, with its tokens and its account. */
-export interface OpenedSession {
-  accessToken: string
-  refreshToken: string
-  account: AccountRecord
-  /** The device is trusted now. */
-  deviceToken?: string
-}
-
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   devices: KnownDevices
   accessTokens: AccessTokenService
@@ -50,6 +41,8 @@ interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   stores: { sessions: SessionStore }
 }
 
+/** A new session, with its tokens and its account; `deviceToken`: the device is trusted now. */
+export type OpenedSession = Awaited<ReturnType<SessionOpener['open']>> & { deviceToken?: string }
 export type SessionOpener = ReturnType<typeof createSessionOpener>
 
 export function createSessionOpener(needs: Needs) {
@@ -97,15 +90,7 @@ export function createSessionOpener(needs: Needs) {
      * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
      * refused before anything is written.
      */
-    async open({
-      id = randomUUID(),
-      account,
-      device,
-      address,
-      amr,
-      newDigest = null,
-      write,
-    }: SignIn): Promise<OpenedSession> {
+    async open({ id = randomUUID(), account, device, address, amr, newDigest = null, write }: SignIn) {
       accountClaims.require(account)
       const now = clock.now()
       const refreshToken = refreshTokens.create()

@@ -1,11 +1,11 @@
 /** The device of a sign-in, the tokens that it returns, and the session as lists show it. */
 import { t } from 'elysia'
+import { answer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { ListedSession } from './session.ts'
 
-const deviceText = (description: string) =>
-  t.Optional(t.Union([t.String({ maxLength: 255 }), t.Null()], { description }))
+const deviceText = (description: string) => optionalField(t.String({ maxLength: 255 }), { description })
 
 /** The fields of a login that describe the device; they are stored with the session. */
 export const deviceFields = {
@@ -23,12 +23,10 @@ const kinds = ['Mobile', 'Tablette', 'Navigateur'] as const
 
 /** The token spares logins on this device the second step. */
 export const deviceTokenField = {
-  device_token: t.Optional(
-    t.Union([t.String({ maxLength: 100 }), t.Null()], {
-      description:
-        'What `2fa/verify` gave to this device for `trust_device`: with the same `device_fingerprint` it takes the place of the second step. One that does not hold is passed over',
-    }),
-  ),
+  device_token: optionalField(t.String({ maxLength: 100 }), {
+    description:
+      'What `2fa/verify` gave to this device for `trust_device`: with the same `device_fingerprint` it takes the place of the second step. One that does not hold is passed over',
+  }),
 }
 
 const describedDevice = t.Object({ ...deviceFields, ...deviceTokenField })
@@ -57,11 +55,7 @@ export const tokensRecord = (tokens: { accessToken: string; refreshToken: string
   refresh_token: tokens.refreshToken,
 })
 
-export const refreshedAnswer = namedObject(
-  'Tokens',
-  { status: t.Literal(200), ...tokenFields },
-  'The next two tokens of the session.',
-)
+export const refreshedAnswer = answer('Tokens', tokenFields, 'The next two tokens of the session.')
 
 const refreshToken = t.String({ description: 'The newest refresh token of the session' })
 
@@ -70,7 +64,7 @@ export const refreshBody = t.Object({
   device_fingerprint: deviceFields.device_fingerprint,
 })
 
-export const logoutBody = t.Object({ refresh_token: t.Optional(nullable(refreshToken)) })
+export const logoutBody = t.Object({ refresh_token: optionalField(refreshToken) })
 
 const sessionSchema = namedObject(
   'Session',
@@ -94,9 +88,9 @@ const sessionSchema = namedObject(
   'A device that is signed in.',
 )
 
-export const sessionsAnswer = namedObject(
+export const sessionsAnswer = answer(
   'Sessions',
-  { status: t.Literal(200), sessions: t.Array(sessionSchema) },
+  { sessions: t.Array(sessionSchema) },
   'The devices that are signed in.',
 )
 

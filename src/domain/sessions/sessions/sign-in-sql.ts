@@ -95,12 +95,7 @@ const endOldest = defineStatement({
 })
 
 /** Ends the sessions that were not used for longest, if a sign-in found too many `others`. */
-export async function endTooMany(
-  database: Database,
-  accountId: number,
-  others: number,
-  at: Date,
-): Promise<void> {
+export async function endTooMany(database: Database, accountId: number, others: number, at: Date) {
   if (others < MAXIMUM_SESSIONS) return
   await database.run(endOldest, { accountId, kept: MAXIMUM_SESSIONS, now: at })
 }

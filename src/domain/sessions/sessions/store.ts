@@ -14,7 +14,7 @@ import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrusted, forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
-import { type ListedSession, listedRow, type NewSession, type SignedInAccount } from './session.ts'
+import { listedRow, type NewSession, type SignedInAccount } from './session.ts'
 import { deleteSessions, endSessions, lives, sessionEnded } from './session-sql.ts'
 import {
   endTooMany,
@@ -184,17 +184,12 @@ export function createSessionStore(database: Database) {
     listFingerprints: async (accountId: number): Promise<string[]> =>
       (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
     /** The sessions that are alive, last used first. */
-    list: (accountId: number, limit: number, now: Date): Promise<ListedSession[]> =>
-      database.all(list, { accountId, limit, now }),
+    list: (accountId: number, limit: number, now: Date) => database.all(list, { accountId, limit, now }),
     /** The living ones whose newest refresh token was made until then, and when the last of them ends unless it is refreshed. */
     countUnrefreshed: async (until: Date, now: Date) =>
       (await database.first(countUnrefreshed, { until, now }))!,
     /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
-    endEverybodys: (
-      after: string | null,
-      limit: number,
-      now: Date,
-    ): Promise<{ ended: number; last: string | null }> =>
+    endEverybodys: (after: string | null, limit: number, now: Date) =>
       retryDeadlocks(() =>
         database.transaction(async (transaction) => {
           const rows = await transaction.all(endEverybodys, { after, limit, now })

@@ -62,15 +62,7 @@ export function createAccessTokenService(options: AccessTokenOptions) {
 
   return {
     /** `iat` is the system time, which @elysiajs/jwt sets itself; `exp` is computed from the clock. */
-    sign: ({
-      accountUuid,
-      sessionId,
-      roleId,
-      authTime,
-      amr,
-      clientId,
-      claims,
-    }: SignedSubject): Promise<string> =>
+    sign: ({ accountUuid, sessionId, roleId, authTime, amr, clientId, claims }: SignedSubject) =>
       signerOf(keys.signingKey()).sign({
         ...claims,
         sub: accountUuid,

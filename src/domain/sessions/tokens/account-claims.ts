@@ -44,14 +44,6 @@ export const noAccount: ClaimAccount = {
   ...{ email: null, emailConfirmedAt: null, phone: null, phoneConfirmedAt: null },
 }
 
-interface MadeClaims {
-  claims: Record<string, ClaimValue>
-  /** Did not fit. */
-  omitted: string[]
-  /** A required one that has no value or did not fit; null: none. */
-  missing: string | null
-}
-
 interface Needs {
   config: Pick<Config, 'tokens'>
   roles: Pick<Roles, 'nameOf'>
@@ -73,8 +65,11 @@ export function createAccountClaims(needs: Needs) {
   const hasRequired = configured.some((claim) => 'from' in claim && claim.required)
   const told = new Map<string, number>()
 
-  function make(account: ClaimAccount): MadeClaims {
-    const made: MadeClaims = { claims: {}, omitted: [], missing: null }
+  /** `omitted`: those that did not fit. `missing`: a required one that has no value or did not fit; null: none. */
+  function make(account: ClaimAccount) {
+    const claims: Record<string, ClaimValue> = {}
+    const omitted: string[] = []
+    let missing: string | null = null
     let bytes = Buffer.byteLength('{}')
     for (const claim of configured) {
       const value = claimValue(claim, account, roles)
@@ -83,15 +78,15 @@ export function createAccountClaims(needs: Needs) {
         const comma = bytes > 2 ? ',' : ''
         const size = Buffer.byteLength(`${comma}${JSON.stringify(claim.name)}:${JSON.stringify(value)}`)
         if (bytes + size <= CLAIMS_BYTES) {
-          made.claims[claim.name] = value
+          claims[claim.name] = value
           bytes += size
           continue
         }
-        made.omitted.push(claim.name)
+        omitted.push(claim.name)
       }
-      if (isRequired) made.missing ??= claim.name
+      if (isRequired) missing ??= claim.name
     }
-    return made
+    return { claims, omitted, missing }
   }
 
   function tell(uuid: string, claim: string, type: 'token.incomplete' | 'token.claim_omitted'): void {
@@ -105,7 +100,7 @@ export function createAccountClaims(needs: Needs) {
     tellOperator('operator_claim_missing', claim)
   }
 
-  function requireComplete(uuid: string, { missing }: MadeClaims): void {
+  function requireComplete(uuid: string, missing: string | null): void {
     if (missing === null) return
     tell(uuid, missing, 'token.incomplete')
     throw new AppError('account_incomplete', { cause: missing })
@@ -125,13 +120,13 @@ export function createAccountClaims(needs: Needs) {
     of(account: ClaimAccount): Record<string, ClaimValue> {
       if (configured.length === 0) return {}
       const made = make(account)
-      requireComplete(account.uuid, made)
+      requireComplete(account.uuid, made.missing)
       for (const claim of made.omitted) tell(account.uuid, claim, 'token.claim_omitted')
       return made.claims
     },
     /** Called before anything is written, so that no session opens whose token could not be signed. */
     require(account: ClaimAccount): void {
-      if (hasRequired) requireComplete(account.uuid, make(account))
+      if (hasRequired) requireComplete(account.uuid, make(account).missing)
     },
     /**
      * Returns the first claim that fitted before a change by an administrator and does not after it; null if there is

@@ -40,10 +40,7 @@ export interface KeyRotationOptions extends Pick<Ground, 'clock' | 'secret'> {
  * The key that signs: the newest one whose time has begun. If there is none (the clock was set back), the oldest key,
  * since signing with a key too early is better than signing nothing.
  */
-export function pickSigningKey<Key extends { signsFrom: Date }>(
-  keys: readonly Key[],
-  now: Date,
-): Key | undefined {
+export function pickSigningKey<Key extends { signsFrom: Date }>(keys: readonly Key[], now: Date) {
   return keys.findLast((key) => key.signsFrom <= now) ?? keys[0]
 }
 
@@ -56,12 +53,7 @@ export function createKeyRotation(options: KeyRotationOptions) {
   const publishedAfterMs = accessLifetimeSeconds * 1000 + PUBLISHED_AFTER_MARGIN_MS
 
   /** It returns null if another process added a key first. `revoked` is removed in the same step. */
-  const addKey = async (
-    keys: readonly StoredKey[],
-    signsFrom: Date,
-    now: Date,
-    revoked?: StoredKey,
-  ): Promise<StoredKey | null> => {
+  const addKey = async (keys: readonly StoredKey[], signsFrom: Date, now: Date, revoked?: StoredKey) => {
     const key = await makeKey(secret, signsFrom, now)
     const current = pickSigningKey(keys, now)
     const signing = current === revoked ? undefined : current

@@ -8,14 +8,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
 
-export interface RefreshToken {
-  /** It is as secret as the token itself. */
-  family: Uint8Array
-  /** The hash that the database holds instead of the family. */
-  familyHash: Uint8Array
-  /** 0 for the token of the login. */
-  generation: number
-}
+export type RefreshToken = ReturnType<typeof withHash>
 
 const FAMILY_BYTES = 16
 const BODY_BYTES = 20
@@ -58,6 +51,10 @@ export function createRefreshTokens(secret: ServerSecret) {
   }
 }
 
-function withHash(family: Uint8Array, generation: number): RefreshToken {
+/**
+ * `family` is as secret as the token itself: the database holds `familyHash` in its place. `generation`: 0 for the token of
+ * the login.
+ */
+function withHash(family: Uint8Array, generation: number) {
   return { family, familyHash: createHash('sha256').update(family).digest(), generation }
 }

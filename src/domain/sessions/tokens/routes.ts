@@ -1,6 +1,7 @@
 /** The documents that other services need to verify access tokens: the public keys, and where libraries find them. */
 import { Elysia, t } from 'elysia'
 import { namedObject } from '../../../platform/http/components.ts'
+import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { KeyService } from './key-service.ts'
 
@@ -22,6 +23,8 @@ const publicHeaders = {
   'cache-control': `public, max-age=${CACHE_SECONDS}`,
   'access-control-allow-origin': '*',
 }
+
+const detail = documented('Keys')
 
 const publishedKeys = namedObject(
   'PublishedKeys',
@@ -71,11 +74,7 @@ export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {
     },
     {
       response: { 200: publishedKeys, ...errorResponses() },
-      detail: {
-        tags: ['Keys'],
-        operationId: 'listKeys',
-        summary: 'The keys that access tokens are verified with',
-      },
+      detail: detail('listKeys', 'The keys that access tokens are verified with'),
     },
   )
 }
@@ -116,11 +115,10 @@ export function createDiscoveryRoutes(issuer: string, { handsOver }: { handsOver
       },
       {
         response: { 200: metadata, ...errorResponses() },
-        detail: {
-          tags: ['Keys'],
-          operationId: path.endsWith('openid-configuration') ? 'describeIssuerToOpenId' : 'describeIssuer',
-          summary: 'Where the keys are, for libraries that only know the issuer',
-        },
+        detail: detail(
+          path.endsWith('openid-configuration') ? 'describeIssuerToOpenId' : 'describeIssuer',
+          'Where the keys are, for libraries that only know the issuer',
+        ),
       },
     )
   }

@@ -5,29 +5,19 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { ProvedIdentity } from './identity.ts'
+import type { IdentityProof } from './identity-schema.ts'
 import type { SpentTokenStore } from './spent-token-store.ts'
-
-type Optional = string | null | undefined
-
-/** Either `code` and `code_verifier` of a browser flow, or `id_token` and `nonce` of a native one. */
-export interface IdentityProof {
-  code?: Optional
-  code_verifier?: Optional
-  id_token?: Optional
-  nonce?: Optional
-}
 
 /** RFC 6749 4.1.2 recommends a short lifetime, at most ten minutes. */
 const CODE_LIFETIME_MS = 60_000
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock'> {
   providers: ProviderService
-  clock: Clock
   stores: { tickets: TicketStore; spentTokens: SpentTokenStore }
 }
 
@@ -57,10 +47,7 @@ export function createIdentityProofs({ stores, providers, clock }: Needs) {
     },
 
     /** The identity that a call brings, while nothing is used up; null where it proves none. */
-    async look(
-      name: string,
-      { code, code_verifier, id_token, nonce }: IdentityProof,
-    ): Promise<ProvedIdentity | null> {
+    async look(name: string, { code, code_verifier, id_token, nonce }: IdentityProof) {
       if (id_token) {
         const identity = await providers
           .get(name)

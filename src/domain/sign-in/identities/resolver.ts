@@ -5,8 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import {
   type Account,
@@ -15,6 +14,7 @@ import {
   requireOrdinary,
 } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
@@ -23,12 +23,10 @@ import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-clai
 import type { ProvedIdentity } from './identity.ts'
 import type { EmailOfNew, IdentityStore } from './store.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   admission: Admission
   providers: ProviderService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { identities: IdentityStore; accounts: AccountStore }
 }
 
@@ -44,11 +42,7 @@ export function createIdentityResolver(needs: Needs) {
   const { admission, providers, notices, clock, config } = needs
   const { identities: store, accounts } = needs.stores
   const { accountableType, roleId } = config.accounts
-  const usable = {
-    providers: providers.names,
-    rpId: config.passkeys.rpId,
-    codesOpen: config.accounts.password === 'optional',
-  }
+  const usable = usableMethods(providers.names, config)
 
   /** A provider that is no longer configured has only its name. */
   function noticesFor(account: Account, purpose: NoticePurpose, provider: string) {
@@ -82,26 +76,15 @@ export function createIdentityResolver(needs: Needs) {
   }
 
   /** It returns null if something relevant changed in the meantime. */
-  async function findOrOpen(
-    identity: ProvedIdentity,
-    language: Language,
-    entry: Entry,
-  ): Promise<Account | null> {
+  async function findOrOpen(identity: ProvedIdentity, language: Language, entry: Entry) {
     const account = await store.findAccount(identity)
     if (account) return account
     const owner = await ownerOf(identity)
     if (owner && !mayLink(identity)) throw new AppError('account_exists')
-    if (owner) requireOrdinary(owner)
-    if (
-      owner &&
-      (await store.linkByEmail(
-        owner,
-        identity,
-        await noticesFor(owner, 'identity_linked', identity.provider),
-        clock.now(),
-      ))
-    ) {
-      return owner
+    if (owner) {
+      requireOrdinary(owner)
+      const about = await noticesFor(owner, 'identity_linked', identity.provider)
+      if (await store.linkByEmail(owner, identity, about, clock.now())) return owner
     }
     const fresh = { uuid: randomUUID(), language, accountableType, roleId }
     const email = emailOfNew(identity, owner)
@@ -156,12 +139,12 @@ export function createIdentityResolver(needs: Needs) {
       return store.link(signedIn, identity, MAXIMUM_IDENTITIES, notices, clock.now())
     },
     /** Tells whether nothing would open the account without the identities of that provider. */
-    isLastMethod: ({ id }: Account, provider: string): Promise<boolean> =>
-      store.isLastMethod(id, provider, usable),
-    /** Removes the identities of that provider and notifies the owner. Returns the outcome. */
-    async unlink(signedIn: AccountSession, provider: string): ReturnType<IdentityStore['unlink']> {
+    isLastMethod: ({ id }: Account, provider: string) => store.isLastMethod(id, provider, usable),
+    /** Removes the identities of that provider and notifies the owner. */
+    async unlink(signedIn: AccountSession, provider: string): Promise<void> {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
-      return store.unlink(signedIn, provider, usable, about, clock.now())
+      const removal = await store.unlink(signedIn, provider, usable, about, clock.now())
+      requireRemoval(removal, 'identity_not_found')
     },
   }
 }

@@ -7,11 +7,11 @@ import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
-import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { OwnerCall, OwnerProof } from '../sign-in/sign-in-schema.ts'
 import { ownerProofBody, ownerProofFields } from '../sign-in/sign-in-schema.ts'
-import { codeVerifierField, idTokenField, nonceField } from './identity-schema.ts'
+import { identityProofFields, providerParams } from './identity-schema.ts'
 import type { IdentityService } from './service.ts'
 import type { LinkedIdentity } from './store.ts'
 
@@ -48,9 +48,6 @@ const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
     status,
   )
 
-const providerParams = t.Object({
-  provider: t.String({ description: 'Name of the provider, e.g. google' }),
-})
 const whereSet =
   'Needs the password if the account has one, otherwise a sign-in of the last 5 minutes. With two-factor sign-in it also needs `otp`.'
 
@@ -103,12 +100,7 @@ export function createIdentityRoutes(
       {
         params: providerParams,
         body: t.Object({
-          code: optionalField(
-            t.String({ maxLength: 256, description: 'From the redirect of a browser flow' }),
-          ),
-          code_verifier: optionalField(codeVerifierField),
-          id_token: optionalField(idTokenField),
-          nonce: optionalField(nonceField),
+          ...identityProofFields,
           ...ownerProofFields,
         }),
         response: {

@@ -3,19 +3,17 @@
 import { AppError, type FieldError } from '../../../errors.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 import type { ProvedIdentity } from './identity.ts'
-import type { IdentityProof, IdentityProofs } from './proof.ts'
+import type { IdentityProof } from './identity-schema.ts'
+import type { IdentityProofs } from './proof.ts'
 import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'
 import type { IdentityStore, LinkedIdentity } from './store.ts'
 
 type LinkBody = OwnerProof & IdentityProof
-
-interface Client {
-  addressBucket: string
-}
 
 interface Needs {
   identityResolver: IdentityResolver
@@ -49,12 +47,7 @@ export function createIdentityService(needs: Needs) {
     /**
      * Links an identity after reauthentication and returns the new list. Nothing changes if the account already has it.
      */
-    async link(
-      signedIn: Authenticated,
-      provider: string,
-      body: LinkBody,
-      client: Client,
-    ): Promise<LinkedIdentity[]> {
+    async link(signedIn: Authenticated, provider: string, body: LinkBody, client: Source) {
       providers.get(provider)
       requireOneProof(body)
       // This comes before a second factor is used up. The proof that is sent here is used up by the call itself.
@@ -74,12 +67,7 @@ export function createIdentityService(needs: Needs) {
       return list(signedIn)
     },
     /** Unlinks the provider's identities after reauthentication and returns the new list. */
-    async unlink(
-      signedIn: Authenticated,
-      provider: string,
-      proof: OwnerProof,
-      client: Client,
-    ): Promise<LinkedIdentity[]> {
+    async unlink(signedIn: Authenticated, provider: string, proof: OwnerProof, client: Source) {
       const admit = async () => {
         const held = await store.list(signedIn.account.id)
         if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')
@@ -87,10 +75,7 @@ export function createIdentityService(needs: Needs) {
           throw new AppError('last_sign_in_method')
       }
       await reauthentication.require(signedIn, proof, client, { admit })
-      const outcome = await identityResolver.unlink(signedIn, provider)
-      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
-      if (outcome === 'not_found') throw new AppError('identity_not_found')
-      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+      await identityResolver.unlink(signedIn, provider)
       return list(signedIn)
     },
   }

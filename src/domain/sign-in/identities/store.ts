@@ -8,12 +8,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { violates } from '../../../platform/postgres/failure.ts'
 import { accounts, identities } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  type Placeholders,
-  type RowOf,
-  type ValuesOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import {
@@ -25,13 +20,14 @@ import {
 import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
 import {
   otherSignInMethods,
+  removalRow,
+  selectRemoval,
   signInMethodParamTypes,
   type UsableMethods,
   usableParams,
 } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
-import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -50,12 +46,7 @@ export type EmailOfNew = 'verified' | 'claimed' | 'none'
 
 const identityParamTypes = { provider: 'text', issuer: 'text', subject: 'text', email: 'text?' } as const
 
-const paramsOf = ({
-  provider,
-  issuer,
-  subject,
-  email,
-}: ProvedIdentity): ValuesOf<typeof identityParamTypes> => ({
+const paramsOf = ({ provider, issuer, subject, email }: ProvedIdentity) => ({
   provider,
   issuer,
   subject,
@@ -192,7 +183,7 @@ const unlink = defineStatement({
     now: 'timestamptz',
     notices: 'text',
   },
-  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  row: removalRow,
   sql: (p) => sql`
   with named as (
     select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
@@ -204,12 +195,12 @@ const unlink = defineStatement({
     )}
     returning ${identities}.id),
   notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
-  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+  ${selectRemoval(p)}`,
 })
 
 const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
   at,
-  eventsOf: (): NewEvent[] => [{ type: 'identity.linked', account, data: { provider } }],
+  eventsOf: () => ({ type: 'identity.linked' as const, account, data: { provider } }),
 })
 
 /** An identity that is linked to an account. */
@@ -219,8 +210,7 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>
 
 export function createIdentityStore(database: Database) {
   return {
-    findAccount: ({ issuer, subject }: ProvedIdentity): Promise<Account | null> =>
-      database.first(findAccount, { issuer, subject }),
+    findAccount: ({ issuer, subject }: ProvedIdentity) => database.first(findAccount, { issuer, subject }),
     /**
      * Links the identity to the account and queues the notices. It returns false if it is already linked to an account,
      * or if the account has `limit` identities. It is false, too, if the session has ended, or the password has changed
@@ -249,12 +239,7 @@ export function createIdentityStore(database: Database) {
      * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
      * the verified address, or has another identity of that issuer: then the address was given to somebody else.
      */
-    async linkByEmail(
-      { id, uuid }: Account,
-      identity: ProvedIdentity,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async linkByEmail({ id, uuid }: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date) {
       const key = identity.email?.address.key
       if (key === undefined) return false
       const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
@@ -308,29 +293,20 @@ export function createIdentityStore(database: Database) {
      * left. Such a method is a password with an identifier, a passkey of `usable.rpId`, or an identity of one of
      * `usable.providers`.
      */
-    async unlink(
+    unlink(
       { account, sessionId }: AccountSession,
       provider: string,
       usable: UsableMethods,
       notices: NewMessage[],
       now: Date,
-    ): Promise<'unlinked' | 'not_found' | 'last_sign_in_method' | 'session_over'> {
-      const params = {
-        accountId: account.id,
-        sessionId,
-        provider,
-        ...usableParams(usable),
-        now,
-        ...noticeParams(notices),
-      }
-      const row = await updateLockedAccount(database, unlink, params, {
+    ) {
+      const owner = { accountId: account.id, sessionId }
+      const params = { ...owner, provider, ...usableParams(usable), now, ...noticeParams(notices) }
+      return updateLockedAccount(database, unlink, params, {
         at: now,
         eventsOf: ({ removed }) =>
-          removed ? [{ type: 'identity.unlinked', account: account.uuid, data: { provider } }] : [],
+          removed ? { type: 'identity.unlinked', account: account.uuid, data: { provider } } : [],
       })
-      if (!row?.lives) return 'session_over'
-      if (!row.found) return 'not_found'
-      return row.removed ? 'unlinked' : 'last_sign_in_method'
     },
   }
 }

@@ -6,20 +6,16 @@ import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
-import { accountSchema, identifierField } from '../../accounts/accounts/account-schema.ts'
+import { identifierField } from '../../accounts/accounts/account-schema.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import type { Authentication } from '../../sessions/sessions/authentication.ts'
-import {
-  deviceFields,
-  deviceOf,
-  deviceTokenField,
-  tokenFields,
-} from '../../sessions/sessions/session-schema.ts'
+import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
 import {
   loginTokenField,
   otpField,
   requestedCodeAnswer,
   sentCode,
+  signedInAnswer,
   signedInRecord,
   twoFactorAnswer,
   twoFactorDue,
@@ -31,8 +27,7 @@ const detail = documented('Login')
 const verifiedAnswer = answer(
   'SignedInByCode',
   {
-    ...tokenFields,
-    account: accountSchema,
+    ...signedInAnswer.properties,
     device_token: t.Optional(
       t.String({ description: 'Only where `trust_device` was true and the device is trusted now' }),
     ),
@@ -98,11 +93,11 @@ export function createLoginByCodeRoutes(
           ),
         },
         detail: {
-          tags: ['Login'],
-          operationId: 'sendCode',
-          summary: 'Send a code to sign in with, or to confirm a change with',
-          description:
+          ...detail(
+            'sendCode',
+            'Send a code to sign in with, or to confirm a change with',
             'The same answer for every identifier. A code is sent only to a confirmed account without an authenticator app; with a valid `login_token` or access token the answer for such an account is `use_another_method`, whose `two_factor.methods` says what serves instead, and the answer says where a code went. With an access token, `identifier` may be absent: the code is sent to the first verified contact of the account and is valid as `otp` of a call that changes how the account is protected.',
+          ),
           security: [...bearerSecurity, {}],
         },
       },
@@ -123,23 +118,19 @@ export function createLoginByCodeRoutes(
         body: t.Object({
           identifier: identifierField,
           otp: otpField,
-          password: t.Optional(
-            t.Union([t.String(), t.Null()], {
-              description:
-                'Only without `login_token`, for an account with two-factor sign-in: proves the first factor in this call. Clients that keep neither are known by a login of the last 10 minutes: with the same `device_fingerprint`, or from the same address if it named none',
-            }),
-          ),
+          password: optionalField(t.String(), {
+            description:
+              'Only without `login_token`, for an account with two-factor sign-in: proves the first factor in this call. Clients that keep neither are known by a login of the last 10 minutes: with the same `device_fingerprint`, or from the same address if it named none',
+          }),
           login_token: optionalField(loginTokenField),
           create: createField,
           ...entryFields,
           ...deviceFields,
           ...deviceTokenField,
-          trust_device: t.Optional(
-            t.Union([t.Boolean(), t.Null()], {
-              description:
-                'Trust this device, if `two_factor.trust_device` allows it: the answer then has a `device_token`, which takes the place of the second step of later logins here. Without effect for a recovery code, and without `device_fingerprint`',
-            }),
-          ),
+          trust_device: optionalField(t.Boolean(), {
+            description:
+              'Trust this device, if `two_factor.trust_device` allows it: the answer then has a `device_token`, which takes the place of the second step of later logins here. Without effect for a recovery code, and without `device_fingerprint`',
+          }),
         }),
         response: {
           200: verifiedAnswer,

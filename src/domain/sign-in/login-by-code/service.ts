@@ -6,17 +6,26 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type ErrorCode } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { type Account, hasVerified, requireOrdinary } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
-import type { Admission, EntryBody } from '../../accounts/admission/service.ts'
+import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
+import type { Admission } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { decoyIdentifier } from '../../foundation/decoys/decoys.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
-import { type Caller, inSession, stranger, withPassword } from '../../foundation/limits/callers.ts'
+import {
+  type AddressSource,
+  type Caller,
+  type DeviceSource,
+  inSession,
+  type Source,
+  stranger,
+  withPassword,
+} from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
@@ -29,7 +38,6 @@ import type {
   FirstFactor,
   FirstFactorRecord,
   FirstFactorRecords,
-  ProvingClient,
   SpentContact,
 } from '../sign-in/first-factor-record.ts'
 import { findNamedAccount, type NamedAccount } from '../sign-in/named-account.ts'
@@ -57,7 +65,7 @@ interface RequestBody extends EntryBody {
   channel?: Channel | null | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   admission: Admission
   registration: Pick<RegistrationService, 'begin' | 'open' | 'sendAgain'>
   signIn: SignInService
@@ -71,7 +79,6 @@ interface Needs {
   limits: LimitService
   devices: KnownDevices
   events: GatheredEvents
-  config: Config
   stores: { accounts: AccountStore }
 }
 
@@ -95,14 +102,17 @@ export function createLoginByCodeService(needs: Needs) {
     account.twoFactorEnabled &&
     account.passwordDigest === null
 
-  /** The outcome of the first factor in this call; `newDigest` as the password check returns it. */
+  /**
+   * The outcome of the first factor in this call; `newDigest` as the password check returns it. `record`: of an earlier
+   * login; null if this call itself checked the password.
+   */
   async function checkFirstFactor(
     account: Account | null,
     identifier: Identifier,
     { password, loginToken }: VerifyBody,
-    client: ProvingClient,
+    client: DeviceSource,
     caller: Caller,
-  ): Promise<FirstFactorResult> {
+  ) {
     const token = typeof loginToken === 'string' ? loginToken : null
     if (token === null && typeof password === 'string') {
       const { right, newDigest } = await passwordCheck.check({
@@ -112,7 +122,7 @@ export function createLoginByCodeService(needs: Needs) {
         password,
         countsAsLogin: false,
       })
-      return { passes: right, first: right ? 'pwd' : null, record: null, newDigest }
+      return { passes: right, first: right ? ('pwd' as const) : null, record: null, newDigest }
     }
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
     const record = await firstFactorRecords.find(claimed, client, token)
@@ -140,7 +150,7 @@ export function createLoginByCodeService(needs: Needs) {
   async function couldOpen(
     { create, loginToken, ...body }: RequestBody | VerifyBody,
     typed: string,
-    client: { addressBucket: string },
+    client: Source,
   ): Promise<Identifier | null> {
     if (!maybeWithout || create !== true || typeof loginToken === 'string') return null
     const identifier = parseIdentifier(typed, defaultCountry)
@@ -154,7 +164,7 @@ export function createLoginByCodeService(needs: Needs) {
   async function requestCodeOrAccount(
     identifier: Identifier,
     body: RequestBody,
-    client: ProvingClient & { language?: Language },
+    client: DeviceSource & { language?: Language },
   ): Promise<void> {
     const account = await accounts.findByIdentifier(identifier, 'provider')
     const caller = await devices.recognize(account, client)
@@ -182,9 +192,12 @@ export function createLoginByCodeService(needs: Needs) {
 
   /** A device is trusted after two factors, and not after a recovery code, which somebody types who lost theirs. */
   async function openSession(
-    { account, first, isSecondFactor, device, address, newDigest }: ProvedByCode,
+    { tried: account, isSecondFactor, firstFactor }: Awaited<ReturnType<typeof tryCode>>,
+    device: Device,
+    address: string,
     { otp, trustDevice }: VerifyBody,
   ): Promise<OpenedSession> {
+    const { first, newDigest } = firstFactor
     const hasBoth = first !== null && isSecondFactor
     const amr = [...new Set([...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])])]
     const id = randomUUID()
@@ -199,7 +212,7 @@ export function createLoginByCodeService(needs: Needs) {
     /** Reveals nothing of the account, and returns null, without its `login_token`. */
     async requestCode(
       body: RequestBody,
-      client: ProvingClient & { language?: Language },
+      client: DeviceSource & { language?: Language },
     ): Promise<SentCode | null> {
       const { identifier: typed, loginToken } = body
       if (typeof typed !== 'string') {
@@ -240,20 +253,12 @@ export function createLoginByCodeService(needs: Needs) {
       return sent
     },
     /** Sends a code, inside a session, that confirms a change of the account. */
-    async requestStepUpCode(
-      signedIn: Authenticated,
-      client: { addressBucket: string },
-      channel: Channel | null = null,
-    ): Promise<SentCode | null> {
+    async requestStepUpCode(signedIn: Authenticated, client: Source, channel: Channel | null = null) {
       requireOrdinary(signedIn.account)
       if (!signedIn.account.twoFactorEnabled) throw new AppError('two_factor_not_enabled')
       return secondFactor.sendStepUpCode(signedIn.account, inSession(signedIn, client), channel)
     },
-    async verify(
-      body: VerifyBody,
-      device: Device,
-      client: { address: string; addressBucket: string },
-    ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }> {
+    async verify(body: VerifyBody, device: Device, client: AddressSource) {
       if (!maybeWithout || body.create !== true || typeof body.loginToken === 'string')
         return signInByCode(body, device, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
@@ -277,35 +282,28 @@ export function createLoginByCodeService(needs: Needs) {
   async function signInByCode(
     body: VerifyBody,
     device: Device,
-    { address, addressBucket }: { address: string; addressBucket: string },
+    { address, addressBucket }: AddressSource,
     meansVerified = false,
   ): Promise<{ signedIn: OpenedSession } | { due: TwoFactorDue }> {
     const use = meansVerified ? 'provider' : 'second_step'
     const named = await findNamedAccount(accounts, body.identifier, defaultCountry, use)
     const { identifier } = named
-    const { tried, asFirst, isSecondFactor, firstFactor } = await tryCode(body, named, {
-      fingerprint: device.fingerprint,
-      addressBucket,
-    })
-    const { first, record, newDigest } = firstFactor
+    const { fingerprint } = device
+    const proved = await tryCode(body, named, { fingerprint, addressBucket })
+    const { tried, asFirst, firstFactor } = proved
     if (tried.lockedAt !== null) throw new AppError('account_locked')
     accountClaims.require(tried)
     if (asFirst) {
       const spent = secondFactor.recipientOf(withOneFactor(tried), identifier)?.channel ?? null
-      const proved = { account: tried, identifier, factor: 'otp', device, spent } as const
-      return signIn.continue({ ...proved, client: { address, addressBucket } })
+      const client = { address, addressBucket }
+      return signIn.continue({ account: tried, identifier, factor: 'otp', device, client, spent })
     }
-    if (record !== null) await spend(record)
-    const proved = { account: tried, first, isSecondFactor, device, address, newDigest }
-    return { signedIn: await openSession(proved, body) }
+    if (firstFactor.record !== null) await spend(firstFactor.record)
+    return { signedIn: await openSession(proved, device, address, body) }
   }
 
-  /** Compares the code, and uses it up where it is right. */
-  async function tryCode(
-    body: VerifyBody,
-    { identifier, key, account }: NamedAccount,
-    client: ProvingClient,
-  ): Promise<TriedCode> {
+  /** Compares the code, and uses it up where it is right. `asFirst`: the code was the first of two factors. */
+  async function tryCode(body: VerifyBody, { identifier, key, account }: NamedAccount, client: DeviceSource) {
     const recognized = await devices.recognize(account, client)
     await limits.chargeVisit('verification', recognized)
     const firstFactor = await checkFirstFactor(account, identifier, body, client, recognized)
@@ -335,11 +333,7 @@ export function createLoginByCodeService(needs: Needs) {
   }
 
   /** The caller group: a known device, or a login that waits for its second factor. */
-  async function callerOf(
-    account: Account | null,
-    client: ProvingClient,
-    loginToken: string | null,
-  ): Promise<{ caller: Caller; record: FirstFactorRecord | null }> {
+  async function callerOf(account: Account | null, client: DeviceSource, loginToken: string | null) {
     const recognized = await devices.recognize(account, client)
     if (loginToken === null) return { caller: recognized, record: null }
     const record = await firstFactorRecords.find(
@@ -381,35 +375,10 @@ function withFirstFactor(
   recognized: Caller,
   first: FirstFactor | null,
   account: Account | null,
-  client: ProvingClient,
+  client: DeviceSource,
 ): Caller {
   if (recognized.group === 'owner' || first === null || account === null) return recognized
   return withPassword(account, client)
-}
-
-interface ProvedByCode {
-  account: Account
-  first: FirstFactor | null
-  isSecondFactor: boolean
-  device: Device
-  address: string
-  newDigest: string | null
-}
-
-interface FirstFactorResult {
-  passes: boolean
-  first: FirstFactor | null
-  /** The record of an earlier login; null if this call itself checked the password. */
-  record: FirstFactorRecord | null
-  newDigest: string | null
-}
-
-interface TriedCode {
-  tried: Account
-  /** The code was the first of two factors. */
-  asFirst: boolean
-  isSecondFactor: boolean
-  firstFactor: FirstFactorResult
 }
 
 const noFirstFactor = { first: null, record: null, newDigest: null }

@@ -1,21 +1,21 @@
 /** Login by password. Reveals that an account is unconfirmed or locked only after the correct password was given. */
 
 import { AppError } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { AddressSource } from '../../foundation/limits/callers.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
 import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   passwordCheck: PasswordCheck
   devices: KnownDevices
   signIn: SignInService
   events: GatheredEvents
-  config: Config
   stores: { accounts: AccountStore }
 }
 
@@ -29,7 +29,7 @@ export function createLoginService(needs: Needs) {
     async logIn(
       { identifier: typed, password }: { identifier: string; password: string },
       device: Device,
-      client: { address: string; addressBucket: string },
+      client: AddressSource,
     ): Promise<SignInOutcome> {
       passwordCheck.requireFreePlace()
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -20,11 +20,10 @@ import { causeOfRefusal, challengeOf, type RelyingParty, verifyAssertion } from 
 /** A valid signature that was not used yet. */
 type CheckedAssertion = PasskeyUse
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock'> {
   notices: OwnerNotices
   authenticators: Pick<Authenticators, 'endRemoval'>
   events: GatheredEvents
-  clock: Clock
   stores: { passkeys: PasskeyStore }
 }
 

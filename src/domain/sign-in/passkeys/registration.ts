@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
@@ -27,11 +27,9 @@ export interface WebAuthnOptions {
   [member: string]: unknown
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { passkeys: PasskeyStore }
 }
 
@@ -84,7 +82,7 @@ export function createPasskeyRegistration(
       { account, sessionId }: AccountSession,
       credential: Attestation,
       name: string | null,
-      { addressBucket }: { addressBucket: string },
+      { addressBucket }: Source,
     ): Promise<Passkey> {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const bytes = challengeOf(credential)

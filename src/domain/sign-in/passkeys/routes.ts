@@ -8,7 +8,7 @@ import { errorResponses, ownerProofErrors } from '../../../platform/http/error-r
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
 import { byPost } from '../../../platform/http/removal.ts'
-import { nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
 import type { OwnerCall, OwnerProof } from '../sign-in/sign-in-schema.ts'
@@ -158,7 +158,7 @@ export function createPasskeyRoutes(
       {
         body: t.Object({
           credential: attestationField,
-          name: t.Optional(t.Union([nameField, t.Null()])),
+          name: optionalField(nameField),
         }),
         response: {
           201: passkeyAnswer(201),

@@ -4,30 +4,25 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { AddressSource, Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
-import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
-import type { AssertionCheck } from './assertion-check.ts'
-import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
+import { CHALLENGE_LIFETIME_MS } from './challenge.ts'
 import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import { createPasskeyRegistration, encode, MAXIMUM_PASSKEYS, type WebAuthnOptions } from './registration.ts'
+import type { PasskeyFoundation } from './room.ts'
 import type { PasskeyStore } from './store.ts'
-import type { RelyingParty } from './verification.ts'
-
-interface PasskeyClient {
-  address: string
-  addressBucket: string
-}
 
 /**
  * The list that a client hands to `PublicKeyCredential`, so that it forgets the passkeys that are gone here (Signal
@@ -39,30 +34,21 @@ interface PasskeySignal {
   credentialIds: string[]
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   secondFactor: SecondFactor
   sessionOpener: SessionOpener
   reauthentication: Reauthentication
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   providers: ProviderService
   stores: { passkeys: PasskeyStore }
-}
-
-/** The part that signing in depends on. */
-export interface PasskeyFoundation {
-  challenges: Challenges
-  assertions: AssertionCheck
-  relyingParty: RelyingParty
 }
 
 export type PasskeyService = ReturnType<typeof createPasskeyService>
 
 export function createPasskeyService(
   needs: Needs,
-  { challenges, assertions, relyingParty }: PasskeyFoundation,
+  { challenges, assertions, relyingParty }: Omit<PasskeyFoundation, 'confirmByPasskey'>,
 ) {
   const { secondFactor } = needs
   const { sessionOpener, reauthentication, limits, notices, clock, config, providers } = needs
@@ -84,7 +70,7 @@ export function createPasskeyService(
   const requireOwner = (
     signedIn: Authenticated,
     proof: OwnerProof,
-    client: PasskeyClient,
+    client: Source,
     admit: () => Promise<void>,
   ) => reauthentication.require(signedIn, proof, client, { admit, recentSignInSuffices: true })
 
@@ -92,16 +78,12 @@ export function createPasskeyService(
   const isUsable = ({ rpId }: Passkey) => rpId === relyingParty.id
 
   return {
-    async loginOptions({ addressBucket }: PasskeyClient): Promise<WebAuthnOptions> {
+    async loginOptions({ addressBucket }: Source): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
       return requestOptions(challenges.create({ kind: 'login' }))
     },
     /** Never a second step: the device checked the person as well as the key. */
-    async logIn(
-      credential: AssertionBody,
-      device: Device,
-      { address, addressBucket }: PasskeyClient,
-    ): Promise<OpenedSession> {
+    async logIn(credential: AssertionBody, device: Device, { address, addressBucket }: AddressSource) {
       await limits.charge(limits.counters.passkeyAttempts(addressBucket))
       const checked = await assertions.check(credential, { kind: 'login' })
       const { account, passkey } = checked
@@ -114,11 +96,7 @@ export function createPasskeyService(
         write: (session) => assertions.signIn(checked, session),
       })
     },
-    async registrationOptions(
-      signedIn: Authenticated,
-      proof: OwnerProof,
-      client: PasskeyClient,
-    ): Promise<WebAuthnOptions> {
+    async registrationOptions(signedIn: Authenticated, proof: OwnerProof, client: Source) {
       const existing = await store.list(signedIn.account.id)
       const proved = await requireOwner(signedIn, proof, client, async () => {
         if (existing.length >= MAXIMUM_PASSKEYS) throw new AppError('passkey_limit')
@@ -128,7 +106,7 @@ export function createPasskeyService(
     register: registration.register,
     async stepUpOptions(
       { account, claims }: Authenticated,
-      { addressBucket }: PasskeyClient,
+      { addressBucket }: Source,
     ): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
       const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
@@ -148,20 +126,11 @@ export function createPasskeyService(
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
     },
-    async remove(
-      signedIn: Authenticated,
-      id: string,
-      proof: OwnerProof,
-      client: PasskeyClient,
-    ): Promise<void> {
+    async remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: Source) {
       const { account, claims } = signedIn
       const passkeys = await store.list(account.id)
       const passkey = passkeys.find((one) => one.id === id)
-      const usable = {
-        providers: providers.names,
-        rpId: relyingParty.id,
-        codesOpen: config.accounts.password === 'optional',
-      }
+      const usable = usableMethods(providers.names, config)
       await requireOwner(signedIn, proof, client, async () => {
         if (!passkey) throw new AppError('passkey_not_found')
         if (await store.isLastMethod(account.id, id, usable)) throw new AppError('last_sign_in_method')
@@ -171,10 +140,8 @@ export function createPasskeyService(
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await notices.about(account, 'passkey_removed', { values: { passkey: passkey.name } })
       const owner = { account, sessionId: claims.sessionId }
-      const outcome = await store.remove(owner, id, usable, about, clock.now())
-      if (outcome === 'session_over') throw new AppError('invalid_token')
-      if (outcome === 'not_found') throw new AppError('passkey_not_found')
-      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+      const removal = await store.remove(owner, id, usable, about, clock.now())
+      requireRemoval(removal, 'passkey_not_found')
     },
   }
 }

@@ -9,6 +9,8 @@ import type { Account, AccountSession } from '../../accounts/accounts/account.ts
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import {
   otherSignInMethods,
+  removalRow,
+  selectRemoval,
   signInMethodParamTypes,
   type UsableMethods,
   usableParams,
@@ -209,7 +211,7 @@ const remove = defineStatement({
     notices: 'text',
     now: 'timestamptz',
   },
-  row: { lives: 'boolean', found: 'boolean', removed: 'boolean' },
+  row: removalRow,
   sql: (p) => sql`
   with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
   left_over as (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}),
@@ -220,7 +222,7 @@ const remove = defineStatement({
     )}
     returning ${passkeys}.id),
   notices as (${queueNotices(p, sql`removed`)})
-  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`,
+  ${selectRemoval(p)}`,
 })
 
 const countForeign = defineStatement({
@@ -242,21 +244,8 @@ const useParams = ({ passkey, challenge, assertion }: PasskeyUse) => ({
 const refusalOf = ({ spent, used }: { spent: boolean; used: boolean }): UseRefusal | null =>
   !spent ? 'challenge_spent' : !used ? 'counter_fell' : null
 
-const happened = (type: EventType, { uuid }: Account, passkey: string): NewEvent => ({
-  type,
-  account: uuid,
-  data: { passkey },
-})
-
-const recording = <Row>(
-  type: EventType,
-  account: Account,
-  id: string,
-  did: (row: Row) => boolean,
-  at: Date,
-) => ({
-  at,
-  eventsOf: (row: Row) => (did(row) ? [happened(type, account, id)] : []),
+const happened = (type: EventType, { uuid: account }: Account, passkey: string): NewEvent => ({
+  ...{ type, account, data: { passkey } },
 })
 
 export type PasskeyStore = ReturnType<typeof createPasskeyStore>
@@ -300,7 +289,7 @@ export function createPasskeyStore(database: Database) {
           transports: JSON.stringify(transports),
           ...noticeParams(notices),
         },
-        recording('passkey.added', account, passkey.id, ({ added }) => added, now),
+        { at: now, eventsOf: ({ added }) => (added ? happened('passkey.added', account, passkey.id) : []) },
       )
       if (!row?.lives || row.foreign) return 'account_changed'
       if (row.known) return 'credential_known'
@@ -342,12 +331,7 @@ export function createPasskeyStore(database: Database) {
     async tellCopy(passkeyId: string, notices: NewMessage[], now: Date): Promise<void> {
       await database.all(tellCopy, { id: passkeyId, now, ...noticeParams(notices) })
     },
-    rename: (
-      { id: accountId, uuid }: Account,
-      id: string,
-      name: string,
-      now: Date,
-    ): Promise<Passkey | null> =>
+    rename: ({ id: accountId, uuid }: Account, id: string, name: string, now: Date) =>
       changeAndRecord(database, rename, { accountId, id, name }, now, () => ({
         type: 'account.updated',
         account: uuid,
@@ -359,36 +343,25 @@ export function createPasskeyStore(database: Database) {
       return (await database.first(isLastMethod, params))?.isLast === true
     },
     /**
-     * `last_sign_in_method`: without it nothing would open the account any more; passkeys of another relying party than
+     * Nothing is removed without which nothing would open the account any more; passkeys of another relying party than
      * `usable.rpId` open nothing.
      */
-    async remove(
+    remove(
       { account, sessionId }: AccountSession,
       id: string,
       usable: UsableMethods,
       notices: NewMessage[],
       now: Date,
-    ): Promise<'removed' | 'not_found' | 'last_sign_in_method' | 'session_over'> {
-      const row = await updateLockedAccount(
-        database,
-        remove,
-        {
-          accountId: account.id,
-          sessionId,
-          id,
-          ...usableParams(usable),
-          now,
-          ...noticeParams(notices),
-        },
-        recording('passkey.removed', account, id, ({ removed }) => removed, now),
-      )
-      if (!row?.lives) return 'session_over'
-      if (!row.found) return 'not_found'
-      return row.removed ? 'removed' : 'last_sign_in_method'
+    ) {
+      const owner = { accountId: account.id, sessionId }
+      const params = { ...owner, id, ...usableParams(usable), now, ...noticeParams(notices) }
+      return updateLockedAccount(database, remove, params, {
+        at: now,
+        eventsOf: ({ removed }) => (removed ? happened('passkey.removed', account, id) : []),
+      })
     },
     /** Counts the passkeys that belong to another relying party than this one. */
-    countForeign: async (rpId: string): Promise<number> =>
-      (await database.first(countForeign, { rpId }))?.count ?? 0,
+    countForeign: async (rpId: string) => (await database.first(countForeign, { rpId }))?.count ?? 0,
     /** Removes up to `limit` expired challenges and returns how many it removed. */
     sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }

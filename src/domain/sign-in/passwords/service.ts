@@ -5,15 +5,14 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AccountCodes } from '../../accounts/account-codes/service.ts'
 import {
   type Account,
   type Contact,
   channelOf,
-  contactOf,
+  destinationOf,
   hasVerified,
   requireOrdinary,
   verifiedContacts,
@@ -28,7 +27,13 @@ import { checkPassword, createPasswordRules } from '../../foundation/hashing/pas
 import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import { type Caller, type CallerGroup, stranger } from '../../foundation/limits/callers.ts'
+import {
+  type Caller,
+  type CallerGroup,
+  type DeviceSource,
+  type Source,
+  stranger,
+} from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -45,12 +50,7 @@ interface NewPasswordBody {
   confirmation: string
 }
 
-interface ResettingClient {
-  fingerprint: string | null
-  addressBucket: string
-}
-
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   admission: Admission
   testIdentities: Pick<TestIdentities, 'refuse'>
   codes: CodeService
@@ -62,8 +62,6 @@ interface Needs {
   notices: OwnerNotices
   outbox: Outbox
   events: GatheredEvents
-  clock: Clock
-  config: Config
   stores: { accounts: AccountStore; passwords: PasswordStore }
 }
 
@@ -85,7 +83,7 @@ export function createPasswordsService(needs: Needs) {
     purpose: 'password_reset',
     group,
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
-    destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
+    destination: destinationOf(account, identifier),
   })
 
   /** The call must not be refused any more once the code was taken, so the queue was asked for a free place before. */
@@ -94,17 +92,12 @@ export function createPasswordsService(needs: Needs) {
     identifier: Identifier,
     newPassword: string,
     caller: Caller,
-    client: ResettingClient,
+    client: DeviceSource,
   ): Promise<void> {
-    const { destination } = bindingOf(account, identifier, 'stranger')
-    const contact: Contact = { channel: channelOf(identifier.kind), destination }
-    const [digest, messages] = await Promise.all([
-      hashing.hash(newPassword, { admitted: true, owner: caller.group === 'owner' }),
-      noticesOf(account, contact),
+    const [password] = await Promise.all([
+      prepare(account, newPassword, identifier, client, { owner: caller.group === 'owner' }),
       codes.kill(account.uuid),
     ])
-    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
-    const password = { digest, keptDevice, notices: messages }
     const permit = admission.permit(noEntry, identifier)
     if (!(await store.reset(account, identifier, password, permit, clock.now())))
       throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
@@ -115,10 +108,23 @@ export function createPasswordsService(needs: Needs) {
     account.accountConfirmedAt === null ? admission.refusal(noEntry, identifier, account) : null
 
   /** The notice goes to every verified contact; where there is none, to the one that the code proves. */
-  function noticesOf(account: Account, proved: Contact | null) {
+  async function prepare(
+    account: Account,
+    password: string,
+    proved: Identifier | null,
+    { fingerprint }: DeviceSource,
+    { owner = false } = {},
+  ) {
     const verified = verifiedContacts(account)
-    const contacts = verified.length > 0 || proved === null ? verified : [proved]
-    return notices.about(account, 'password_changed', { contacts })
+    const contacts: Contact[] =
+      verified.length > 0 || proved === null
+        ? verified
+        : [{ channel: channelOf(proved.kind), destination: destinationOf(account, proved) }]
+    const [digest, messages] = await Promise.all([
+      hashing.hash(password, { admitted: true, owner }),
+      notices.about(account, 'password_changed', { contacts }),
+    ])
+    return { digest, keptDevice: devices.tagOf(account.uuid, fingerprint), notices: messages }
   }
 
   /** Returns the identifiers of the account that has the typed one. */
@@ -128,7 +134,7 @@ export function createPasswordsService(needs: Needs) {
   /** It is counted by the client's address alone: a stranger who tries codes uses up nothing of the account's. */
   async function resetByAccountCode(
     body: NewPasswordBody & { identifier: string; otp: string },
-    client: ResettingClient,
+    client: DeviceSource,
   ): Promise<void> {
     const name = isUuid(body.identifier)
       ? { uuid: body.identifier }
@@ -141,16 +147,7 @@ export function createPasswordsService(needs: Needs) {
     const { account, sentTo } = matched
     requireOrdinary(account)
     check(body, ownIdentifiers(account))
-    const contact = sentTo && {
-      channel: channelOf(sentTo.kind),
-      destination: contactOf(account, sentTo.kind) ?? sentTo.key,
-    }
-    const [digest, messages] = await Promise.all([
-      hashing.hash(body.password, { admitted: true }),
-      noticesOf(account, contact),
-    ])
-    const keptDevice = devices.tagOf(account.uuid, client.fingerprint)
-    const password = { digest, keptDevice, notices: messages }
+    const password = await prepare(account, body.password, sentTo, client)
     if (!(await store.resetByCode(matched, password, admission.permit(noEntry, sentTo), clock.now())))
       throw new AppError('invalid_code')
     await codes.kill(account.uuid)
@@ -161,7 +158,7 @@ export function createPasswordsService(needs: Needs) {
    * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
    * the attempts in a row.
    */
-  async function forgetStrangers(account: Account, typed: string[], client: ResettingClient): Promise<void> {
+  async function forgetStrangers(account: Account, typed: string[], client: DeviceSource): Promise<void> {
     const { counters } = limits
     const callers = [stranger(client), await devices.recognize(account, client)]
     const keys = new Set([...typed, ...verifiedKeys(account)])
@@ -175,7 +172,7 @@ export function createPasswordsService(needs: Needs) {
 
   return {
     /** Does not reveal whether the identifier has an account. */
-    async forgot({ identifier: typed }: { identifier: string }, client: ResettingClient): Promise<SentCode> {
+    async forgot({ identifier: typed }: { identifier: string }, client: DeviceSource): Promise<SentCode> {
       const identifier = readIdentifier(typed, defaultCountry)
       await testIdentities.refuse(identifier)
       const account = await accounts.findByIdentifier(identifier, 'reset')
@@ -200,10 +197,7 @@ export function createPasswordsService(needs: Needs) {
      * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
      * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
      */
-    async reset(
-      body: NewPasswordBody & { identifier: string; otp: string },
-      client: ResettingClient,
-    ): Promise<void> {
+    async reset(body: NewPasswordBody & { identifier: string; otp: string }, client: DeviceSource) {
       if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
@@ -221,7 +215,7 @@ export function createPasswordsService(needs: Needs) {
     async change(
       signedIn: Authenticated,
       body: NewPasswordBody & { current_password?: string | null | undefined } & Omit<OwnerProof, 'password'>,
-      client: { addressBucket: string },
+      client: Source,
     ): Promise<void> {
       const { account } = signedIn
       check(body, ownIdentifiers(account))

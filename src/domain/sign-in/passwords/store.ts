@@ -5,7 +5,6 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { spendAccountCode } from '../../accounts/account-codes/account-code-sql.ts'
@@ -13,11 +12,11 @@ import type { MatchedCode } from '../../accounts/account-codes/service.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import {
   endOtherClaims,
-  holdAccount,
   sessionLives,
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
+  withHeldAccount,
 } from '../../accounts/accounts/account-sql.ts'
 import { changePassword, replacePassword } from '../../accounts/accounts/changes-sql.ts'
 import { resetByContact } from '../../accounts/accounts/contacts-sql.ts'
@@ -37,7 +36,7 @@ import {
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
 import { endSessionsOf, isOfSameBrowser } from '../../sessions/sessions/session-sql.ts'
-import { isRecentContact, removeAdditions } from '../undo/additions-sql.ts'
+import { isRecentContact, removeAdditions, whatWent } from '../undo/additions-sql.ts'
 import { dropContactChanges } from '../undo/contact-changes-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
 
@@ -67,9 +66,6 @@ const endings = (
 
 const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) =>
   endings(p, sql`proved`, sql`false`, whatWent)
-
-/** The notice names these. */
-const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
 
 /** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
 type Going = 'recent' | 'all' | 'none'
@@ -192,23 +188,20 @@ export function createPasswordStore(database: Database) {
     permit: Permit,
     now: Date,
   ) =>
-    retryDeadlocks(() =>
-      database.transaction(async (transaction) => {
-        const { account, ...code } = matched
-        const going = goingWith(matched)
-        const params = { accountId: account.id, digest, keptDevice, going, now, ...noticeParams(notices) }
-        await holdAccount(transaction, account.id)
-        if (!(await spendAccountCode(transaction, account.id, code, now))) return null
-        // The contact may have gone since the code was sent there; the account it was made for is the same.
-        const row =
-          (proved &&
-            (await transaction.first(reset[proved.kind], { ...params, ...permit, key: proved.key }))) ??
-          (await transaction.first(resetByAdministrator, params))
-        const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
-        if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
-        return row
-      }),
-    )
+    withHeldAccount(database, matched.account.id, async (transaction) => {
+      const { account, ...code } = matched
+      const going = goingWith(matched)
+      const params = { accountId: account.id, digest, keptDevice, going, now, ...noticeParams(notices) }
+      if (!(await spendAccountCode(transaction, account.id, code, now))) return null
+      // The contact may have gone since the code was sent there; the account it was made for is the same.
+      const row =
+        (proved &&
+          (await transaction.first(reset[proved.kind], { ...params, ...permit, key: proved.key }))) ??
+        (await transaction.first(resetByAdministrator, params))
+      const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
+      if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
+      return row
+    })
 
   return {
     /**
@@ -241,12 +234,7 @@ export function createPasswordStore(database: Database) {
      * was sent, and no other. A temporary access code removes all passkeys and identities if the administrator said so,
      * and otherwise none. Returns false if somebody else used it first.
      */
-    async resetByCode(
-      matched: MatchedCode,
-      password: NewPassword,
-      permit: Permit,
-      now: Date,
-    ): Promise<boolean> {
+    async resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date) {
       const { sentTo } = matched
       const done =
         sentTo &&
@@ -262,22 +250,13 @@ export function createPasswordStore(database: Database) {
       { digest, keptDevice, notices }: NewPassword,
       now: Date,
     ): Promise<'changed' | 'other_password' | 'session_over'> {
+      const { id: accountId, uuid, passwordDigest: digestWhenChecked } = account
+      const params = { accountId, sessionId, digestWhenChecked, digest, keptDevice, now }
       const changed = await updateLockedAccount(
         database,
         change,
-        {
-          accountId: account.id,
-          sessionId,
-          digestWhenChecked: account.passwordDigest,
-          digest,
-          keptDevice,
-          now,
-          ...noticeParams(notices),
-        },
-        {
-          at: now,
-          eventsOf: (row) => (row.changed ? [{ type: 'password.changed', account: account.uuid }] : []),
-        },
+        { ...params, ...noticeParams(notices) },
+        { at: now, eventsOf: (row) => (row.changed ? { type: 'password.changed', account: uuid } : []) },
       )
       if (changed?.changed) return 'changed'
       return changed?.lives ? 'other_password' : 'session_over'

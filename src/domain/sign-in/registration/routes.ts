@@ -20,12 +20,10 @@ const detail = documented('Registration')
 
 const registerBody = t.Object(
   {
-    email: t.Optional(t.Union([t.String({ maxLength: 512 }), t.Null()], { description: 'E-mail address' })),
-    phone: t.Optional(
-      t.Union([t.String({ maxLength: 512 }), t.Null()], {
-        description: 'Phone number; a national one is read in accounts.default_country',
-      }),
-    ),
+    email: optionalField(t.String({ maxLength: 512 }), { description: 'E-mail address' }),
+    phone: optionalField(t.String({ maxLength: 512 }), {
+      description: 'Phone number; a national one is read in accounts.default_country',
+    }),
     password: t.Optional(newPasswordFields.password),
     password_confirmation: t.Optional(newPasswordFields.password_confirmation),
     profile: optionalField(profileBody),
@@ -46,12 +44,10 @@ const registerBody = t.Object(
 const confirmBody = t.Object({
   identifier: identifierField,
   otp: otpField,
-  password: t.Optional(
-    t.Union([t.String(), t.Null()], {
-      description:
-        'The password that the account will have, whatever registrations named; the rules of register apply',
-    }),
-  ),
+  password: optionalField(t.String(), {
+    description:
+      'The password that the account will have, whatever registrations named; the rules of register apply',
+  }),
   sign_in: optionalField(
     t.Boolean({
       description: 'Also open a session, and answer with its tokens; needs `password` in the same call',

@@ -5,12 +5,10 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { type Account, channelOf, contactOf } from '../../accounts/accounts/account.ts'
+import { type Account, channelOf, destinationOf } from '../../accounts/accounts/account.ts'
 import {
   mergeProfile,
   type Profile,
@@ -18,7 +16,8 @@ import {
   readProfile,
 } from '../../accounts/accounts/profile.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
-import type { Admission, Entry, EntryBody } from '../../accounts/admission/service.ts'
+import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
+import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
@@ -26,7 +25,13 @@ import type { HashService } from '../../foundation/hashing/service.ts'
 import { type Email, emailProblem, parseEmail } from '../../foundation/identifiers/email.ts'
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Phone } from '../../foundation/identifiers/phone.ts'
-import { type Caller, stranger } from '../../foundation/limits/callers.ts'
+import {
+  type AddressSource,
+  type Caller,
+  type DeviceSource,
+  type Source,
+  stranger,
+} from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -56,11 +61,11 @@ interface ConfirmBody extends EntryBody {
   profile?: ProfilePatch | null | undefined
 }
 
-/** The part of the calling client that a registration needs. */
-interface Client {
-  address: string
-  addressBucket: string
-  language: Language
+/** The contacts of a registration, and the one to which its code goes. */
+interface Contacts {
+  email: Email | null
+  phone: Phone | null
+  primary: Identifier
 }
 
 /** The password of a registration as it was hashed, for the browser that made it. */
@@ -71,7 +76,7 @@ export interface WaitingPassword {
   phoneTag: Uint8Array | null
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   admission: Admission
   codes: CodeService
   events: GatheredEvents
@@ -81,9 +86,6 @@ interface Needs {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
   outbox: Outbox
-  secret: ServerSecret
-  clock: Clock
-  config: Config
   metrics: Metrics
   stores: { accounts: AccountStore; registrations: RegistrationStore }
 }
@@ -151,8 +153,11 @@ export function createRegistrationService(needs: Needs) {
   }
 
   /** A registration without a password counts as one with a password that nobody else has. */
-  const tagOfRegistration = (contact: Identifier | null, password: string | undefined) =>
-    contact && (password === undefined ? randomBytes(2) : passwordTag(contact, password))
+  function waitingOf({ email, phone }: Contacts, digest: string | null, password?: string): WaitingPassword {
+    const tagOf = (contact: Identifier | null) =>
+      contact && (password === undefined ? randomBytes(2) : passwordTag(contact, password))
+    return { digest, emailTag: tagOf(email), phoneTag: tagOf(phone) }
+  }
 
   /**
    * The other contact of a registration has a code of its own. Somebody who adds a contact to a registration of
@@ -167,7 +172,7 @@ export function createRegistrationService(needs: Needs) {
     purpose: 'confirmation',
     group: 'stranger',
     subject: subjectOf(account, identifier),
-    destination: (account && contactOf(account, identifier.kind)) ?? identifier.key,
+    destination: destinationOf(account, identifier),
   })
 
   /**
@@ -190,10 +195,7 @@ export function createRegistrationService(needs: Needs) {
     return password === null ? null : passwordTag(identifier, password)
   }
 
-  async function nameByHashing(
-    identifier: Identifier,
-    password: string | null,
-  ): Promise<NamedPassword | null> {
+  async function nameByHashing(identifier: Identifier, password: string | null) {
     if (password === null) return null
     const digest = await hashing.hash(password, { admitted: true })
     return { digest, tag: passwordTag(identifier, password) }
@@ -203,10 +205,7 @@ export function createRegistrationService(needs: Needs) {
    * Somebody who confirms, or asks for the code again, on a known device of the contact's owner is not refused for what
    * others did from the same address. An account that waits for its confirmation has no known devices.
    */
-  async function callerOf(
-    identifier: Identifier,
-    client: { addressBucket: string; fingerprint: string | null },
-  ): Promise<Caller> {
+  async function callerOf(identifier: Identifier, client: DeviceSource): Promise<Caller> {
     if (client.fingerprint === null) return stranger(client)
     return devices.recognize(await accounts.findByIdentifier(identifier, 'second_step'), client)
   }
@@ -262,25 +261,18 @@ export function createRegistrationService(needs: Needs) {
   }
 
   async function add(
-    { email, phone, primary }: { email: Email | null; phone: Phone | null; primary: Identifier },
+    { email, phone, primary }: Contacts,
     { digest: passwordDigest, emailTag, phoneTag }: WaitingPassword,
     { invitation, terms, profile }: Entry & { profile: Profile | null },
     language: Language,
     { tellsOwner }: { tellsOwner: boolean },
   ): Promise<void> {
     const codeSeed = codes.createSeed()
+    const invitationId = invitation?.id ?? null
     const { uuid, messageId, contested } = await registrations.register(
       {
         ...{ uuid: randomUUID(), email, phone, passwordDigest, emailTag, phoneTag, language },
-        ...{
-          accountableType,
-          roleId,
-          invitationId: invitation?.id ?? null,
-          terms,
-          profile,
-          codeSeed,
-          tellsOwner,
-        },
+        ...{ accountableType, roleId, invitationId, terms, profile, codeSeed, tellsOwner },
       },
       clock.now(),
     )
@@ -291,13 +283,11 @@ export function createRegistrationService(needs: Needs) {
   }
 
   return {
-    async register(
-      body: RegistrationBody,
-      { addressBucket, language }: Client,
-    ): Promise<{ channel: 'email' | 'sms'; waiting: WaitingPassword }> {
+    async register(body: RegistrationBody, { addressBucket, language }: Source & { language: Language }) {
       const named = parseIdentifier(body.email || body.phone || '', defaultCountry)
       const entry = await admission.readRegistration(body, named, { addressBucket })
-      const { email, phone, primary, identifiers } = read(body)
+      const { identifiers, ...contacts } = read(body)
+      const { primary } = contacts
       admission.requireContact(entry, identifiers)
       const profile = newProfile(body.profile)
       const caller = stranger({ addressBucket })
@@ -307,12 +297,8 @@ export function createRegistrationService(needs: Needs) {
       await limits.charge(charges)
       const passwordDigest = body.password === undefined ? null : await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
-      const waiting = {
-        digest: passwordDigest,
-        emailTag: tagOfRegistration(email, body.password),
-        phoneTag: tagOfRegistration(phone, body.password),
-      }
-      await add({ email, phone, primary }, waiting, { ...entry, profile }, language, { tellsOwner: true })
+      const waiting = waitingOf(contacts, passwordDigest, body.password)
+      await add(contacts, waiting, { ...entry, profile }, language, { tellsOwner: true })
       const channel = channelOf(primary.kind)
       metrics.count('registrations_total', { channel })
       return { channel, waiting }
@@ -325,7 +311,7 @@ export function createRegistrationService(needs: Needs) {
     async confirm(
       body: ConfirmBody,
       device: Device,
-      { address, addressBucket }: Pick<Client, 'address' | 'addressBucket'>,
+      { address, addressBucket }: AddressSource,
       waiting?: WaitingPassword,
     ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }> {
       const identifier = readIdentifier(body.identifier, defaultCountry)
@@ -349,39 +335,21 @@ export function createRegistrationService(needs: Needs) {
      * the request.
      */
     async begin(identifier: Identifier, entry: Entry, language: Language): Promise<void> {
-      const [email, phone] = identifier.kind === 'email' ? [identifier, null] : ([null, identifier] as const)
-      const waiting = {
-        digest: null,
-        emailTag: tagOfRegistration(email, undefined),
-        phoneTag: tagOfRegistration(phone, undefined),
-      }
+      const contacts = { email: null, phone: null, [identifier.kind]: identifier, primary: identifier }
       const nobodys = { ...entry, profile: null }
-      await add({ email, phone, primary: identifier }, waiting, nobodys, language, { tellsOwner: false })
+      await add(contacts, waitingOf(contacts, null), nobodys, language, { tellsOwner: false })
       metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
     },
     /**
      * Opens the registration that waits for the identifier, by the code alone, and signs in. The caller has counted the visit.
      */
-    async open(
-      identifier: Identifier,
-      otp: string,
-      entry: Entry,
-      device: Device,
-      client: Pick<Client, 'address' | 'addressBucket'>,
-    ): Promise<OpenedSession> {
+    async open(identifier: Identifier, otp: string, entry: Entry, device: Device, client: AddressSource) {
       const found = await accounts.findByIdentifier(identifier, 'confirmation')
       // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
       const account = found?.waitingFor === identifier.key ? found : null
       const caller = stranger(client)
-      return (
-        await openBy(
-          { identifier, otp, entry, profile: null, account, caller, tag: null },
-          null,
-          true,
-          device,
-          client,
-        )
-      ).signedIn!
+      const confirmation = { identifier, otp, entry, profile: null, account, caller, tag: null }
+      return (await openBy(confirmation, null, true, device, client)).signedIn!
     },
     /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
     async sendAgain(identifier: Identifier | null): Promise<boolean> {
@@ -392,10 +360,7 @@ export function createRegistrationService(needs: Needs) {
       return true
     },
     /** Does not reveal whether the identifier has an account. */
-    async resend(
-      { identifier: typed }: { identifier: string },
-      client: { addressBucket: string; fingerprint: string | null },
-    ): Promise<void> {
+    async resend({ identifier: typed }: { identifier: string }, client: DeviceSource): Promise<void> {
       const identifier = readIdentifier(typed, defaultCountry)
       const charges = limits.counters.codes(stranger(client), identifier, 'confirmation', false)
       await limits.charge(limits.counters.codeRequests(await callerOf(identifier, client)))
@@ -416,10 +381,7 @@ const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
 const nothingNamed = { invitationId: null, termsVersion: null }
 
 /** The password that the browser chose when it registered this identifier. */
-function waitingFor(
-  { digest, emailTag, phoneTag }: WaitingPassword,
-  { kind }: Identifier,
-): NamedPassword | null {
+function waitingFor({ digest, emailTag, phoneTag }: WaitingPassword, { kind }: Identifier) {
   const tag = kind === 'email' ? emailTag : phoneTag
   return digest === null || tag === null ? null : { digest, tag }
 }

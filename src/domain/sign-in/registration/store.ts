@@ -225,10 +225,7 @@ export function createRegistrationStore(database: Database) {
      * identifier queues a notice to the owner instead. Returns the subject of the code and the id of the message in both
      * cases.
      */
-    async register(
-      { email, phone, codeSeed, profile, ...registration }: Registration,
-      now: Date,
-    ): Promise<{ uuid: string; messageId: number; contested: boolean }> {
+    async register({ email, phone, codeSeed, profile, ...registration }: Registration, now: Date) {
       const primary = (email ?? phone)!
       const row = await database.first(register[primary.kind], {
         ...registration,

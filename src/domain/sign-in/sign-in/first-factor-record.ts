@@ -6,8 +6,9 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
+import type { DeviceSource } from '../../foundation/limits/callers.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
@@ -20,28 +21,13 @@ export type FirstFactor = 'pwd' | 'fed' | 'otp'
 
 export type SpentContact = 'email' | 'sms'
 
-export interface ProvingClient {
-  fingerprint: string | null
-  addressBucket: string
-}
-
-export interface FirstFactorRecord {
-  factor: FirstFactor
-  /** The contact whose code was the first factor, which is none of the second. */
-  spent: SpentContact | null
-  /** The way in which the client was recognised. */
-  by: 'token' | 'device' | 'address'
-  /** It returns true for exactly one of any number of callers, which may open the session of this login. */
-  take(): Promise<boolean>
-}
-
 const LIFETIME_SECONDS = 600
 
-interface Needs {
-  clock: Clock
+interface Needs extends Pick<Ground, 'clock'> {
   stores: { tickets: TicketStore }
 }
 
+export type FirstFactorRecord = NonNullable<Awaited<ReturnType<FirstFactorRecords['find']>>>
 export type FirstFactorRecords = ReturnType<typeof createFirstFactorRecords>
 
 export function createFirstFactorRecords({ stores, clock }: Needs) {
@@ -51,13 +37,13 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
   /** The key under which the hash of the token is kept for a client that does not send it. */
   const clientKey = (accountUuid: string, by: 'device' | 'address', name: string) =>
     `first-factor:${hashOf(`${accountUuid} ${by} ${name}`)}`
-  const deviceKey = ({ uuid }: Proved, { fingerprint }: ProvingClient) =>
+  const deviceKey = ({ uuid }: Proved, { fingerprint }: DeviceSource) =>
     clientKey(uuid, 'device', fingerprint ?? '')
-  const addressKey = ({ uuid }: Proved, { addressBucket }: ProvingClient) =>
+  const addressKey = ({ uuid }: Proved, { addressBucket }: DeviceSource) =>
     clientKey(uuid, 'address', addressBucket)
 
   /** The hash of the token: of the one that the client sent, or of the one it is recognised for. */
-  async function findTokenHash(account: Proved, client: ProvingClient, loginToken: string | null, now: Date) {
+  async function findTokenHash(account: Proved, client: DeviceSource, loginToken: string | null, now: Date) {
     if (loginToken !== null) return { by: 'token' as const, tokenHash: hashOf(loginToken) }
     const [device, address] = await Promise.all([
       client.fingerprint === null ? null : tickets.find(deviceKey(account, client), now),
@@ -76,7 +62,7 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
     async remember(
       account: Proved,
       factor: FirstFactor,
-      client: ProvingClient,
+      client: DeviceSource,
       spent: SpentContact | null = null,
     ): Promise<string> {
       const now = clock.now()
@@ -92,19 +78,18 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
       return loginToken
     },
     /** Finds it by the token if there is one, and then by nothing else. */
-    async find(
-      account: Proved,
-      client: ProvingClient,
-      loginToken: string | null,
-    ): Promise<FirstFactorRecord | null> {
+    async find(account: Proved, client: DeviceSource, loginToken: string | null) {
       const now = clock.now()
       const { by, tokenHash } = await findTokenHash(account, client, loginToken, now)
       const record = await tickets.find(recordKey(tokenHash), now)
       if (record?.account !== account.uuid || record.password !== passwordOf(account)) return null
       return {
         factor: record.factor as FirstFactor,
+        /** The contact whose code was the first factor, which is none of the second. */
         spent: (record.spent as SpentContact | undefined) ?? null,
+        /** The way in which the client was recognised. */
         by,
+        /** It returns true for exactly one of any number of callers, which may open the session of this login. */
         take: async () => (await tickets.take(recordKey(tokenHash), clock.now())) !== null,
       }
     },

@@ -9,20 +9,15 @@ import { decoyContact, decoyIdentifier } from '../../foundation/decoys/decoys.ts
 import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 
-export interface NamedAccount {
-  identifier: Identifier
-  /** The typed name in comparable form; attempts are counted on it. */
-  key: string
-  /** It is null if no account has it. */
-  account: Account | null
-}
+export type NamedAccount = Awaited<ReturnType<typeof findNamedAccount>>
 
+/** `key` is the typed name in comparable form, on which attempts are counted. */
 export async function findNamedAccount(
   accounts: AccountStore,
   typed: string,
   defaultCountry: string,
   use: 'second_step' | 'provider' = 'second_step',
-): Promise<NamedAccount> {
+) {
   if (isUuid(typed)) {
     const account = await accounts.findByUuid(typed)
     const decoy = decoyIdentifier(typed)

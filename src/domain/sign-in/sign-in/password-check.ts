@@ -42,13 +42,7 @@ export function createPasswordCheck({ stores, limits, hashing }: Needs) {
      * A full queue refuses the try, which does not count as a failure. `newDigest` is set if the stored digest has older
      * parameters.
      */
-    async check({
-      account,
-      identifierKey,
-      caller,
-      password,
-      countsAsLogin,
-    }: PasswordTry): Promise<{ right: boolean; newDigest: string | null }> {
+    async check({ account, identifierKey, caller, password, countsAsLogin }: PasswordTry) {
       const failures = limits.counters.wrongPasswords(caller, identifierKey)
       const owner = caller.group === 'owner'
       let refusal: unknown

@@ -6,10 +6,10 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import { type Account, verifiedKeys } from '../../accounts/accounts/account.ts'
-import { inSession } from '../../foundation/limits/callers.ts'
+import { inSession, type Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -41,12 +41,11 @@ type PasswordField = 'password' | 'current_password'
 export const wrongPassword = (field: PasswordField) =>
   new AppError('validation_failed', { fields: [{ field, code: 'wrong_password' }] })
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock'> {
   passwordCheck: PasswordCheck
   secondFactor: SecondFactor
   limits: LimitService
   codes: CodeService
-  clock: Clock
   confirmByPasskey: ConfirmByPasskey
   recentSignIn: RecentSignIn
   stores: { sessions: SessionStore }
@@ -61,14 +60,14 @@ export function createReauthentication(needs: Needs) {
   async function requirePassword(
     signedIn: Authenticated,
     password: string,
-    addressBucket: string,
+    client: Source,
     field: PasswordField,
   ): Promise<void> {
     const { account, sessionId } = signedIn
     const { right } = await passwordCheck.check({
       account,
       identifierKey: ownKey(account),
-      caller: inSession(signedIn, { addressBucket }),
+      caller: inSession(signedIn, client),
       password,
       countsAsLogin: true,
     })
@@ -79,10 +78,7 @@ export function createReauthentication(needs: Needs) {
   }
 
   /** Tells whether this session was opened a moment ago with everything that the account requires. */
-  async function isFresh(
-    signedIn: Authenticated,
-    refreshToken: OwnerProof['refresh_token'],
-  ): Promise<boolean> {
+  async function isFresh(signedIn: Authenticated, refreshToken: OwnerProof['refresh_token']) {
     const { account, claims } = signedIn
     const withPassword = account.passwordDigest === null || claims.amr.includes('pwd')
     const provedAll = (withPassword && !account.twoFactorEnabled) || claims.amr.includes('mfa')
@@ -92,7 +88,7 @@ export function createReauthentication(needs: Needs) {
   async function requireFirstFactor(
     signedIn: Authenticated,
     { password, refresh_token: refreshToken }: OwnerProof,
-    addressBucket: string,
+    client: Source,
     field: PasswordField,
   ): Promise<void> {
     if (signedIn.account.passwordDigest === null) {
@@ -104,15 +100,15 @@ export function createReauthentication(needs: Needs) {
     if (typeof password !== 'string') {
       throw new AppError('validation_failed', { fields: [{ field, code: 'required' }] })
     }
-    await requirePassword(signedIn, password, addressBucket, field)
+    await requirePassword(signedIn, password, client, field)
   }
 
-  async function requireSecondFactor(signedIn: Authenticated, otp: OwnerProof['otp'], addressBucket: string) {
+  async function requireSecondFactor(signedIn: Authenticated, otp: OwnerProof['otp'], client: Source) {
     if (!otp) {
       const methods = await secondFactor.methodsInSession(signedIn.account)
       throw new AppError('two_factor_required', { twoFactor: { methods } })
     }
-    const caller = inSession(signedIn, { addressBucket })
+    const caller = inSession(signedIn, client)
     await limits.chargeVisit('verification', caller)
     await secondFactor.takeStepUp(signedIn.account, otp, caller)
   }
@@ -122,17 +118,12 @@ export function createReauthentication(needs: Needs) {
      * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
      * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
      */
-    async require(
-      signedIn: Authenticated,
-      proof: OwnerProof,
-      { addressBucket }: { addressBucket: string },
-      options: RequireOptions = {},
-    ): Promise<boolean> {
+    async require(signedIn: Authenticated, proof: OwnerProof, client: Source, options: RequireOptions = {}) {
       const { password, otp, credential, refresh_token: refreshToken } = proof
       const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
       const { account } = signedIn
       if (credential) {
-        await limits.charge(limits.counters.passkeyAttempts(addressBucket))
+        await limits.charge(limits.counters.passkeyAttempts(client.addressBucket))
         await admit?.()
         await confirmByPasskey(signedIn, credential)
         return true
@@ -144,9 +135,9 @@ export function createReauthentication(needs: Needs) {
         await admit?.()
         return false
       }
-      await requireFirstFactor(signedIn, proof, addressBucket, field)
+      await requireFirstFactor(signedIn, proof, client, field)
       await admit?.()
-      if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, addressBucket)
+      if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, client)
       return account.passwordDigest !== null || account.twoFactorEnabled
     },
   }

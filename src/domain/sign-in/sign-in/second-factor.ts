@@ -5,7 +5,7 @@
  */
 
 import { AppError, type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators, HeldFactors } from '../../credentials/authenticators/service.ts'
@@ -64,21 +64,19 @@ interface Factor {
 type CompareSent = (accepts: boolean) => Promise<CodeResult>
 const noSentCode: CompareSent = async () => 'wrong'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   codes: CodeService
   authenticators: Authenticators
   notices: OwnerNotices
   limits: LimitService
   outbox: Outbox
-  config: Config
 }
 
 /**
  * Without two-factor sign-in a code alone signs in. The two purposes are kept apart, so that wrong codes from before
  * two-factor sign-in was turned on do not block the second step.
  */
-const purposeOf = (account: Account | null): 'login_code' | 'two_factor' =>
-  account?.twoFactorEnabled ? 'two_factor' : 'login_code'
+const purposeOf = (account: Account | null) => (account?.twoFactorEnabled ? 'two_factor' : 'login_code')
 
 const nothingStored = {
   sealedSecret: null,
@@ -165,11 +163,7 @@ export function createSecondFactor(needs: Needs) {
    * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
    * contact.
    */
-  const contactFor = (
-    account: Account | null,
-    identifier: Identifier,
-    spent: SpentContact | null = null,
-  ): Contact | null =>
+  const contactFor = (account: Account | null, identifier: Identifier, spent: SpentContact | null = null) =>
     (account && codeContacts(account, identifier.kind).find(({ channel }) => channel !== spent)) ?? null
 
   const bindingOf = (
@@ -185,11 +179,7 @@ export function createSecondFactor(needs: Needs) {
   })
 
   /** The verified contact of this channel to which a code of the second step may go; null if there is none. */
-  const contactBy = (
-    account: Account,
-    channel: Channel,
-    spent: SpentContact | null = null,
-  ): Contact | null =>
+  const contactBy = (account: Account, channel: Channel, spent: SpentContact | null = null) =>
     channel === spent ? null : (codeContacts(account).find((contact) => contact.channel === channel) ?? null)
 
   /** Inside a session the code goes to the first verified contact, unless the caller names the other channel. */
@@ -217,11 +207,7 @@ export function createSecondFactor(needs: Needs) {
    * both; not by that of the contact which was the first factor. Recovery codes are listed only if nothing else can be used:
    * there are few, and they are the last resort.
    */
-  function methods(
-    held: HeldFactors,
-    canSend: boolean,
-    spent: SpentContact | null = null,
-  ): TwoFactorMethod[] {
+  function methods(held: HeldFactors, canSend: boolean, spent: SpentContact | null = null) {
     const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
     const works = (method: TwoFactorMethod) =>
       (method !== 'email' && method !== 'sms') || (canSend && method !== spent)
@@ -234,12 +220,7 @@ export function createSecondFactor(needs: Needs) {
    * too, and a refusal is not revealed. The same is charged on a decoy if the code goes to the typed contact, or is not
    * sent.
    */
-  async function mayGoTo(
-    to: Contact | null,
-    named: Identifier,
-    caller: Caller,
-    purpose: CodePurpose,
-  ): Promise<boolean> {
+  async function mayGoTo(to: Contact | null, named: Identifier, caller: Caller, purpose: CodePurpose) {
     if (caller.group !== 'stranger') return to !== null
     const actual = to && parseIdentifier(to.destination, defaultCountry)
     const isElsewhere = actual !== null && actual.key !== named.key
@@ -252,12 +233,7 @@ export function createSecondFactor(needs: Needs) {
     return to !== null && (admitted || !isElsewhere)
   }
 
-  const verify = async (
-    held: HeldFactors,
-    typed: string,
-    compare: CompareSent,
-    keeps: boolean,
-  ): Promise<CodeResult> => {
+  const verify = async (held: HeldFactors, typed: string, compare: CompareSent, keeps: boolean) => {
     const compared = factors.filter((factor) => factor.reads(typed))
     const results = await Promise.all(compared.map((factor) => factor.verify(held, typed, compare, keeps)))
     return (
@@ -281,11 +257,7 @@ export function createSecondFactor(needs: Needs) {
    * A recovery code is too long to be guessed, so its attempts have a counter of their own and never block other
    * methods.
    */
-  async function takeRecoveryCode(
-    account: Account | null,
-    sent: CodeBinding,
-    attempt: CodeAttempt,
-  ): Promise<void> {
+  async function takeRecoveryCode(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, typed, byAddress, keeps = false } = attempt
     // Others at the owner's address, whom only the address shows, use up none of what a token or password pays for.
     const subject = byAddress ? `${sent.subject} by address` : sent.subject
@@ -297,11 +269,7 @@ export function createSecondFactor(needs: Needs) {
   }
 
   /** Returns whether the code was one that is sent. */
-  async function take(
-    account: Account | null,
-    sent: CodeBinding,
-    attempt: CodeAttempt,
-  ): Promise<{ wasSent: boolean }> {
+  async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, name, byAddress = false, typed, keeps = false, test = null } = attempt
     if (authenticators.isRecoveryCode(typed)) {
       await takeRecoveryCode(attempt.asFirst ? null : account, sent, attempt)
@@ -343,8 +311,24 @@ export function createSecondFactor(needs: Needs) {
     if (others.every((method) => method === 'recovery_code')) throw new AppError('no_other_factor')
   }
 
+  /** Sends a code to a verified contact, which is charged for it; null where it can be read no more. */
+  async function sendToOwner(
+    { language }: Account,
+    { channel, destination }: Contact,
+    binding: CodeBinding,
+    caller: Caller,
+  ): Promise<SentCode | null> {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    if (identifier === null) return null
+    const charges = limits.counters.codes(caller, identifier, binding.purpose, true)
+    const resendAfterSeconds = await limits.chargeAndForesee(charges)
+    await outbox.sendCode(binding, { channel, language })
+    return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
+  }
+
   return {
     requireOther,
+    sendToOwner,
     /** It reads the factors once for each call. */
     find,
     /**
@@ -396,21 +380,12 @@ export function createSecondFactor(needs: Needs) {
      * Sends a code that confirms a change inside a session to the contact of this channel, or else to the first verified
      * one; none if two-factor sign-in is off.
      */
-    async sendStepUpCode(
-      account: Account,
-      caller: Caller,
-      wanted: Channel | null = null,
-    ): Promise<SentCode | null> {
+    async sendStepUpCode(account: Account, caller: Caller, wanted: Channel | null = null) {
       if (account.twoFactorEnabled) requireSentCodes(await find(account))
       const [first] = codeContacts(account)
       const contact = (wanted && contactBy(account, wanted)) ?? first
-      const identifier = contact && parseIdentifier(contact.destination, defaultCountry)
-      if (!contact || !identifier || !account.twoFactorEnabled) return null
-      const charges = limits.counters.codes(caller, identifier, 'step_up', true)
-      const resendAfterSeconds = await limits.chargeAndForesee(charges)
-      const { channel, destination } = contact
-      await outbox.sendCode(stepUpBinding(account, contact), { channel, language: account.language })
-      return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
+      if (!contact || !account.twoFactorEnabled) return null
+      return sendToOwner(account, contact, stepUpBinding(account, contact), caller)
     },
     /** Works like `takeCode`, for a change inside a session. */
     async takeStepUp(account: Account, typed: string, caller: Caller): Promise<void> {

@@ -5,14 +5,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type TwoFactorMethod } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account, Contact } from '../../accounts/accounts/account.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import type { HeldFactors } from '../../credentials/authenticators/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
-import { type Caller, withPassword } from '../../foundation/limits/callers.ts'
+import { type AddressSource, type Caller, withPassword } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
@@ -38,7 +38,7 @@ interface ProvedFirstFactor {
   identifier: Identifier
   factor: FirstFactor
   device: Device
-  client: { address: string; addressBucket: string }
+  client: AddressSource
   /** The caller, if the device was recognized already. */
   caller?: Caller
   /** Replaces a digest that has older parameters. */
@@ -47,7 +47,7 @@ interface ProvedFirstFactor {
   spent?: SpentContact | null
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   sessionOpener: SessionOpener
   accountClaims: AccountClaims
   trustedDevices: TrustedDevices
@@ -55,7 +55,6 @@ interface Needs {
   secondFactor: SecondFactor
   limits: LimitService
   devices: KnownDevices
-  config: Config
 }
 
 export type SignInService = ReturnType<typeof createSignInService>
@@ -103,30 +102,19 @@ export function createSignInService(needs: Needs) {
       if (account.lockedAt !== null) throw new AppError('account_locked')
       accountClaims.require(account)
       const id = randomUUID()
+      const { address, addressBucket } = client
       if (
-        account.twoFactorEnabled &&
-        device.trust !== undefined &&
-        (await trustedDevices.use(account, device, id))
+        !account.twoFactorEnabled ||
+        (device.trust !== undefined && (await trustedDevices.use(account, device, id)))
       ) {
-        const { address } = client
-        return {
-          signedIn: await sessionOpener.open({ id, account, device, address, amr: [factor], newDigest }),
-        }
-      }
-      if (!account.twoFactorEnabled) {
-        const { address } = client
-        return { signedIn: await sessionOpener.open({ account, device, address, amr: [factor], newDigest }) }
+        const session = { id, account, device, address, amr: [factor], newDigest }
+        return { signedIn: await sessionOpener.open(session) }
       }
       const held = await secondFactor.find(account)
       await secondFactor.tellLoss(held)
-      const { addressBucket } = client
       const { fingerprint } = device
-      const loginToken = await firstFactorRecords.remember(
-        account,
-        factor,
-        { fingerprint, addressBucket },
-        spent,
-      )
+      const proving = { fingerprint, addressBucket }
+      const loginToken = await firstFactorRecords.remember(account, factor, proving, spent)
       const recognized = known ?? (await devices.recognizeAtLogin(account, { ...client, fingerprint }))
       const caller = recognized.group === 'owner' ? recognized : withPassword(account, client)
       const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller, spent) : null

@@ -5,8 +5,8 @@ import { type TwoFactorMethod, twoFactorMethods } from '../../../errors.ts'
 import { answer, created, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
-import { type AssertionBody, assertionField } from '../../../platform/http/passkey-schemas.ts'
-import { integer, nullable, oneWordOf, optionalField } from '../../../platform/http/schemas.ts'
+import { assertionField } from '../../../platform/http/passkey-schemas.ts'
+import { type Given, integer, nullable, oneWordOf, optionalField } from '../../../platform/http/schemas.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { accountSchema } from '../../accounts/accounts/account-schema.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
@@ -42,21 +42,15 @@ const sentCodeFields = {
   ),
 }
 
-const base = { status: t.Literal(201), message: t.String({ examples: ['A code is on its way.'] }) }
+const message = t.String({ examples: ['A code is on its way.'] })
 
-export const sentCodeAnswer = component(
-  'CodeSent',
-  t.Object({ ...base, ...sentCodeFields }, { description: 'A code is on its way.' }),
-)
+export const sentCodeAnswer = answer('CodeSent', { message, ...sentCodeFields }, 'A code is on its way.', 201)
 
-export const requestedCodeAnswer = component(
+export const requestedCodeAnswer = answer(
   'CodeRequested',
-  t.Object(
-    { ...base, ...t.Partial(t.Object(sentCodeFields)).properties },
-    {
-      description: 'Accepted. Only with a valid `login_token` or access token more than `message` is there.',
-    },
-  ),
+  { message, ...t.Partial(t.Object(sentCodeFields)).properties },
+  'Accepted. Only with a valid `login_token` or access token more than `message` is there.',
+  201,
 )
 
 export function sentCode(message: string, sent: SentCode) {
@@ -85,32 +79,15 @@ export const ownerProofFields = {
       examples: ['123456'],
     }),
   ),
-  credential: t.Optional(
-    t.Union([assertionField, t.Null()], {
-      description:
-        'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
-    }),
-  ),
+  credential: optionalField(assertionField, {
+    description: 'Instead of both: the signature of a passkey over the options of `passkeys/step-up/options`',
+  }),
   refresh_token: optionalField(
     t.String({
       description:
         "The session's present refresh token, where a sign-in of the last 5 minutes takes the place of the password. It stays valid",
     }),
   ),
-}
-
-/** The fields of a call's body that prove the owner. */
-export interface OwnerProof {
-  password?: string | null | undefined
-  /** A code of the app, a recovery code, or a code that `2fa/request-otp` sent for the session. */
-  otp?: string | null | undefined
-  /**
-   * The signature of a passkey over the options made for this session: it replaces the password and the second
-   * factor.
-   */
-  credential?: AssertionBody | null | undefined
-  /** The session's present one: it shows that a recent sign-in is the caller's own. */
-  refresh_token?: string | null | undefined
 }
 
 /** The parts of a request that such a call takes. */
@@ -122,6 +99,9 @@ export interface OwnerCall<Body = OwnerProof> {
 
 /** The body of the calls that have no other fields. */
 export const ownerProofBody = component('OwnerProof', t.Object(ownerProofFields))
+
+/** The fields of a call's body that prove the owner. */
+export type OwnerProof = Given<typeof ownerProofBody>
 
 const twoFactorMethod = component(
   'TwoFactorMethod',

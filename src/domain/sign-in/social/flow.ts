@@ -5,10 +5,9 @@
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
 import { hasSecureCookies } from '../../../platform/config/types.ts'
-import type { AcceptedSecret, ServerSecret } from '../../../platform/secret.ts'
+import type { Ground } from '../../../platform/ground.ts'
+import type { AcceptedSecret } from '../../../platform/secret.ts'
 import type { FlowChecks } from '../../credentials/providers/provider.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 
@@ -31,10 +30,7 @@ export interface BrowserBinding {
 /** Long enough to find the password and the second factor for the provider. */
 const LIFETIME_SECONDS = 600
 
-interface Needs {
-  secret: ServerSecret
-  clock: Clock
-  config: Config
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   stores: { tickets: TicketStore }
 }
 

@@ -9,15 +9,11 @@ import { readCookies, redirect } from '../../../platform/http/redirect.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { providerFailureReasons } from '../../credentials/providers/provider.ts'
 import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
-import { codeVerifierField, idTokenField, nonceField } from '../identities/identity-schema.ts'
+import { codeVerifierField, idTokenField, nonceField, providerParams } from '../identities/identity-schema.ts'
 import { outcomeAnswer, signedInAnswer, twoFactorAnswer } from '../sign-in/sign-in-schema.ts'
 import type { SocialService } from './service.ts'
 
 const detail = documented('Social login')
-
-const providerParams = t.Object({
-  provider: t.String({ description: 'Name of the provider, e.g. google' }),
-})
 
 const redirectBrowser = (description: string) =>
   t.Void({

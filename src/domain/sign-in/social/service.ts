@@ -4,31 +4,28 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { type Admission, type Entry, type EntryBody, noEntry } from '../../accounts/admission/service.ts'
+import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
+import { type Admission, type Entry, noEntry } from '../../accounts/admission/service.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
-import { stranger } from '../../foundation/limits/callers.ts'
+import { type AddressSource, stranger } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
-import type { IdentityProof, IdentityProofs } from '../identities/proof.ts'
+import type { IdentityProof } from '../identities/identity-schema.ts'
+import type { IdentityProofs } from '../identities/proof.ts'
 import type { IdentityResolver } from '../identities/resolver.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 import { type BrowserBinding, createFlows } from './flow.ts'
 
-interface SocialClient {
-  address: string
-  addressBucket: string
+interface SocialClient extends AddressSource {
   language: Language
 }
 
@@ -55,7 +52,7 @@ interface BrowserRedirect {
 /** `identifier` is what `2fa/verify` takes, because no identifier was typed. */
 type SocialOutcome = { signedIn: OpenedSession } | { due: TwoFactorDue & { identifier: string } }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   admission: Admission
   providers: ProviderService
   identityProofs: IdentityProofs
@@ -63,10 +60,6 @@ interface Needs {
   signIn: SignInService
   accountClaims: AccountClaims
   limits: LimitService
-  logger: Logger
-  secret: ServerSecret
-  clock: Clock
-  config: Config
   stores: { tickets: TicketStore }
 }
 
@@ -112,8 +105,7 @@ export function createSocialService(needs: Needs) {
   }
 
   return {
-    list: (): { name: string; authorize_url: string }[] =>
-      providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
+    list: () => providers.names.map((name) => ({ name, authorize_url: urlOf(name, 'authorize') })),
     /** `toOwnPage`: the address is one of this service, whatever the configuration lists. */
     async authorize(
       name: string,

@@ -6,14 +6,12 @@
 
 import { renderSVG } from 'uqr'
 import { AppError } from '../../../errors.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
-import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import { type Caller, inSession } from '../../foundation/limits/callers.ts'
+import { type Caller, inSession, type Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
-import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { PasskeyStore } from '../passkeys/store.ts'
 import { mainIdentifier } from '../sign-in/named-account.ts'
@@ -21,24 +19,12 @@ import type { Reauthentication } from '../sign-in/reauthentication.ts'
 import type { SecondFactor, SentCode } from '../sign-in/second-factor.ts'
 import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
-type Client = { addressBucket: string }
-
-export interface NewApp {
-  /** Base32, for people who cannot scan the QR code. */
-  secret: string
-  uri: string
-  /** The URI as a QR code, in SVG. */
-  picture: string
-}
-
-interface Needs {
+interface Needs extends Pick<Ground, 'config'> {
   secondFactor: SecondFactor
   reauthentication: Reauthentication
   authenticators: Authenticators
   codes: CodeService
   limits: LimitService
-  outbox: Outbox
-  config: Config
   stores: { passkeys: PasskeyStore }
 }
 
@@ -49,7 +35,7 @@ export const pictureOf = (uri: string): string => renderSVG(uri, { border: 4 })
 export type TwoFactorService = ReturnType<typeof createTwoFactorService>
 
 export function createTwoFactorService(needs: Needs) {
-  const { secondFactor, reauthentication, authenticators, codes, limits, outbox, config, stores } = needs
+  const { secondFactor, reauthentication, authenticators, codes, limits, config, stores } = needs
   const { defaultCountry } = config.accounts
 
   /** An e-mail address counts as a second factor only if the configuration allows it. */
@@ -68,7 +54,7 @@ export function createTwoFactorService(needs: Needs) {
     destination,
   })
 
-  async function countVerification(signedIn: Authenticated, client: Client): Promise<Caller> {
+  async function countVerification(signedIn: Authenticated, client: Source): Promise<Caller> {
     const caller = inSession(signedIn, client)
     await limits.chargeVisit('verification', caller)
     return caller
@@ -76,7 +62,7 @@ export function createTwoFactorService(needs: Needs) {
 
   return {
     /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
-    async requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<SentCode> {
+    async requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Source): Promise<SentCode> {
       const { account } = signedIn
       await reauthentication.require(signedIn, proof, client, {
         async admit() {
@@ -86,21 +72,16 @@ export function createTwoFactorService(needs: Needs) {
         },
       })
       const contact = enrolmentContact(account)
-      const { channel, destination } = contact
-      // The contact to which the code goes is charged, which is not always the account's first one.
-      const identifier = parseIdentifier(destination, defaultCountry)
-      if (identifier === null) throw new AppError('no_verified_contact')
-      const caller = inSession(signedIn, client)
-      const charges = limits.counters.codes(caller, identifier, 'two_factor_enrolment', true)
-      const resendAfterSeconds = await limits.chargeAndForesee(charges)
-      await outbox.sendCode(enrolmentBinding(account, contact), { channel, language: account.language })
-      return { channel, destination, expiresInSeconds: config.codes.lifetimeSeconds, resendAfterSeconds }
+      const binding = enrolmentBinding(account, contact)
+      const sent = await secondFactor.sendToOwner(account, contact, binding, inSession(signedIn, client))
+      if (sent === null) throw new AppError('no_verified_contact')
+      return sent
     },
     /**
      * Turns two-factor sign-in on for an account with a passkey, which counts as the second factor. Returns the recovery
      * codes.
      */
-    async enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<string[]> {
+    async enableWithPasskey(signedIn: Authenticated, proof: OwnerProof, client: Source): Promise<string[]> {
       const admit = async () => {
         requireOneFactor(signedIn)
         const passkeys = await stores.passkeys.list(signedIn.account.id)
@@ -111,7 +92,7 @@ export function createTwoFactorService(needs: Needs) {
       return authenticators.enable(signedIn, 'passkey')
     },
     /** Returns the recovery codes. */
-    async confirmEnabling(signedIn: Authenticated, otp: string, client: Client): Promise<string[]> {
+    async confirmEnabling(signedIn: Authenticated, otp: string, client: Source): Promise<string[]> {
       const caller = await countVerification(signedIn, client)
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
@@ -120,7 +101,7 @@ export function createTwoFactorService(needs: Needs) {
       return authenticators.enable(signedIn, 'code')
     },
     /** An app that was confirmed earlier stays in use until `confirmApp`. */
-    async requestApp(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<NewApp> {
+    async requestApp(signedIn: Authenticated, proof: OwnerProof, client: Source) {
       await reauthentication.require(signedIn, proof, client)
       const { account } = signedIn
       const { secret, uri } = await authenticators.beginEnrolment(
@@ -130,7 +111,7 @@ export function createTwoFactorService(needs: Needs) {
       return { secret, uri, picture: pictureOf(uri) }
     },
     /** Returns the recovery codes; older ones stop working. */
-    async confirmApp(signedIn: Authenticated, otp: string, client: Client): Promise<string[]> {
+    async confirmApp(signedIn: Authenticated, otp: string, client: Source): Promise<string[]> {
       const caller = await countVerification(signedIn, client)
       const { uuid } = signedIn.account
       let recoveryCodes: string[] | null = null
@@ -142,15 +123,11 @@ export function createTwoFactorService(needs: Needs) {
       if (recoveryCodes === null) throw new AppError('invalid_code')
       return recoveryCodes
     },
-    async disable(signedIn: Authenticated, proof: OwnerProof, client: Client): Promise<void> {
+    async disable(signedIn: Authenticated, proof: OwnerProof, client: Source): Promise<void> {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       await authenticators.disable(signedIn)
     },
-    async replaceRecoveryCodes(
-      signedIn: Authenticated,
-      proof: OwnerProof,
-      client: Client,
-    ): Promise<string[]> {
+    async replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Source) {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       return authenticators.replaceRecoveryCodes(signedIn)
     },

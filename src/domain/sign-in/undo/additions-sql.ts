@@ -75,3 +75,6 @@ export function removeAdditions(p: Placeholders<'now'>, proved: SQL, goes = (rec
         select lost_contact as label from ${proved} where lost_contact is not null
         ${sql.join(labels, sql` `)}) each_label)`
 }
+
+/** The values of a notice that names what `removeAdditions` removed. */
+export const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`

@@ -1,28 +1,24 @@
 /** The page behind the link in a notice: GET shows a form, POST acts. The token is the authority, so no cookie is read. */
 import { Elysia } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
+import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { undoDone, undoForm, undoRefused } from './page.ts'
 import type { UndoOutcome, UndoService } from './service.ts'
 
-interface Visitor {
-  addressBucket: string
-  language: string
-}
-
 /** The pages are for people: they are not in the document for programs. */
 const hidden = { detail: { hide: true } }
 
 export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog: Catalog) {
-  function pageOf(outcome: UndoOutcome, token: string, visitor: Visitor): Response {
+  const { service, support } = undo
+
+  function pageOf({ state, contact, ...outcome }: UndoOutcome, token: string, visitor: Client): Response {
     const language =
       outcome.language !== null && catalog.has(outcome.language) ? outcome.language : visitor.language
     const { undo: words } = catalog.of(language)
-    const { service, support } = undo
-    const options = { language, words, service, support, contact: outcome.contact }
-    switch (outcome.state) {
+    const options = { language, words, service, support, contact }
+    switch (state) {
       case 'open':
         return pageAnswer(undoForm(options, token))
       case 'restored':
@@ -38,14 +34,14 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     }
   }
 
-  async function answer(work: Promise<UndoOutcome>, token: string, visitor: Visitor): Promise<Response> {
+  async function answer(work: Promise<UndoOutcome>, token: string, visitor: Client): Promise<Response> {
     try {
       return pageOf(await work, token, visitor)
     } catch (error) {
       if (!(error instanceof AppError) || error.details.page) throw error
-      const { undo: words, errors } = catalog.of(visitor.language)
-      const { service, support } = undo
-      const options = { language: visitor.language, words, service, support, contact: '' }
+      const { language } = visitor
+      const { undo: words, errors } = catalog.of(language)
+      const options = { language, words, service, support, contact: '' }
       const { errorCode, details } = error
       const { retryAfterSeconds } = details
       const page = undoRefused(options, words.refused_title, errors[errorCode])

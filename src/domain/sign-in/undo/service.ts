@@ -4,9 +4,8 @@
  * holder reads the messages of the old contact.
  */
 
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import {
   type Account,
   channelOf,
@@ -37,30 +36,19 @@ export interface UndoOutcome {
   contact: string
 }
 
-/** A change or removal of a verified contact within the last seven days, as administrators see it. */
-export interface FormerContact {
-  id: number
-  kind: Identifier['kind']
-  /** Masked. */
-  former: string
-  changedAt: Date
-  /** A link that was sent to the former contact is open. */
-  canUndo: boolean
-}
-
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   undoLinks: UndoLinks
   devices: KnownDevices
   codes: CodeService
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { undo: UndoStore }
 }
 
 const UNDO_MS = UNDO_DAYS * 86_400_000
 
+/** A change or removal of a verified contact within the last seven days, as administrators see it. */
+export type FormerContact = Awaited<ReturnType<UndoService['changesOf']>>[number]
 export type UndoService = ReturnType<typeof createUndoService>
 
 export function createUndoService(needs: Needs) {
@@ -136,8 +124,8 @@ export function createUndoService(needs: Needs) {
       await limits.charge(limits.counters.undoVisits(addressBucket))
       return restore(hashOfToken(token), { isByAdministrator: false })
     },
-    /** Newest first. */
-    async changesOf({ id: accountId }: Account): Promise<FormerContact[]> {
+    /** Newest first. `former` is masked. `canUndo`: a link that was sent to the former contact is open. */
+    async changesOf({ id: accountId }: Account) {
       const changes = await store.changesOf(accountId, clock.now())
       return changes.map(({ id, kind, destination, replacedAt, hash, isTaken }) => ({
         id,

@@ -14,7 +14,6 @@ import {
 import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
 import {
   accountRow,
   endOtherClaims,
@@ -34,21 +33,9 @@ import {
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
 import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
-import { isRecentContact, removeAdditions } from './additions-sql.ts'
+import { isRecentContact, removeAdditions, whatWent } from './additions-sql.ts'
 import { dropContactChanges } from './contact-changes-sql.ts'
 import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
-
-export interface Undoable {
-  /** The account as it is now. */
-  account: Account
-  kind: Identifier['kind']
-  /** The contact that can come back, and its comparable form. */
-  destination: string
-  destinationKey: string
-  isUsed: boolean
-  /** Another account verified the contact meanwhile. */
-  isTaken: boolean
-}
 
 /** Tells whether another account verified the contact of `replaced` meanwhile. */
 const isTaken = sql`
@@ -90,9 +77,11 @@ const find = defineStatement({
   row: {
     ...accountRow,
     replacedKind: column<Identifier['kind']>('text'),
+    /** The contact that can come back, and its comparable form. */
     destination: 'text',
     destinationKey: 'text',
     isUsed: 'boolean',
+    /** Another account verified the contact meanwhile. */
     isTaken: 'boolean',
   },
   sql: (p) => sql`
@@ -156,11 +145,7 @@ const restoreOf = (of: Identifier['kind']) => {
     unknown_devices as (${forgetDevices(sql`proved`, sql`null::bytea`)}),
     overtaken as (${endLaterLinks(p, sql`proved`)}),
     replaced_codes as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
-    notices as (${queueNotices(
-      p,
-      sql`proved`,
-      sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`,
-    )})
+    notices as (${queueNotices(p, sql`proved`, whatWent)})
     select id from proved`,
   })
 }
@@ -169,6 +154,7 @@ const restore = { email: restoreOf('email'), phone: restoreOf('phone') }
 
 const sweep = createAgeSweep(replacedContacts, 'undo.sweep', sql`id`, sql`replaced_at`)
 
+export type Undoable = NonNullable<Awaited<ReturnType<UndoStore['find']>>>
 export type UndoStore = ReturnType<typeof createUndoStore>
 
 export function createUndoStore(database: Database) {
@@ -193,7 +179,7 @@ export function createUndoStore(database: Database) {
      */
     async restore(
       hash: Uint8Array,
-      { account, kind, destinationKey }: Undoable,
+      { account, kind, destinationKey }: NonNullable<Awaited<ReturnType<typeof findUndoable>>>,
       notices: NewMessage[],
       now: Date,
     ): Promise<'restored' | 'used' | 'taken'> {
@@ -211,7 +197,7 @@ export function createUndoStore(database: Database) {
           },
           {
             at: now,
-            eventsOf: () => [{ type: 'undo.used', account: account.uuid, data: { contact: kind } }],
+            eventsOf: () => ({ type: 'undo.used', account: account.uuid, data: { contact: kind } }),
           },
         ),
       )
