@@ -1,12 +1,9 @@
-/** The routes that an app really has, to compare them with the table that describes it. */
+/** The routes that an app really has. */
 import { createAdminApp, createAdminListener } from '../src/admin-app.ts'
-import type { AppRoute } from '../src/app.ts'
 import { createApp } from '../src/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLogger } from '../src/platform/http/logging.ts'
 import { createCatalog } from '../src/texts/catalog.ts'
-
-type Mounted = Pick<AppRoute, 'method' | 'path' | 'operation' | 'authentication'>
 
 /** Mounting calls no service: whatever a routes file asks for is there. */
 const services: never = new Proxy(() => {}, {
@@ -48,7 +45,8 @@ export const createBareListener = (baseUrl: string | null, version: string) =>
     listen: { host: '127.0.0.1', port: 8081 },
   })
 
-export function mountedRoutes(): Mounted[] {
+/** The routes of the public interface, without those that browsers alone call. */
+export function mountedRoutes() {
   const app = createBareApp('https://auth.example.com')
   return routesOf(app).map(({ detail, ...route }) => ({ ...route, authentication: authenticationOf(detail) }))
 }
@@ -72,7 +70,8 @@ function routesOf(app: { routes: { method: string; path: string; hooks: unknown 
   })
 }
 
-function authenticationOf(detail: { security?: object[] } | undefined): AppRoute['authentication'] {
+/** `optional`: an access token is one of several ways to authenticate. */
+function authenticationOf(detail: RouteDetail | undefined): 'none' | 'bearer' | 'optional' {
   const { security = [] } = detail ?? {}
   if (security.length === 0) return 'none'
   return security.some((scheme) => Object.keys(scheme).length === 0) ? 'optional' : 'bearer'

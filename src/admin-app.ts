@@ -4,46 +4,29 @@
  */
 
 import { Elysia } from 'elysia'
-import type { Access, AdminCaller, AdminRoute } from './domain/administration/access/access.ts'
-import { type AdminGuard, createSocketGuard } from './domain/administration/access/admin-guard.ts'
+import type { Services } from './compose/services.ts'
+import type { Access, AdminBase, AdminRoute } from './domain/administration/access/access.ts'
+import { createSocketGuard } from './domain/administration/access/admin-guard.ts'
 import { ADMIN_DOCUMENT, createListenerGuard } from './domain/administration/access/listener-guard.ts'
 import { createAdministratorSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
-import type { AdministratorSessions } from './domain/administration/administrator-sessions/service.ts'
 import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
-import type { AdministratorReach } from './domain/administration/administrators/reach.ts'
 import { createAdministratorRoutes } from './domain/administration/administrators/routes.ts'
-import type { AdministratorService } from './domain/administration/administrators/service.ts'
 import { createTokenRoutes } from './domain/administration/api-tokens/routes.ts'
-import type { TokenService } from './domain/administration/api-tokens/service.ts'
 import { createAuditTrailRoutes } from './domain/administration/audit/routes.ts'
-import type { AuditTrail } from './domain/administration/audit/service.ts'
 import { createDirectoryRoutes } from './domain/administration/directory/routes.ts'
-import type { Directory } from './domain/administration/directory/service.ts'
 import { createAccountFactorRoutes } from './domain/administration/factors/routes.ts'
-import type { AccountFactors } from './domain/administration/factors/service.ts'
-import type { Idempotency } from './domain/administration/idempotency/service.ts'
-import { onceWith } from './domain/administration/idempotency/service.ts'
 import { createInvitationRoutes } from './domain/administration/invitations/routes.ts'
-import type { InvitationService } from './domain/administration/invitations/service.ts'
 import { createLimitRoutes } from './domain/administration/limit-lifts/routes.ts'
-import type { LimitLifts } from './domain/administration/limit-lifts/service.ts'
 import { createMessageRoutes } from './domain/administration/message-log/routes.ts'
-import type { MessageLog } from './domain/administration/message-log/service.ts'
 import { createOverviewRoutes } from './domain/administration/overview/routes.ts'
-import type { Overview } from './domain/administration/overview/service.ts'
 import { createOwnPasskeyRoutes } from './domain/administration/own-passkeys/routes.ts'
-import type { OwnPasskeys } from './domain/administration/own-passkeys/service.ts'
 import { createPageRoutes } from './domain/administration/page/routes.ts'
 import { createPeopleRoutes } from './domain/administration/people/routes.ts'
-import type { PeopleService } from './domain/administration/people/service.ts'
 import { createSigningKeyRoutes } from './domain/administration/signing-keys/routes.ts'
 import { createSecretRoutes } from './domain/credentials/secrets/routes.ts'
-import type { Secrets } from './domain/credentials/secrets/service.ts'
 import { createBackupRoutes } from './domain/operations/backups/routes.ts'
-import type { BackupService } from './domain/operations/backups/service.ts'
 import { createDoctorRoutes } from './domain/operations/doctor/routes.ts'
 import type { DoctorService } from './domain/operations/doctor/service.ts'
-import type { KeyService } from './domain/sessions/tokens/key-service.ts'
 import type { Clock } from './platform/clock.ts'
 import { isLoopbackHost } from './platform/config/formats.ts'
 import type { Config } from './platform/config/types.ts'
@@ -146,69 +129,43 @@ export const adminRoutes: AdminRoute[] = table
     }
   })
 
-export interface AdminServices {
-  accountFactors: AccountFactors
-  administratorReach: AdministratorReach
-  limitLifts: LimitLifts
-  messageLog: MessageLog
-  overview: Overview
-  directory: Directory
-  auditTrail: AuditTrail
-  administrationTokens: TokenService
-  administrators: AdministratorService
-  backups: BackupService
-  idempotency: Idempotency
-  invitations: InvitationService
-  keys: KeyService
-  administratorSessions: AdministratorSessions
-  ownPasskeys: OwnPasskeys
-  people: PeopleService
-  secrets: Secrets
-}
-
 type AdminAppOptions = Pick<HttpBaseOptions, 'catalog' | 'logger' | 'onInternalError'>
-
-const guardOf = (httpBase: HttpBase, { admit }: AdminGuard) => createGuard<AdminCaller>(httpBase, admit)
 
 /** The routes behind the socket and behind the listener. */
 const routesBehind = (
   httpBase: HttpBase,
-  guard: ReturnType<typeof guardOf>,
-  services: AdminServices,
+  guard: AdminBase,
+  services: Services,
   { catalog }: AdminAppOptions,
 ) => {
-  const once = onceWith(services.idempotency)
+  const once = services.idempotency.run
   return new Elysia({ name: 'administration-operations' })
-    .use(createDirectoryRoutes(httpBase, services.directory, catalog.tags))
-    .use(createPeopleRoutes(httpBase, guard, once, services.people, catalog.tags))
-    .use(createMessageRoutes(httpBase, guard, once, services.messageLog))
-    .use(createLimitRoutes(httpBase, guard, services.limitLifts))
-    .use(createOverviewRoutes(httpBase, services.overview))
-    .use(createAccountFactorRoutes(httpBase, guard, services.accountFactors))
-    .use(createAdministratorRoutes(httpBase, guard, once, services.administrators))
-    .use(createInvitationRoutes(httpBase, guard, once, services.invitations))
-    .use(createTokenRoutes(httpBase, guard, once, services.administrationTokens))
-    .use(createAuditTrailRoutes(httpBase, guard, services.auditTrail))
-    .use(createSigningKeyRoutes(httpBase, guard, once, services.keys))
+    .use(createDirectoryRoutes(guard, services.directory, catalog.tags))
+    .use(createPeopleRoutes(guard, once, services.people, catalog.tags))
+    .use(createMessageRoutes(guard, once, services.messageLog))
+    .use(createLimitRoutes(guard, services.limitLifts))
+    .use(createOverviewRoutes(guard, services.overview))
+    .use(createAccountFactorRoutes(guard, services.accountFactors))
+    .use(createAdministratorRoutes(guard, once, services.administrators))
+    .use(createInvitationRoutes(guard, once, services.invitations))
+    .use(createTokenRoutes(guard, once, services.administrationTokens))
+    .use(createAuditTrailRoutes(guard, services.auditTrail))
+    .use(createSigningKeyRoutes(guard, once, services.keys))
     .use(createSecretRoutes(httpBase, services.secrets))
 }
 
 /**
  * Answers behind the Unix socket, and for commands that find no service: everybody who reaches it may do everything.
  */
-export function createAdminApp(
-  services: AdminServices & { doctor: DoctorService },
-  options: AdminAppOptions,
-) {
+export function createAdminApp(services: Services & { doctor: DoctorService }, options: AdminAppOptions) {
   const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], listsTakeQueries: true })
   const { reaches: reachesAdministrator } = services.administratorReach
-  const guard = guardOf(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
+  const guard = createGuard(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
-    .use(httpBase)
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
-    .use(createBackupRoutes(httpBase, services.backups))
-    .use(createDoctorRoutes(httpBase, services.doctor))
+    .use(createBackupRoutes(guard, services.backups))
+    .use(createDoctorRoutes(guard, services.doctor))
 }
 
 export interface AdminListenerOptions extends AdminAppOptions {
@@ -223,7 +180,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
 }
 
 /** The TCP listener: scripts with tokens, and the page. */
-export function createAdminListener(services: AdminServices, listenerOptions: AdminListenerOptions) {
+export function createAdminListener(services: Services, listenerOptions: AdminListenerOptions) {
   const { listen, baseUrl, clock, version, serviceName, ...options } = listenerOptions
   const httpBase = createHttpBase({ ...options, corsOrigins: [], listsTakeQueries: true })
   const { administratorSessions } = services
@@ -244,15 +201,14 @@ export function createAdminListener(services: AdminServices, listenerOptions: Ad
     now: clock.now,
     provedMs: PROVED_MS,
   })
-  const guard = guardOf(httpBase, adminGuard)
+  const guard: AdminBase = createGuard(httpBase, adminGuard)
   const ownUrl = baseUrl ?? `http://${hostsOf(listen, listen.port, null)[0]}`
   const app = new Elysia(appSettings)
   app
-    .use(httpBase)
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
-    .use(createAdministratorSessionRoutes(httpBase, guard, administratorSessions, cookies))
-    .use(createOwnPasskeyRoutes(httpBase, guard, services.ownPasskeys))
+    .use(createAdministratorSessionRoutes(guard, administratorSessions, cookies))
+    .use(createOwnPasskeyRoutes(guard, services.ownPasskeys))
     .use(createPageRoutes(httpBase, serviceName))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   return app

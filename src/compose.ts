@@ -11,11 +11,9 @@ import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuri
 import { migrateDatabase } from './compose/migrating.ts'
 import { requireNotMoved } from './compose/move.ts'
 import type { createPages } from './compose/pages.ts'
-import type { Services } from './compose/services.ts'
-import { createServices } from './compose/services.ts'
+import { createServices, type Services } from './compose/services.ts'
 import { createReadiness, watchStores } from './compose/store-watch.ts'
-import type { Stores } from './compose/stores.ts'
-import { createStores, sweepsOf } from './compose/stores.ts'
+import { createStores, type Stores, sweepsOf } from './compose/stores.ts'
 import { createPostgresLimitStore } from './domain/foundation/limits/store-postgres.ts'
 import { countAnswer } from './domain/foundation/metrics/answers.ts'
 import { type Metrics, noMetrics } from './domain/foundation/metrics/metrics.ts'
@@ -31,10 +29,10 @@ import type { createDevRoutes } from './domain/operations/dev/routes.ts'
 import { describeLockedOut } from './domain/operations/doctor/store.ts'
 import { createHousekeeping } from './domain/operations/housekeeping/service.ts'
 import { originsOf } from './domain/pages/applications/origins.ts'
-import { type Clock, systemClock } from './platform/clock.ts'
+import { systemClock } from './platform/clock.ts'
 import { serviceName } from './platform/config/service-name.ts'
-import type { Config } from './platform/config/types.ts'
-import { hasSecureCookies } from './platform/config/types.ts'
+import { type Config, hasSecureCookies } from './platform/config/types.ts'
+import type { Ground } from './platform/ground.ts'
 import { type Network, network as trueNetwork } from './platform/guarded-fetch.ts'
 import { createAddressProbes } from './platform/http/address-probes.ts'
 import { createLogger, type Logger } from './platform/http/logging.ts'
@@ -46,11 +44,8 @@ import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
 import { createCatalog } from './texts/catalog.ts'
 
-interface ComposeOptions {
-  config: Config
+interface ComposeOptions extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   dev: boolean
-  clock: Clock
-  logger: Logger
   /** It replaces SMTP, the gateways and the mailbox. */
   sender?: MessageSender
   /** It replaces the network in which sign-in providers are. */
@@ -272,10 +267,9 @@ export function build(options: ComposeOptions, connections: Connections) {
 }
 
 /**
- * It serves people who develop against --dev. The log itself never contains messages of errors, because they may quote
- * values.
+ * It serves people who develop against --dev: the log never has messages of errors, because they may quote values. The
+ * stack of a driver's error ends in the driver; the name of the statement shows where to look.
  */
-/** The stack of a driver's error ends in the driver; the name of the statement shows where to look. */
 function printStack(error: unknown): void {
   const statement = failedStatement(error)
   const stack = error instanceof Error ? error.stack : String(error)
@@ -311,10 +305,7 @@ async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys'
  * Runs beside the first requests: an authenticator app that was sealed under another server secret cannot be used any
  * more.
  */
-async function reportLostApps(
-  authenticators: Pick<Services['authenticators'], 'countLost'>,
-  logger: Logger,
-): Promise<void> {
+async function reportLostApps(authenticators: Pick<Services['authenticators'], 'countLost'>, logger: Logger) {
   try {
     const count = await authenticators.countLost()
     if (count > 0) logger.warn({ count }, LOST_APPS)

@@ -1,6 +1,6 @@
 /** The fields of an account that commands set, and the account as they print it. */
 import type { Command } from 'commander'
-import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
+import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printRecord } from './print.ts'
@@ -44,13 +44,16 @@ export const fieldsOf = ({
   ...(metadata !== undefined && { metadata: readObject('--metadata', metadata, '{"plan":"team"}') }),
 })
 
+/** Collects the values of an option that may be repeated. */
+export const repeated = (value: string, before: string[] = []) => [...before, value]
+
 const addPersonOptions = (
   command: Command,
   { username, group, profile }: { username: string; group: string; profile: string },
 ) =>
   command
     .option('--username <name>', username)
-    .option('--group <name>', group, (name: string, before: string[] = []) => [...before, name])
+    .option('--group <name>', group, repeated)
     .option('--profile <json>', profile)
 
 export const addNewPersonOptions = (command: Command): Command =>

@@ -1,6 +1,6 @@
 /** `poterne accounts …`: find, show, create, change, lock, unlock and erase accounts, and let people back in. */
 import { Command } from 'commander'
-import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
+import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import {
   type AccountFieldOptions,
   addCarriedOptions,
@@ -21,6 +21,7 @@ import {
   type ListOptions,
   limitOption,
   NAME,
+  nameOf,
   type Options,
   printList,
   uuidOf,
@@ -107,10 +108,9 @@ const stateOf = ({ locked_at, account_confirmed }: ListedAccount) =>
   locked_at !== null ? 'locked' : account_confirmed ? 'confirmed' : 'unconfirmed'
 
 async function show(name: string, options: Options): Promise<void> {
-  const account = await callService(options, async (call) => {
-    const uuid = await uuidOf(call, name)
-    return (await call<{ account: ListedAccount }>('GET', `accounts/${uuid}`)).account
-  })
+  const { account } = await callService(options, async (call) =>
+    call<{ account: ListedAccount }>('GET', `accounts/${await uuidOf(call, name)}`),
+  )
   printAccount(account, options)
 }
 
@@ -121,11 +121,10 @@ async function change(
   options: Options,
   state: (account: ListedAccount) => string,
 ): Promise<void> {
-  const account = await callService(options, async (call) => {
-    const uuid = await uuidOf(call, name)
-    return (await call<{ account: ListedAccount }>('PATCH', `accounts/${uuid}`, patch)).account
-  })
-  printResult(options, account, `${account.email ?? account.phone ?? account.uuid} is ${state(account)}`)
+  const { account } = await callService(options, async (call) =>
+    call<{ account: ListedAccount }>('PATCH', `accounts/${await uuidOf(call, name)}`, patch),
+  )
+  printResult(options, account, `${nameOf(account)} is ${state(account)}`)
 }
 
 function set(name: string, options: Options & AccountFieldOptions & CarriedOptions) {
@@ -136,9 +135,10 @@ function set(name: string, options: Options & AccountFieldOptions & CarriedOptio
 
 async function erase(name: string, options: Options): Promise<void> {
   await callService(options, async (call) => {
-    const { uuid, email, phone } = await findAccount(call, name)
-    await confirm(`Erase ${email ?? phone ?? uuid} for good?`, options.yes)
+    const account = await findAccount(call, name)
+    const { uuid } = account
+    await confirm(`Erase ${nameOf(account)} for good?`, options.yes)
     await call('DELETE', `accounts/${uuid}`)
-    printResult(options, { uuid, erased: true }, `${email ?? phone ?? uuid} is erased`)
+    printResult(options, { uuid, erased: true }, `${nameOf(account)} is erased`)
   })
 }

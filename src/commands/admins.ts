@@ -11,6 +11,7 @@ import {
   type ListOptions,
   limitOption,
   NAME,
+  nameOf,
   type Options,
   printList,
   uuidOf,
@@ -85,6 +86,3 @@ function printRevoked({ revoked_tokens: tokens }: Revoked): void {
     tokens === 1 ? '1 token that they made was revoked' : `${tokens} tokens that they made were revoked`
   process.stdout.write(`${were}: poterne events list --type token.revoked\n`)
 }
-
-const nameOf = ({ uuid, email, phone }: Pick<AdministratorRecord, 'uuid' | 'email' | 'phone'>) =>
-  email ?? phone ?? uuid

@@ -15,7 +15,7 @@ import {
 } from './configuration.ts'
 import { type TriedConnection, tryConnections } from './connect.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 
 type OutputOptions = CommandOptions & { json?: boolean }
 
@@ -118,7 +118,3 @@ function toText(settings: Setting[]): string {
 /** `sms.gateways[0]` is an entry of an array of tables. */
 const heading = (section: string) =>
   section.endsWith(']') ? `[[${section.replace(/\[\d+\]$/, '')}]]` : `[${section}]`
-
-function print(text: string): void {
-  process.stdout.write(text)
-}

@@ -143,11 +143,7 @@ const notThere = ({ storage }: Config) =>
     `there is none in ${resolve(storage.dataDir)}, and no service with one answers here: name the right directory (--config, POTERNE_STORAGE_DATA_DIR), or the socket of a service that runs (--socket); the first \`poterne serve\` makes it`,
   )
 
-function withoutDatabase(
-  config: Config,
-  database: Finding,
-  why = 'the database could not be opened',
-): StoreFindings {
+function withoutDatabase(config: Config, database: Finding, why = 'the database could not be opened') {
   const findingOf = (name: string) => {
     if (name === 'database') return database
     const isUnused = name.startsWith('redis') && config.redis.urls.length === 0

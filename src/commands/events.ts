@@ -73,14 +73,8 @@ const printOcsf = (event: EventRecord) => printLine(toOcsf(event, version.versio
 const WAIT_SECONDS = 20
 
 /** It goes on until somebody ends it. The service keeps back what an open transaction may still come before. */
-async function follow({
-  account,
-  type,
-  actor,
-  actorType,
-  after,
-  ...options
-}: EventOptions & { after?: string }) {
+async function follow({ after, ...options }: EventOptions & { after?: string }) {
+  const { account, type, actor, actorType } = options
   const asOcsf = readFormat(options)
   const print = (event: EventRecord) => {
     if (asOcsf) printOcsf(event)
@@ -109,15 +103,7 @@ async function newestId(call: Call): Promise<string> {
   return String(items[0]?.id ?? 0)
 }
 
-async function list({
-  account,
-  actorType,
-  type,
-  actor,
-  since,
-  until,
-  ...options
-}: EventOptions): Promise<void> {
+async function list({ account, actorType, type, actor, since, until, ...options }: EventOptions) {
   const asOcsf = readFormat(options)
   const limit = readLimit(options.limit)
   const events = await callService(options, async (call) => {

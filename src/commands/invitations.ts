@@ -3,16 +3,17 @@ import { Command } from 'commander'
 import type { InvitationRecord } from '../domain/administration/invitations/routes.ts'
 import { parseDuration } from '../platform/duration.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
+import { repeated } from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
-  confirm,
   type ListOptions,
   limitOption,
   type Options,
   printList,
+  printOnce,
+  revokeBy,
 } from './service-call.ts'
 
 interface CreateOptions extends Options {
@@ -29,11 +30,7 @@ export function invitationsCommand(): Command {
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('create', 'make an invitation, and print its code this once')
     .option('--role <role>', 'the role of accounts that it opens, by number or name')
-    .option(
-      '--group <name>',
-      'a group that they join; may be repeated',
-      (name: string, before: string[] = []) => [...before, name],
-    )
+    .option('--group <name>', 'a group that they join; may be repeated', repeated)
     .option('--domain <domain>', 'asks for a verified e-mail address of this domain')
     .option('--uses <number>', 'how often it can be used', '1')
     .option('--expires <duration>', 'when it ends, at most 365d', '7d')
@@ -44,19 +41,11 @@ export function invitationsCommand(): Command {
     .action(list)
   add('revoke', 'revoke an invitation, so that nobody can use it any more')
     .argument('<id>', 'the id that `poterne invitations list` prints')
-    .action(revoke)
+    .action(revokeBy('invitation'))
   return command
 }
 
-async function create({
-  role,
-  group,
-  domain,
-  uses,
-  expires,
-  note,
-  ...options
-}: CreateOptions): Promise<void> {
+async function create({ role, group, domain, uses, expires, note, ...options }: CreateOptions) {
   const body = {
     ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
     ...(group !== undefined && { groups: group }),
@@ -72,9 +61,7 @@ async function create({
       body,
     ),
   )
-  if (options.json) return printJson(created)
-  process.stdout.write(`${[created.code, created.link].filter((line) => line !== null).join('\n')}\n`)
-  process.stderr.write(`It is shown only here, and ends at ${created.expires_at}.\n`)
+  printOnce(options, created, [created.code, created.link].filter((line) => line !== null).join('\n'))
 }
 
 function numberOf(option: string, value: number | null, typed: string): number {
@@ -99,9 +86,3 @@ const list = (options: ListOptions) =>
     ],
     empty: 'There is no invitation yet: `poterne invitations create` makes one.',
   })
-
-async function revoke(id: string, options: Options): Promise<void> {
-  await confirm(`Revoke the invitation ${id}?`, options.yes)
-  await callService(options, (call) => call('DELETE', `invitations/${encodeURIComponent(id)}`))
-  printResult(options, { id, revoked: true }, `${id} is revoked`)
-}

@@ -18,14 +18,13 @@ import {
   readMark,
   removeMark,
 } from '../platform/postgres/relocation.ts'
-import { runAsRequest } from '../platform/request-context.ts'
 import { previousFileIn } from '../platform/secret-file.ts'
 import type { CommonOptions } from './common-options.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { printResult } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
-import { callRunningService, loginName, type ServiceCallOptions, socketOption } from './service-call.ts'
+import { asOperator, callRunningService, type ServiceCallOptions, socketOption } from './service-call.ts'
 
 type Options = ServiceCallOptions & CommonOptions & { to?: string; undo?: boolean }
 
@@ -98,11 +97,7 @@ async function moveTo(to: string, config: Config, options: Options): Promise<voi
     await dismissGuards()
     const lines = isServer ? linesForServer(config, to) : linesForEmbedded(config)
     if (!options.json) report(moved, lines, isServer)
-    const name = loginName()
-    const actor = { type: 'operator' as const, id: name, name }
-    const { rows } = await runAsRequest({ requestId: crypto.randomUUID(), actor }, () =>
-      moved.finish(bar.show),
-    )
+    const { rows } = await asOperator(() => moved.finish(bar.show))
     bar.end()
     printResult(
       options,

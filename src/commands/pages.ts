@@ -18,11 +18,7 @@ export function pagesCommand(): Command {
   return command
 }
 
-async function preview({
-  out,
-  json,
-  ...options
-}: CommandOptions & CommonOptions & { out: string }): Promise<void> {
+async function preview({ out, json, ...options }: CommandOptions & CommonOptions & { out: string }) {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const directory = resolve(out)
   const pages = await writePreview(

@@ -1,9 +1,6 @@
 /** `poterne accounts create | invite | access-code | remove-two-factor | undo-contact`: makes accounts, and lets people back in. */
 import type { Command } from 'commander'
-import type {
-  AccountDetails,
-  ListedAccount,
-} from '../domain/administration/directory/administered-account-schema.ts'
+import type { AccountDetails, ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import {
   type AccountFieldOptions,
   addFieldOptions,
@@ -15,7 +12,7 @@ import {
 } from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printResult } from './print.ts'
-import { callService, confirm, findAccount, NAME, type Options, uuidOf } from './service-call.ts'
+import { callService, confirm, findAccount, NAME, nameOf, type Options, uuidOf } from './service-call.ts'
 
 interface CreateOptions extends Options, AccountFieldOptions, Omit<CarriedOptions, 'endTokens'> {
   email?: string
@@ -80,24 +77,20 @@ async function create({ email, phone, verified, invite: invites, ...options }: C
 }
 
 async function invite(name: string, { lifetime, ...options }: CodeOptions): Promise<void> {
-  const { expires_at } = await callService(options, async (call) => {
-    const uuid = await uuidOf(call, name)
-    return call<{ expires_at: string }>('POST', `accounts/${uuid}/invite`, { lifetime })
-  })
+  const { expires_at } = await callService(options, async (call) =>
+    call<{ expires_at: string }>('POST', `accounts/${await uuidOf(call, name)}/invite`, { lifetime }),
+  )
   printResult(options, { expires_at }, `${name} is invited. The code is valid until ${expires_at}.`)
 }
 
-async function makeAccessCode(
-  name: string,
-  { lifetime, send, removeFactors, ...options }: CodeOptions,
-): Promise<void> {
+async function makeAccessCode(name: string, { lifetime, send, removeFactors, ...options }: CodeOptions) {
   if (send !== undefined && send !== 'email' && send !== 'sms')
     throw new CommandFailure(2, `--send must be email or sms, not ${send}`)
   const { code, expires_at } = await callService(options, async (call) => {
-    const { uuid, email, phone } = await findAccount(call, name)
+    const account = await findAccount(call, name)
     if (send === undefined)
-      await confirm(`Show a temporary access code for the account of ${email ?? phone ?? uuid}?`, options.yes)
-    return call<{ code: string | null; expires_at: string }>('POST', `accounts/${uuid}/access-code`, {
+      await confirm(`Show a temporary access code for the account of ${nameOf(account)}?`, options.yes)
+    return call<{ code: string | null; expires_at: string }>('POST', `accounts/${account.uuid}/access-code`, {
       lifetime,
       ...(send && { send }),
       ...(removeFactors && { remove_factors: true }),
@@ -114,10 +107,13 @@ async function makeAccessCode(
 
 async function removeTwoFactor(name: string, options: Options): Promise<void> {
   const { due_at, who } = await callService(options, async (call) => {
-    const { uuid, email, phone } = await findAccount(call, name)
-    const who = email ?? phone ?? uuid
+    const account = await findAccount(call, name)
+    const who = nameOf(account)
     await confirm(`Turn two-factor sign-in off for ${who}?`, options.yes)
-    return { who, ...(await call<{ due_at: string | null }>('DELETE', `accounts/${uuid}/two-factor`)) }
+    return {
+      who,
+      ...(await call<{ due_at: string | null }>('DELETE', `accounts/${account.uuid}/two-factor`)),
+    }
   })
   printResult(
     options,
@@ -128,8 +124,9 @@ async function removeTwoFactor(name: string, options: Options): Promise<void> {
 
 async function undoContact(name: string, options: Options): Promise<void> {
   const { former, who } = await callService(options, async (call) => {
-    const { uuid, email, phone } = await findAccount(call, name)
-    const who = email ?? phone ?? uuid
+    const found = await findAccount(call, name)
+    const { uuid } = found
+    const who = nameOf(found)
     const { account } = await call<{ account: Pick<AccountDetails, 'contact_changes'> }>(
       'GET',
       `accounts/${uuid}`,
@@ -145,9 +142,8 @@ async function undoContact(name: string, options: Options): Promise<void> {
 }
 
 async function exportAccount(name: string, options: Options): Promise<void> {
-  const { status: _, ...document } = await callService(options, async (call) => {
-    const uuid = await uuidOf(call, name)
-    return call<{ status: number }>('GET', `accounts/${uuid}/export`)
-  })
+  const { status: _, ...document } = await callService(options, async (call) =>
+    call<{ status: number }>('GET', `accounts/${await uuidOf(call, name)}/export`),
+  )
   printJson(document)
 }

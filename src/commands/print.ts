@@ -3,9 +3,11 @@
  * look alike.
  */
 
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+export function print(text: string): void {
+  process.stdout.write(text)
 }
+
+export const printJson = (value: unknown): void => print(`${JSON.stringify(value, null, 2)}\n`)
 
 /** Prints the result of a command: a sentence for people, a value for programs. */
 export function printResult({ json }: { json?: boolean | undefined }, value: unknown, sentence: string) {

@@ -28,19 +28,15 @@ export function createProgressBar(out: NodeJS.WriteStream = process.stderr) {
   }
 }
 
-/** Runs `work`; the first signal aborts its `signal`, undoes what it began, and ends the process; the second one ends it. */
-export async function interruptible<T>(
-  undo: () => void | Promise<void>,
+/** Runs `work`; `interrupt` is called at the first signal, and the second one ends the process at once. */
+async function withSignals<T>(
+  interrupt: (ending: AbortController) => void,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController()
-  const onSignal = async () => {
+  const onSignal = () => {
     if (ending.signal.aborted) process.exit(130)
-    // The reason is printed below.
-    ending.abort(new CommandFailure(1, ''))
-    await undo()
-    process.stderr.write(`${INTERRUPTED}\n`)
-    process.exit(130)
+    interrupt(ending)
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
@@ -50,17 +46,16 @@ export async function interruptible<T>(
   }
 }
 
-/** Runs `work`, which gives up and undoes what it did at the first signal; the second one ends the process at once. */
-export async function abortable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ending = new AbortController()
-  const onSignal = () => {
-    if (ending.signal.aborted) process.exit(130)
-    ending.abort(new CommandFailure(1, INTERRUPTED))
-  }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  try {
-    return await work(ending.signal)
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-  }
-}
+/** Runs `work`; the first signal aborts its `signal`, undoes what it began, and ends the process. */
+export const interruptible = <T>(undo: () => Promise<void>, work: (signal: AbortSignal) => Promise<T>) =>
+  withSignals(async (ending) => {
+    // The reason is printed below.
+    ending.abort(new CommandFailure(1, ''))
+    await undo()
+    process.stderr.write(`${INTERRUPTED}\n`)
+    process.exit(130)
+  }, work)
+
+/** Runs `work`, which gives up and undoes what it did at the first signal. */
+export const abortable = <T>(work: (signal: AbortSignal) => Promise<T>) =>
+  withSignals((ending) => ending.abort(new CommandFailure(1, INTERRUPTED)), work)

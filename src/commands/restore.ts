@@ -6,12 +6,11 @@ import { type BackupKey, readLine, readPassphrase } from '../platform/backup/key
 import { BackupRefused } from '../platform/backup/refused.ts'
 import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
-import { runAsRequest } from '../platform/request-context.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
-import { confirm, loginName } from './service-call.ts'
+import { asOperator, confirm } from './service-call.ts'
 
 type Options = CommandOptions & {
   replace?: boolean
@@ -43,10 +42,8 @@ async function restoreFile(file: string, options: Options): Promise<void> {
   try {
     const givenSecret = options.secretFile === undefined ? null : readGivenSecret(options.secretFile)
     const keys = keysOf(config, options, givenSecret)
-    const name = loginName()
-    const actor = { type: 'operator' as const, id: name, name }
     const restored = await abortable((signal) =>
-      runAsRequest({ requestId: crypto.randomUUID(), actor }, () =>
+      asOperator(() =>
         restore({
           ...{ config, file, keys, givenSecret, signal },
           replace: options.replace === true,

@@ -80,14 +80,8 @@ async function status({ json, ...options }: ServiceCallOptions & { json?: boolea
     process.stdout.write(`${read.lost_rows} sealed rows open under no accepted secret.\n`)
 }
 
-function describe({
-  accepted_everywhere,
-  was_current,
-  current_elsewhere,
-  rows,
-  sessions,
-  removable_at,
-}: SecretStatusRecord['previous'][number]) {
+function describe(previous: SecretStatusRecord['previous'][number]) {
+  const { accepted_everywhere, was_current, current_elsewhere, rows, sessions, removable_at } = previous
   if (!was_current)
     return accepted_everywhere
       ? 'accepted by every replica and used by none yet: it may become server.secret'

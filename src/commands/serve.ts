@@ -147,11 +147,7 @@ async function listenForAdministration(
 }
 
 /** Without it the service runs as well: the command line then opens the database itself, where it can. */
-async function openAdminSocket(
-  { administration }: Service,
-  config: Config,
-  logger: Logger,
-): Promise<AdminServer | null> {
+async function openAdminSocket({ administration }: Service, config: Config, logger: Logger) {
   const path = ownSocketPath(config)
   if (path === null) return null
   const opened = await openSocket(path, withDatabase(config, administration.handle))
@@ -236,11 +232,7 @@ function signalled(): Promise<void> {
   })
 }
 
-async function stop(
-  { app, close }: Service,
-  administration: (AdminServer | null)[],
-  logger: ProcessLogger,
-): Promise<void> {
+async function stop({ app, close }: Service, administration: (AdminServer | null)[], logger: ProcessLogger) {
   logger.info('ending: requests under way are answered first')
   const late = Bun.sleep(END_MS)
   await Promise.all(administration.map((server) => server?.stop(true)))

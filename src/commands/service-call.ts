@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { withService } from '../compose.ts'
-import type { ListedAccount } from '../domain/administration/directory/administered-account-schema.ts'
+import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import { isUuid } from '../domain/foundation/identifiers/uuid.ts'
 import {
   answers,
@@ -17,10 +17,11 @@ import {
 import type { LoadedConfig } from '../platform/config/load.ts'
 import { nameOfUser } from '../platform/data-directory.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
+import { runAsRequest } from '../platform/request-context.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { type Cell, printJson, printTable } from './print.ts'
+import { type Cell, printJson, printResult, printTable } from './print.ts'
 
 /** The names by which people find an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
@@ -51,10 +52,7 @@ export type Call = <Body>(method: string, path: string, body?: unknown) => Promi
 
 type Handle = (request: Request) => Response | Promise<Response>
 
-export async function callService<T>(
-  options: ServiceCallOptions,
-  work: (call: Call) => Promise<T>,
-): Promise<T> {
+export async function callService<T>(options: ServiceCallOptions, work: (call: Call) => Promise<T>) {
   const loaded = readConfig({ ...options, mustDeliver: false })
   const socket = await findSocket(options, socketSettingsOf(loaded))
   if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
@@ -67,10 +65,7 @@ export async function callService<T>(
 }
 
 /** It returns null where no service of this configuration runs on this machine. */
-export async function callRunningService(
-  options: ServiceCallOptions,
-  config: SocketSettings,
-): Promise<Call | null> {
+export async function callRunningService(options: ServiceCallOptions, config: SocketSettings) {
   const socket = await findSocket(options, config)
   return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))
 }
@@ -86,10 +81,7 @@ function socketSettingsOf(loaded: LoadedConfig): Partial<SocketSettings> {
   return { admin: { socket: textOf('admin', 'socket') }, ...(dataDir !== null && { storage: { dataDir } }) }
 }
 
-async function findSocket(
-  { socket }: ServiceCallOptions,
-  config: Partial<SocketSettings>,
-): Promise<string | null> {
+async function findSocket({ socket }: ServiceCallOptions, config: Partial<SocketSettings>) {
   if (socket !== undefined) {
     if (await answers(socket)) return socket
     throw new CommandFailure(1, `no service answers at ${socket}`)
@@ -221,12 +213,36 @@ export async function findAccount(call: Call, name: string): Promise<ListedAccou
   throw new CommandFailure(1, `several accounts have ${name}: name one by its uuid (${uuids})`)
 }
 
+/** The name by which sentences call an account. */
+export const nameOf = ({ uuid, email, phone }: Pick<ListedAccount, 'uuid' | 'email' | 'phone'>) =>
+  email ?? phone ?? uuid
+
 /**
  * The uuid of the account that is meant. A uuid is taken as it is: one call is enough, and nobody looked at the person. An
  * account that is erased has no other name.
  */
 export async function uuidOf(call: Call, name: string): Promise<string> {
   return isUuid(name) ? name : (await findAccount(call, name)).uuid
+}
+
+/** The commands that revoke a token or an invitation. */
+export const revokeBy = (what: 'token' | 'invitation') => async (id: string, options: Options) => {
+  await confirm(`Revoke the ${what} ${id}?`, options.yes)
+  await callService(options, (call) => call('DELETE', `${what}s/${encodeURIComponent(id)}`))
+  printResult(options, { id, revoked: true }, `${id} is revoked`)
+}
+
+/** Prints what was made, and on the terminal that its secret is shown this once. */
+export function printOnce(options: Options, made: { expires_at: string }, secret: string) {
+  if (options.json) return printJson(made)
+  process.stdout.write(`${secret}\n`)
+  process.stderr.write(`It is shown only here, and ends at ${made.expires_at}.\n`)
+}
+
+/** Does its work in the name of who runs the command. */
+export function asOperator<T>(work: () => T): T {
+  const name = loginName()
+  return runAsRequest({ requestId: crypto.randomUUID(), actor: { type: 'operator', id: name, name } }, work)
 }
 
 /** An account whose name only begins so is another one. A phone number has many spellings, which end alike. */

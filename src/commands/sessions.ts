@@ -1,6 +1,6 @@
 /** `poterne sessions list | end`: where an account is signed in. */
 import { Command } from 'commander'
-import type { AccountSessionRecord } from '../domain/administration/directory/routes.ts'
+import type { AccountSessionRecord } from '../domain/administration/directory/directory-schema.ts'
 import { printResult } from './print.ts'
 import {
   addServiceCommand,
@@ -10,6 +10,7 @@ import {
   type ListOptions,
   limitOption,
   NAME,
+  nameOf,
   type Options,
   printList,
   uuidOf,
@@ -42,12 +43,13 @@ const list = (name: string, options: ListOptions) =>
 
 async function end(name: string, options: Options & { id?: string }): Promise<void> {
   await callService(options, async (call) => {
-    const { uuid, email, phone } = await findAccount(call, name)
+    const account = await findAccount(call, name)
+    const { uuid } = account
     const which = options.id === undefined ? 'every session' : `session ${options.id}`
-    await confirm(`End ${which} of ${email ?? phone ?? uuid}?`, options.yes)
+    await confirm(`End ${which} of ${nameOf(account)}?`, options.yes)
     const path = `accounts/${uuid}/sessions`
     await call('DELETE', options.id === undefined ? path : `${path}/${encodeURIComponent(options.id)}`)
-    const sentence = `${email ?? phone ?? uuid} is signed out ${options.id === undefined ? 'everywhere' : 'there'}`
+    const sentence = `${nameOf(account)} is signed out ${options.id === undefined ? 'everywhere' : 'there'}`
     printResult(options, { account: uuid, session: options.id ?? null, ended: true }, sentence)
   })
 }

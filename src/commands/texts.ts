@@ -15,7 +15,7 @@ import { textsFile } from '../texts/write-file.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult } from './print.ts'
+import { print, printJson, printResult } from './print.ts'
 
 export function textsCommand(): Command {
   const command = new Command('texts').description(
@@ -147,8 +147,4 @@ function preview({ output, open, json, ...options }: PreviewOptions): void {
 const openers: Partial<Record<NodeJS.Platform, string[]>> = {
   darwin: ['open'],
   win32: ['cmd', '/c', 'start', ''],
-}
-
-function print(text: string): void {
-  process.stdout.write(text)
 }

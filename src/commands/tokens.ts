@@ -3,16 +3,16 @@ import { Command } from 'commander'
 import { scopes } from '../domain/administration/access/access.ts'
 import type { TokenRecord } from '../domain/administration/api-tokens/routes.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
-  confirm,
   type ListOptions,
   limitOption,
   type Options,
   oneOf,
   printList,
+  printOnce,
+  revokeBy,
 } from './service-call.ts'
 
 interface CreateOptions extends Options {
@@ -36,7 +36,7 @@ export function tokensCommand(): Command {
     .action(list)
   add('revoke', 'revoke a token, and the tokens that were created with it')
     .argument('<id>', 'the id that `poterne tokens list` prints')
-    .action(revoke)
+    .action(revokeBy('token'))
   return command
 }
 
@@ -58,9 +58,7 @@ async function create({ name, scopes, expires, address, ...options }: CreateOpti
   const { status: _, ...created } = await callService(options, (call) =>
     call<TokenRecord & { token: string; status: number }>('POST', 'tokens', body),
   )
-  if (options.json) return printJson(created)
-  process.stdout.write(`${created.token}\n`)
-  process.stderr.write(`It is shown only here, and ends at ${created.expires_at}.\n`)
+  printOnce(options, created, created.token)
 }
 
 const list = (options: ListOptions) =>
@@ -77,9 +75,3 @@ const list = (options: ListOptions) =>
     ],
     empty: 'There is no token yet: `poterne tokens create --name NAME --scopes accounts:read` makes one.',
   })
-
-async function revoke(id: string, options: Options): Promise<void> {
-  await confirm(`Revoke the token ${id}?`, options.yes)
-  await callService(options, (call) => call('DELETE', `tokens/${encodeURIComponent(id)}`))
-  printResult(options, { id, revoked: true }, `${id} is revoked`)
-}

@@ -1,6 +1,6 @@
 /** `poterne upgrade --back`: the executable of before, and where it needs that, the embedded database of before. */
 import { existsSync } from 'node:fs'
-import type { EmbeddedState, Written } from '../compose/going-back.ts'
+import type { EmbeddedState } from '../compose/going-back.ts'
 import { runInWorker } from '../platform/own-process.ts'
 import { UpgradeRefused } from '../platform/upgrade/release-index.ts'
 import { exchange, previousOf } from '../platform/upgrade/replace-executable.ts'
@@ -23,6 +23,8 @@ interface Older {
   version: string
   migrations: string[]
 }
+
+type Written = EmbeddedState['written']
 
 interface Restored {
   made_at: string
@@ -57,11 +59,7 @@ export async function goBack(options: UpgradeCommandOptions, env: Record<string,
 }
 
 /** Stops the unit where the database is put back; where that fails, it runs again as before. */
-async function leadDatabaseBack(
-  older: Older,
-  excluding: string[],
-  options: UpgradeCommandOptions,
-): Promise<Restored | null> {
+async function leadDatabaseBack(older: Older, excluding: string[], options: UpgradeCommandOptions) {
   const stopped = options.yes && options.restart !== undefined && systemctl('stop', options.restart)
   try {
     return await putDatabaseBack(older, excluding, options)
@@ -73,11 +71,7 @@ async function leadDatabaseBack(
 }
 
 /** It returns null where the older executable can use the database as it is, or `--yes` says that it may not. */
-async function putDatabaseBack(
-  older: Older,
-  excluding: string[],
-  options: UpgradeCommandOptions,
-): Promise<Restored | null> {
+async function putDatabaseBack(older: Older, excluding: string[], options: UpgradeCommandOptions) {
   const { config } = requireConfig({ config: options.config, mustDeliver: false })
   const places = { dataDir: config.storage.dataDir, database: config.database.url }
   const { state } = await runInWorker<{ state: EmbeddedState | null }>({

@@ -10,10 +10,7 @@ import { printResult } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
 
 /** `from`: the executable that ran before, which alone can read the old files. Poterne must be stopped. */
-export async function upgradeEngineFrom(
-  from: string,
-  { json, ...options }: CommandOptions & CommonOptions,
-): Promise<void> {
+export async function upgradeEngineFrom(from: string, { json, ...options }: CommandOptions & CommonOptions) {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   if (config.database.url !== null)
     throw new CommandFailure(2, 'database.url is set: a PostgreSQL server is upgraded by its own tools')

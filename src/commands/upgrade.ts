@@ -122,11 +122,7 @@ function report(index: ReleaseIndex, about: { newer: boolean; expired: boolean; 
   printResult({ json }, { installed: version.version, newest: index.version, newer, expired }, text)
 }
 
-async function install(
-  options: UpgradeCommandOptions,
-  env: Record<string, string>,
-  index: ReleaseIndex,
-): Promise<void> {
+async function install(options: UpgradeCommandOptions, env: Record<string, string>, index: ReleaseIndex) {
   const file = ownFile()
   const before = await ask(file, ['migrate', '--own'], env)
   const incoming = await fetchTried(file, offered(index), options, env, index.version)
@@ -166,11 +162,7 @@ async function install(
 }
 
 /** Asks the executable of before whether it can use the database as it is: a new one that failed early migrated nothing. */
-async function canStillRun(
-  previous: string,
-  options: UpgradeCommandOptions,
-  env: Record<string, string>,
-): Promise<boolean> {
+async function canStillRun(previous: string, options: UpgradeCommandOptions, env: Record<string, string>) {
   const command = ['migrate', '--plan', ...(options.config ? ['--config', options.config] : [])]
   return ask(previous, command, { ...unitEnvironment(options.restart), ...env }).then(
     () => true,

@@ -1,7 +1,8 @@
 /** The socket and the listener of administration. Their routes are loaded at the first request: a service starts without them. */
-import type { AdminListenerOptions, AdminServices } from '../admin-app.ts'
+import type { AdminListenerOptions } from '../admin-app.ts'
 import type { StoreContext } from '../domain/operations/doctor/check.ts'
 import type { AddressProbes } from '../platform/http/address-probes.ts'
+import type { Services } from './services.ts'
 
 interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
   listen: AdminListenerOptions['listen'] | null
@@ -10,7 +11,7 @@ interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
 }
 
 export function createAdministration(
-  services: AdminServices,
+  services: Services,
   { listen, probes, examined, ...options }: AdministrationOptions,
 ) {
   const doctor = once(async () => {

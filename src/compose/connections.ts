@@ -59,10 +59,7 @@ function sayEmptied(dataDir: string, logger: Logger | undefined): void {
  * The configured secrets, the current one first; without one (embedded only) those in the data directory, of which
  * openDatabase made the first. None where there is no such directory yet.
  */
-export function secretsOf({
-  server,
-  storage: { dataDir },
-}: Pick<Config, 'server' | 'storage'>): Uint8Array[] {
+export function secretsOf({ server, storage: { dataDir } }: Pick<Config, 'server' | 'storage'>) {
   const configured = server.previousSecrets.map((text) => decodeSecret(text)!)
   if (server.secret !== null) return [server.secret, ...configured]
   return hasSecretFile(dataDir)

@@ -2,25 +2,12 @@
 import { prepareDataDirectory } from '../platform/data-directory.ts'
 import { isEmbeddedThere, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
 import { lockData } from '../platform/postgres/embedded-lock.ts'
-import { findKeptSnapshot, type KeptSnapshot, putBackSnapshot } from '../platform/postgres/kept-snapshot.ts'
+import { findKeptSnapshot, putBackSnapshot } from '../platform/postgres/kept-snapshot.ts'
 
-export interface EmbeddedState {
-  /** The migrations that were applied to it. */
-  migrations: string[]
-  /** It is null where none was kept. */
-  snapshot: KeptSnapshot | null
-  /** The rows that the copy lacks. */
-  written: Written
-}
-
-export interface Written {
-  accounts: number
-  /** The keys are types of events. */
-  events: Record<string, number>
-}
+export type EmbeddedState = NonNullable<Awaited<ReturnType<typeof readEmbeddedState>>>
 
 /** It returns null where no database is there. Throws DataDirectoryLocked while a service runs. */
-export async function readEmbeddedState(dataDir: string): Promise<EmbeddedState | null> {
+export async function readEmbeddedState(dataDir: string) {
   if (!isEmbeddedThere(dataDir)) return null
   const session = await openEmbeddedCopy(dataDir, () => {}, {})
   try {
@@ -39,8 +26,11 @@ export async function readEmbeddedState(dataDir: string): Promise<EmbeddedState 
       since,
     )
     return {
+      /** The migrations that were applied to it. */
       migrations: migrations.map(({ name }) => name),
+      /** It is null where none was kept. */
       snapshot,
+      /** The rows that the copy lacks; the events by their types. */
       written: {
         accounts: accounts?.count ?? 0,
         events: Object.fromEntries(events.map(({ type, count }) => [type, count])),

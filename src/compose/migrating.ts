@@ -8,11 +8,7 @@ import { applyMigrations, migrationNames, planMigrations } from '../platform/pos
  * Returns the names of the migrations that it applied. Throws MigrationRefused, and SnapshotRefused where there is no
  * space for the copy: then nothing was changed, and the version before still runs.
  */
-export async function migrateDatabase(
-  database: Database,
-  { storage }: Pick<Config, 'storage'>,
-  now: Date,
-): Promise<string[]> {
+export async function migrateDatabase(database: Database, { storage }: Pick<Config, 'storage'>, now: Date) {
   if (database.kind === 'embedded') {
     const pending = await planMigrations(database)
     const migrations = migrationNames.slice(0, migrationNames.length - pending.length)

@@ -3,10 +3,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { recordEvents } from '../domain/foundation/events/event-sql.ts'
 import {
-  type Cleansed,
   chooseKeys,
   cleanse,
-  type LastingKeysFrom,
   openSealedRows,
   presentOfSame,
   readLaterKnowledge,
@@ -50,27 +48,13 @@ export interface Replaced {
   backupMadeAt: string
 }
 
-export interface Restored extends Cleansed {
-  backupMadeAt: string
-  rows: number
-  replaced: boolean
-  /** It is false if what the replaced database knew could not be read, or there was none. */
-  knewLater: boolean
-  /** It is false if erasures since the backup may have been forgotten since. */
-  knewErasures: boolean
-  /** The source of the keys that name rows and hash codes. */
-  lastingKeys: LastingKeysFrom
-  /** Rows that were sealed anew, under the secret of this configuration. */
-  sealedAnew: number
-  /** The rows that did not open when the backup was made, either. */
-  lost: { name: string; lost: number }[]
-}
+export type Restored = Awaited<ReturnType<typeof restore>>
 
 /** The size of a backup becomes known at its end. */
 const TYPICAL_BYTES = 100 * 1024 * 1024
 
 /** Throws BackupRefused, and what opening the database throws; then nothing was changed. */
-export async function restore(options: RestoreOptions): Promise<Restored> {
+export async function restore(options: RestoreOptions) {
   // Opened before root takes on the owner of the data directory, who may not read it.
   const opened = await openSealedFile(options.file)
   try {
@@ -80,7 +64,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
 }
 
-async function restoreFrom(file: FileHandle, options: RestoreOptions): Promise<Restored> {
+async function restoreFrom(file: FileHandle, options: RestoreOptions) {
   const { config, keys, replace, keepSessions, onProgress } = options
   const own = secretsOf(config)
   const manifest = await verifyBackup(file, keys, (bytes) => {
@@ -134,7 +118,7 @@ interface Replacement extends Omit<RestoreOptions, 'file'> {
   kept: ReadonlySet<string>
 }
 
-async function replaceData(target: CopySession, options: Replacement): Promise<Restored> {
+async function replaceData(target: CopySession, options: Replacement) {
   const { manifest, state, file, keys, now, keepSessions, onProgress, signal } = options
   const database = databaseOf(target)
   return inTransaction(target.query, async () => {
@@ -182,10 +166,15 @@ async function replaceData(target: CopySession, options: Replacement): Promise<R
       backupMadeAt: manifest.created_at,
       rows: rowsIn(manifest),
       replaced: state.hasAccounts,
+      /** It is false if what the replaced database knew could not be read, or there was none. */
       knewLater: present !== null,
+      /** It is false if erasures since the backup may have been forgotten since. */
       knewErasures: present !== null && knowledge!.knowsErasures,
+      /** The source of the keys that name rows and hash codes. */
       lastingKeys,
+      /** Rows that were sealed anew, under the secret of this configuration. */
       sealedAnew: sealed.reduce((sum, { sealedAnew }) => sum + sealedAnew, 0),
+      /** The rows that did not open when the backup was made, either. */
       lost: sealed.filter(({ lost }) => lost > 0).map(({ name, lost }) => ({ name, lost })),
     }
   })

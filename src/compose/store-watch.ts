@@ -2,7 +2,7 @@
 import type { LimitStore } from '../domain/foundation/limits/store.ts'
 import { AppError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Logger } from '../platform/http/logging.ts'
+import type { Ground } from '../platform/ground.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
@@ -21,25 +21,17 @@ const WRITE_INTERVAL_MS = 1000
 /** A rule that refuses no caller: each charge of it is written and admitted. */
 const READINESS = { kind: 'window', count: 1_000_000_000, windowMs: 60_000 } as const
 
-interface StoreWatchOptions {
+interface StoreWatchOptions extends Pick<Ground, 'clock' | 'logger'> {
   database: Database
   redis: RedisConnection | null
-  clock: Clock
-  logger: Logger
   /** The version of this executable. */
   version: string
   intervalMs?: number
 }
 
 /** Throws RedisEvicts if Redis is configured to evict keys. Then looks again each minute, and logs it. */
-export async function watchStores({
-  database,
-  redis,
-  clock,
-  logger,
-  version,
-  intervalMs = INTERVAL_MS,
-}: StoreWatchOptions): Promise<{ close(): void }> {
+export async function watchStores(options: StoreWatchOptions): Promise<{ close(): void }> {
+  const { database, redis, clock, logger, version, intervalMs = INTERVAL_MS } = options
   async function compareClocks(): Promise<void> {
     // The embedded database reads the clock of this very machine.
     if (database.kind === 'embedded') return
@@ -123,13 +115,7 @@ async function requireUpkeep({ upkeep }: Database): Promise<void> {
 }
 
 /** Throws if a store does not answer, is full or was neglected, or if a newer version migrated the database. */
-export function createReadiness({
-  database,
-  redis,
-  counters,
-  clock,
-  version,
-}: ReadinessOptions): () => Promise<void> {
+export function createReadiness({ database, redis, counters, clock, version }: ReadinessOptions) {
   const key = `readiness:${crypto.randomUUID()}`
   let writtenAt = Number.NEGATIVE_INFINITY
   // Everybody who asks meanwhile waits for the same look.

@@ -575,21 +575,24 @@ describe('a token of administration', () => {
       const { idempotency, administrationTokens: tokens } = service.inside.services
       const operator = { type: 'operator', id: 'root', name: 'root' } as const
       const wish = { name: 'cut off', scopes: ['events:read'], expiresIn: '1d' } as const
-      const call = { key: crypto.randomUUID(), caller: operator, path: '/tokens', body: wish }
-      const repeat = async (id: string) => ({ status: 201, ...(await tokens.get(id)) })
+      const call = {
+        headers: { 'idempotency-key': crypto.randomUUID() },
+        ...{ caller: operator, path: '/tokens', body: wish },
+        repeat: async (id: string) => ({ status: 201, ...(await tokens.get(id)) }),
+      }
       let made = ''
-      const cut = idempotency.run(call, {
+      const cut = idempotency.run({
+        ...call,
         async make(id) {
           made = (await tokens.create(operator, wish, id)).stored.uuid
           throw new Error('the process ends here')
         },
-        repeat,
       })
       expect(await cut.catch(({ message }: Error) => message)).toBe('the process ends here')
       service.clock.advance(MINUTE_MS)
-      const again = await idempotency.run(call, { make: () => expect.unreachable(), repeat })
+      const again = await idempotency.run({ ...call, make: () => expect.unreachable() })
       expect(again.uuid).toBe(made)
-      expect((await idempotency.run(call, { make: () => expect.unreachable(), repeat })).uuid).toBe(made)
+      expect((await idempotency.run({ ...call, make: () => expect.unreachable() })).uuid).toBe(made)
     })
 
     test('holds for administrators on the page and for the operator, on every route that makes something', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import Ajv from 'ajv'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
-import { readRoutes } from '../../src/app.ts'
+import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { toOcsf } from '../../src/domain/foundation/events/ocsf.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
@@ -213,7 +213,7 @@ describe('every call of the public interface that changes something', () => {
     const end = await fresh()
     await step('eraseAccount', 'account.erased', () => remove('me', factor, end.access_token))
 
-    const writing = readRoutes()
+    const writing = mountedRoutes()
       .filter(({ method, operation }) => method !== 'GET' && !operation.endsWith('ByPost'))
       .map(({ operation }) => operation)
     const missing = writing.filter((operation) => !done.has(operation) && !withoutEvent.has(operation))

@@ -196,21 +196,18 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
 
   test('a call that the database refuses gives its Idempotency-Key back at once', async () => {
     const idempotency = service.inside.services.idempotency
-    const call = {
-      key: crypto.randomUUID(),
-      caller: { type: 'operator', id: 'root' },
-      path: '/x',
-      body: null,
-    }
     const refused = Object.assign(new Error('unsupported Unicode escape sequence'), { code: '22P05' })
     const fails = {
+      headers: { 'idempotency-key': crypto.randomUUID() },
+      caller: { type: 'operator', id: 'root' },
+      path: '/x',
       make: () => Promise.reject(refused),
       repeat: () => Promise.reject(new AppError('account_not_found')),
     }
-    await expect(idempotency.run(call, fails)).rejects.toBe(refused)
+    await expect(idempotency.run(fails)).rejects.toBe(refused)
     const works = { ...fails, make: async (id: string) => ({ id, answer: { status: 201 } }) }
     const startedAt = performance.now()
-    expect(await idempotency.run(call, works)).toEqual({ status: 201 })
+    expect(await idempotency.run(works)).toEqual({ status: 201 })
     expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 

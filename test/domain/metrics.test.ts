@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRoutes } from '../../src/app.ts'
+import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { counters, gauges, histograms } from '../../src/domain/foundation/metrics/definitions.ts'
 import { createPrometheusMetrics } from '../../src/domain/foundation/metrics/prometheus.ts'
 import { createBackupStore } from '../../src/domain/operations/backups/store.ts'
@@ -97,7 +97,7 @@ const sum = (text: string, name: string, ...labels: string[]) =>
 /** Every route with no token, a wrong one and a right one, without a body, with a broken one and with an empty one. */
 async function callEveryRoute(accessToken: string): Promise<void> {
   const bearers = [undefined, 'no-token', accessToken]
-  for (const { method, path } of readRoutes()) {
+  for (const { method, path } of mountedRoutes()) {
     if (method === 'DELETE' && path.endsWith('/me')) continue
     const concrete = path.replace(':provider', 'nobody').replace(':gateway', 'nobody').replace(':id', 'none')
     const bodies = method === 'GET' ? [undefined] : [undefined, '{', '{}']
@@ -331,7 +331,7 @@ test('however many routes, errors, methods and countries are tried, there are at
   const metrics = createPrometheusMetrics()
   const statuses = [200, 201, 202, 204, 302, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503]
   for (let i = 0; i < 2; i++) {
-    for (const { path, method } of readRoutes())
+    for (const { path, method } of mountedRoutes())
       for (const status of statuses) metrics.count('http_requests_total', { route: path, method, status })
     for (let country = 0; country < 250; country++)
       for (const stage of ['asked', 'handed_over', 'accepted', 'delivered', 'failed', 'verified'])
@@ -340,7 +340,7 @@ test('however many routes, errors, methods and countries are tried, there are at
   const { text } = await metrics.expose(null)
   // A hundred are left for all other counters: the tour makes about as many.
   expect(samplesOf(text).length).toBeLessThanOrEqual(MOST_SERIES - 100)
-  expect(sum(text, 'http_requests_total')).toBe(2 * readRoutes().length * statuses.length)
+  expect(sum(text, 'http_requests_total')).toBe(2 * mountedRoutes().length * statuses.length)
   expect(sum(text, 'http_requests_total', 'route="other"', 'status="503"')).toBeGreaterThan(0)
   expect(sum(text, 'sms_funnel_total', 'stage="asked"')).toBe(500)
   expect(sum(text, 'sms_funnel_total', 'country="C0"', 'stage="asked"')).toBe(2)

@@ -1,6 +1,6 @@
 /** Test identities: the code that is always the same, and everything that somebody who knows it tries with it. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readRoutes } from '../../src/app.ts'
+import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { openBrowser, PAGE_HOST, pageSettings } from '../helpers/page-browser.ts'
@@ -215,7 +215,7 @@ describe('a test identity', () => {
     const identifier = identities.next()
     const { access_token: bearer, account } = await openTest(service, identifier)
     const allowed = ['PATCH /api/v1/auth/me', 'DELETE /api/v1/auth/me', 'POST /api/v1/auth/me/remove']
-    const changing = readRoutes().filter(
+    const changing = mountedRoutes().filter(
       ({ method, path, authentication }) =>
         authentication === 'bearer' && method !== 'GET' && !allowed.includes(`${method} ${path}`),
     )

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import Ajv from 'ajv'
 import { lintOpenapi } from '../../scripts/lint-openapi.ts'
+import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { openapiPage } from '../../scripts/openapi-page.ts'
-import { readRoutes } from '../../src/app.ts'
 import { errorStatus } from '../../src/errors.ts'
 import { startEnvelopeApp } from '../helpers/http-base-app.ts'
 import { resolveReference } from '../helpers/openapi.ts'
@@ -117,7 +117,7 @@ describe('the document of the service', () => {
     const server = { docs: true, base_url: 'https://auth.example.com' }
     const passkeys = { rp_id: 'auth.example.com' }
     const service = await startService({ settings: { server, passkeys } })
-    for (const { method, path } of readRoutes())
+    for (const { method, path } of mountedRoutes())
       await service.call(method, path.replace(/:\w+/g, 'x'), method === 'GET' ? undefined : {})
     const running: Document = await (await fetch(`${service.url}/swagger/json`)).json()
     await service.close()

@@ -3,6 +3,7 @@
  * scope it asks for; what a caller holds is decided here, and nowhere else.
  */
 import { AppError } from '../../../errors.ts'
+import type { Guard } from '../../../platform/http/guard.ts'
 
 export const scopes = [
   'accounts:read',
@@ -79,6 +80,9 @@ interface AnonymousCaller {
 }
 
 export type AdminCaller = Operator | TokenCaller | AdministratorCaller | AnonymousCaller
+
+/** Every routes file of administration uses it first: it says who calls. */
+export type AdminBase = Guard<AdminCaller>
 
 /** Refuses callers who are not signed in on the page. */
 export function administratorOf(caller: AdminCaller): AdministratorCaller {

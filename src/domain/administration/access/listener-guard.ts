@@ -6,7 +6,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { GuardedRequest } from '../../../platform/http/guard.ts'
 import type { AdminCaller, AdminRoute, Role } from './access.ts'
-import { type AdminGuard, type AdminGuardRules, ANONYMOUS, createAdminGuard } from './admin-guard.ts'
+import { type AdminGuardRules, ANONYMOUS, createAdminGuard } from './admin-guard.ts'
 
 /** A session of the page, as its cookie names it. */
 interface SignedInAdministrator {
@@ -36,7 +36,7 @@ export const ADMIN_DOCUMENT = '/admin/v1/openapi.json'
 const OWN_SITES = new Set([undefined, 'same-origin', 'none'])
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-export function createListenerGuard(options: ListenerGuardOptions): AdminGuard {
+export function createListenerGuard(options: ListenerGuardOptions) {
   const { hosts, origins, authenticateToken, findSession, now, provedMs } = options
 
   async function recognizePage({ method, headers }: GuardedRequest, route: AdminRoute): Promise<AdminCaller> {
@@ -50,7 +50,7 @@ export function createListenerGuard(options: ListenerGuardOptions): AdminGuard {
     return { type: 'administrator', id: uuid, name: null, role, sessionId }
   }
 
-  const guard = createAdminGuard(options, async (request, route) => {
+  const admit = createAdminGuard(options, async (request, route) => {
     requireOwnSite(request)
     if (route.access === 'open') return ANONYMOUS
     const { authorization } = request.headers
@@ -64,15 +64,13 @@ export function createListenerGuard(options: ListenerGuardOptions): AdminGuard {
     if (!isOwn) throw new AppError('insufficient_scope', { cause: 'other_site' })
   }
 
-  return {
-    async admit(request) {
-      // A name that somebody else's DNS leads here is not ours (DNS rebinding).
-      if (!hosts().includes(request.headers.host?.toLowerCase() ?? ''))
-        throw new AppError('route_not_found', { cause: 'other_host' })
-      // The files of the page, and the description of the interface, are the same for everybody.
-      if (!request.route.startsWith('/admin/v1/') || request.route === ADMIN_DOCUMENT) return ANONYMOUS
-      return guard.admit(request)
-    },
+  return async (request: GuardedRequest): Promise<AdminCaller> => {
+    // A name that somebody else's DNS leads here is not ours (DNS rebinding).
+    if (!hosts().includes(request.headers.host?.toLowerCase() ?? ''))
+      throw new AppError('route_not_found', { cause: 'other_host' })
+    // The files of the page, and the description of the interface, are the same for everybody.
+    if (!request.route.startsWith('/admin/v1/') || request.route === ADMIN_DOCUMENT) return ANONYMOUS
+    return admit(request)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The parts that the operations of administration share: text in queries, "it is done", their descriptions. */
 import { t } from 'elysia'
-import { answer } from '../../../platform/http/answers.ts'
+import { answer, success } from '../../../platform/http/answers.ts'
 import { documented } from '../../../platform/http/documented.ts'
 
 /** A field of a query; what it says is read by the service. */
@@ -26,7 +26,11 @@ export const timeText = (meaning?: string) =>
     }),
   )
 
-export const done = { status: 200 as const }
+/** The answer to a call that gives nothing back, once its work is done. */
+export async function done(work: Promise<unknown>) {
+  await work
+  return success({})
+}
 export const doneAnswer = answer('Done', {}, 'It is done.')
 
 /** The tag of each operation in the description follows from its path. */

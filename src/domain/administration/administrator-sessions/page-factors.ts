@@ -4,10 +4,9 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
@@ -30,15 +29,12 @@ export interface PageProof {
   credential?: AssertionBody | null | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   authenticators: Authenticators
   secondFactor: SecondFactor
   limits: LimitService
-  secret: ServerSecret
   notices: OwnerNotices
   events: GatheredEvents
-  clock: Clock
-  config: Config
   stores: { passkeys: PasskeyStore }
 }
 
@@ -85,12 +81,7 @@ export function createPageFactors(needs: Needs) {
       timeout: CHALLENGE_LIFETIME_MS,
     }),
     /** Uses up what was brought; gives how it was proved (RFC 8176). */
-    async take(
-      account: Account,
-      { otp, credential }: PageProof,
-      context: string,
-      caller: Caller,
-    ): Promise<string[]> {
+    async take(account: Account, { otp, credential }: PageProof, context: string, caller: Caller) {
       if (credential) return takePasskey(account, credential, context, caller)
       if (!otp) throw new AppError('validation_failed', { fields: [{ field: 'otp', code: 'required' }] })
       await limits.chargeVisit('verification', caller)

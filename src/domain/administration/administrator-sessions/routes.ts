@@ -4,14 +4,12 @@ import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import { answer, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { PageCookies } from '../../../platform/http/page-cookie.ts'
 import { assertionField } from '../../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
 import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
-import { type AdminCaller, administratorOf, scopesOf } from '../access/access.ts'
+import { type AdminBase, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
 import { detail, done } from '../access/operation-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
@@ -114,14 +112,12 @@ const factorErrors = [
 ] as const
 
 export function createAdministratorSessionRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
+  base: AdminBase,
   pages: AdministratorSessions,
   cookies: PageCookies,
 ) {
   const sessionRoutes = new Elysia({ name: 'administrator-sessions', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .post(
       '/session',
       async ({ body, headers, client, set }) => {
@@ -221,10 +217,7 @@ export function createAdministratorSessionRoutes(
     )
     .post(
       '/session/reauthenticate',
-      async ({ caller, body, client }) => {
-        await pages.reauthenticate(administratorOf(caller), body, client)
-        return done
-      },
+      async ({ caller, body, client }) => done(pages.reauthenticate(administratorOf(caller), body, client)),
       {
         body: t.Object({ password: passwordField, ...proofFields }),
         response: {
@@ -243,7 +236,7 @@ export function createAdministratorSessionRoutes(
       async ({ caller, set }) => {
         await pages.end(administratorOf(caller))
         set.headers['set-cookie'] = cookies.session.remove()
-        return done
+        return success({})
       },
       {
         response: {

@@ -237,18 +237,12 @@ export function createAdministratorSessions(needs: Needs) {
         const otp = await recordingFailure(account, () => verifyNewApp(app, proof, caller))
         await finish(signIn)
         const opened = await openWithApp(account, app, otp, client)
-        return {
-          cookie: opened.cookie,
-          device: opened.device,
-          csrfToken: csrfTokenOf(opened.cookie),
-          recoveryCodes: opened.recoveryCodes,
-        }
+        return { ...opened, csrfToken: csrfTokenOf(opened.cookie) }
       }
       const amr = await recordingFailure(account, () => factors.take(account, proof, signIn.id, caller))
       await finish(signIn)
       const opened = await open(account, [...new Set(['pwd', ...amr])], client)
-      const { cookie: ownCookie, device } = opened
-      return { cookie: ownCookie, device, csrfToken: csrfTokenOf(ownCookie) }
+      return { cookie: opened.cookie, device: opened.device, csrfToken: csrfTokenOf(opened.cookie) }
     },
     /** It returns null where the cookie names no living session of an administrator. */
     find,

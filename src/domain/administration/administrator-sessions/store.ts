@@ -91,12 +91,7 @@ export function createAdministratorSessionStore(database: Database) {
      * Works like SessionStore.signIn, for an account that is an administrator. It returns null when it is not what was
      * checked any more, or no administrator.
      */
-    async open(
-      account: Account,
-      session: NewSession,
-      cookieHash: Uint8Array,
-      now: Date,
-    ): Promise<Account | null> {
+    async open(account: Account, session: NewSession, cookieHash: Uint8Array, now: Date) {
       const signedIn: NewEvent = {
         type: 'administrator.signed_in',
         account: account.uuid,

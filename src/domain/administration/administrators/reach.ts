@@ -18,8 +18,6 @@ interface Needs {
 
 const MESSAGES = '/admin/v1/messages/'
 
-export type AdministratorReach = ReturnType<typeof createAdministratorReach>
-
 export function createAdministratorReach({ administrators, config, stores }: Needs) {
   const { accounts, messages } = stores
 
@@ -33,10 +31,7 @@ export function createAdministratorReach({ administrators, config, stores }: Nee
 
   return {
     /** `params`: of the path that is called. */
-    async reaches(
-      route: string,
-      { uuid, identifier, id }: Record<string, string | undefined>,
-    ): Promise<boolean> {
+    async reaches(route: string, { uuid, identifier, id }: Record<string, string | undefined>) {
       const reached =
         uuid ??
         (identifier !== undefined ? await ownerOf(identifier) : undefined) ??

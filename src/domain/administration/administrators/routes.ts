@@ -4,12 +4,10 @@ import { Elysia, t } from 'elysia'
 import { answer, created, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { administratorRoleField } from '../access/access-schema.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
@@ -71,15 +69,9 @@ interface PutAnswer {
   revokedTokens?: number
 }
 
-export function createAdministratorRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  once: Once,
-  administrators: AdministratorService,
-) {
+export function createAdministratorRoutes(base: AdminBase, once: Once, administrators: AdministratorService) {
   return new Elysia({ name: 'administrators', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '/administrators',
       async ({ query }) => success(recordsOf(await administrators.list(query), administratorRecord)),
@@ -96,23 +88,18 @@ export function createAdministratorRoutes(
     .post(
       '/administrators',
       async ({ body, caller, headers, path }) => {
-        const answer = await once<PutAnswer>(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const { administrator, isNew, revokedTokens } = await administrators.put(
-                body.account,
-                body.role,
-              )
-              const status = isNew ? 201 : 200
-              return { id: administrator.uuid, answer: { status, administrator, revokedTokens } }
-            },
-            repeat: async (id, kept) => ({
-              status: kept === 200 ? 200 : 201,
-              administrator: await administrators.get(id),
-            }),
+        const answer = await once<PutAnswer>({
+          ...{ headers, caller, path, body },
+          async make() {
+            const { administrator, isNew, revokedTokens } = await administrators.put(body.account, body.role)
+            const status = isNew ? 201 : 200
+            return { id: administrator.uuid, answer: { status, administrator, revokedTokens } }
           },
-        )
+          repeat: async (id, kept) => ({
+            status: kept === 200 ? 200 : 201,
+            administrator: await administrators.get(id),
+          }),
+        })
         const administrator = administratorRecord(answer.administrator)
         return answer.status === 201
           ? created({ administrator })

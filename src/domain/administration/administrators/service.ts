@@ -4,8 +4,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { type Account, requireOrdinary, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
@@ -15,9 +14,7 @@ import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { type Role, roles } from '../access/access.ts'
 import type { Administrator, AdministratorStore } from './store.ts'
 
-interface Needs {
-  clock: Clock
-  config: Config
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   tellOperator: TellOperator
   stores: { accounts: AccountStore; administrators: AdministratorStore }
 }

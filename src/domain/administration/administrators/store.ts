@@ -119,11 +119,7 @@ export function createAdministratorStore(database: Database) {
      * the role does not allow them. Null where the account is not confirmed, is locked, or has no password or no verified
      * contact.
      */
-    put: (
-      { id: accountId, uuid }: { id: number; uuid: string },
-      role: Role,
-      now: Date,
-    ): Promise<{ was: Role | null; revokedTokens: number } | null> =>
+    put: ({ id: accountId, uuid }: { id: number; uuid: string }, role: Role, now: Date) =>
       atOnce(async (transaction) => {
         await holdAccount(transaction, accountId)
         const row = await transaction.first(put, { accountId, role, now })

@@ -4,12 +4,10 @@ import { Elysia, t } from 'elysia'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { scopeField } from '../access/access-schema.ts'
 import { detail, done } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
@@ -75,15 +73,9 @@ const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) =
   created_by: token.creator,
 })
 
-export function createTokenRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  once: Once,
-  tokens: TokenService,
-) {
+export function createTokenRoutes(base: AdminBase, once: Once, tokens: TokenService) {
   return new Elysia({ name: 'api-tokens', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get('/tokens', async ({ query }) => success(recordsOf(await tokens.list(query), tokenRecord)), {
       query: t.Object(pageQuery),
       response: { 200: tokensAnswer, ...errorResponses('validation_failed') },
@@ -92,22 +84,20 @@ export function createTokenRoutes(
     .post(
       '/tokens',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once(
-          { headers, caller, path, body },
-          {
-            async make(wanted) {
-              const wish = { ...body, expiresIn: body.expires_in }
-              const { token, stored } = await tokens.create(caller, wish, wanted)
-              const made: { token: string | null } = { token }
-              return { id: stored.uuid, answer: { status: 201 as const, ...made, ...tokenRecord(stored) } }
-            },
-            repeat: async (id) => ({
-              status: 201 as const,
-              token: null,
-              ...tokenRecord(await tokens.get(id)),
-            }),
+        const answer = await once({
+          ...{ headers, caller, path, body },
+          async make(wanted) {
+            const wish = { ...body, expiresIn: body.expires_in }
+            const { token, stored } = await tokens.create(caller, wish, wanted)
+            const made: { token: string | null } = { token }
+            return { id: stored.uuid, answer: { status: 201 as const, ...made, ...tokenRecord(stored) } }
           },
-        )
+          repeat: async (id) => ({
+            status: 201 as const,
+            token: null,
+            ...tokenRecord(await tokens.get(id)),
+          }),
+        })
         return status(201, answer)
       },
       {
@@ -136,19 +126,12 @@ export function createTokenRoutes(
         ),
       },
     )
-    .delete(
-      '/tokens/:id',
-      async ({ params, caller }) => {
-        await tokens.revoke(params.id, caller)
-        return done
-      },
-      {
-        response: { 200: revokedAnswer, ...errorResponses('token_not_found', 'insufficient_scope') },
-        detail: detail(
-          'revokeToken',
-          'Revoke a token',
-          'The tokens that were made with it are revoked too. A token revokes none that has a scope which it lacks.',
-        ),
-      },
-    )
+    .delete('/tokens/:id', async ({ params, caller }) => done(tokens.revoke(params.id, caller)), {
+      response: { 200: revokedAnswer, ...errorResponses('token_not_found', 'insufficient_scope') },
+      detail: detail(
+        'revokeToken',
+        'Revoke a token',
+        'The tokens that were made with it are revoked too. A token revokes none that has a scope which it lacks.',
+      ),
+    })
 }

@@ -124,14 +124,7 @@ export function createTokenService({ limits, events, clock, stores, tellOperator
   }
 }
 
-interface Wanted {
-  name: string
-  scopes: readonly Scope[]
-  addresses: string[]
-  expiresAt: Date
-}
-
-function readWish({ name, scopes, expiresIn, addresses }: TokenWish, caller: AdminCaller, now: Date): Wanted {
+function readWish({ name, scopes, expiresIn, addresses }: TokenWish, caller: AdminCaller, now: Date) {
   const lifetimeMs = parseDuration(expiresIn)
   const ranges = (addresses ?? (caller.type === 'token' ? caller.addresses : [])).map(parseAddressRange)
   const wrong = [
@@ -153,7 +146,10 @@ function readWish({ name, scopes, expiresIn, addresses }: TokenWish, caller: Adm
 }
 
 /** A token makes only what reaches no further, comes from nowhere else and lives no longer than itself. */
-function requirePart(caller: AdminCaller, { scopes, addresses, expiresAt }: Wanted): void {
+function requirePart(
+  caller: AdminCaller,
+  { scopes, addresses, expiresAt }: ReturnType<typeof readWish>,
+): void {
   const held = scopesOf(caller)
   const reachesNoFurther = scopes.every((scope) => held.includes(scope))
   const livesNoLonger = caller.type !== 'token' || expiresAt <= caller.expiresAt

@@ -6,31 +6,12 @@ import { currentRequest } from '../../../platform/request-context.ts'
 import { type Actor, actorTypes, eventTypes } from '../../foundation/events/event.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
-import { mergeNewest, type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
+import { mergeNewest, type Page, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventFilter, EventStore } from '../../foundation/events/store.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Directory } from '../directory/service.ts'
+import type { AuditRecord, EventQuery } from './audit-schema.ts'
 import type { AuditTrailStore } from './store.ts'
-
-interface EventQuery extends PageQuery {
-  /** A uuid; or, without `after`, any part of a contact or a name: the events of at most 20 accounts that it finds. */
-  account?: string | undefined
-  type?: string | undefined
-  /** The id of an actor; or, without `after`, any part of a contact or a name of administrators. */
-  actor?: string | undefined
-  actor_type?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-  /** The id of an event: those after it, oldest first. */
-  after?: string | undefined
-  /** Seconds to wait for one, at most 25; only with `after`. */
-  wait?: string | undefined
-  /** `true`: each event says who its account is; only without `after`. */
-  names?: string | undefined
-}
-
-/** `account_name` is null where the event is about no account, or about one that is gone. */
-type AuditRecord = EventRecord & { account_name?: string | null }
 
 interface Needs {
   directory: Pick<Directory, 'uuidsOf' | 'view' | 'recordList'>

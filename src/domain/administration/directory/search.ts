@@ -1,25 +1,12 @@
 /** Reads a query for accounts: the search by what was typed, and the filter beside it. */
 
-import { invalid, parseWholeNumber, readTime } from '../../../platform/http/read-values.ts'
+import { invalid, parseWholeNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
-import type { PageQuery } from '../../foundation/events/page.ts'
 import { parseEmail } from '../../foundation/identifiers/email.ts'
 import { parsePhone, parsePhonePrefix } from '../../foundation/identifiers/phone.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import type { AccountQuery } from './directory-schema.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'
-
-export interface AccountQuery extends PageQuery {
-  /**
-   * An e-mail address, a phone number in any spelling, a uuid or an id. At least three characters of a contact, a name
-   * or a username, or the first ones of a uuid, serve as well.
-   */
-  query?: string | undefined
-  locked?: string | undefined
-  confirmed?: string | undefined
-  role_id?: string | undefined
-  created_after?: string | undefined
-  created_before?: string | undefined
-}
 
 type DefaultCountry = Parameters<typeof parsePhone>[1]
 
@@ -35,7 +22,7 @@ export function readSearch(
 
 /** The index that a list without a query is read by. */
 function listOf({ locked, roleId, createdAfter, createdBefore }: AccountFilter): AccountSearch {
-  if (roleId !== undefined) return { by: 'role', value: roleId }
+  if (roleId !== null) return { by: 'role', value: roleId }
   if (locked) return { by: 'locked' }
   return createdAfter || createdBefore ? { by: 'creation' } : { by: 'all' }
 }
@@ -63,18 +50,16 @@ function searchesFor(typed: string, defaultCountry: DefaultCountry): AccountSear
   ]
 }
 
-function readFilter(query: Omit<AccountQuery, 'query'>, roles: Pick<Roles, 'read'>): AccountFilter {
+function readFilter(query: AccountQuery, roles: Pick<Roles, 'read'>): AccountFilter {
   const flag = (field: 'locked' | 'confirmed') => {
-    const text = query[field]
-    if (text !== undefined && text !== 'true' && text !== 'false') throw invalid(field)
-    return text === undefined ? undefined : text === 'true'
+    const text = readOneOf(field, query[field], ['true', 'false'])
+    return text === undefined ? null : text === 'true'
   }
-  const roleId = query.role_id === undefined ? undefined : roles.read('role_id', query.role_id)
   return {
     locked: flag('locked'),
     confirmed: flag('confirmed'),
-    roleId,
-    createdAfter: readTime('created_after', query.created_after),
-    createdBefore: readTime('created_before', query.created_before),
+    roleId: query.role_id === undefined ? null : roles.read('role_id', query.role_id),
+    createdAfter: readTime('created_after', query.created_after) ?? null,
+    createdBefore: readTime('created_before', query.created_before) ?? null,
   }
 }

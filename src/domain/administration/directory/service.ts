@@ -1,19 +1,11 @@
 /** The changes that operators make to accounts. The caller has been let in; the event of each change names them. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
-import type { Language } from '../../../texts/languages.ts'
 import { requireOrdinary } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import {
-  type GroupsPatch,
-  mergeGroups,
-  mergeProfile,
-  type ProfilePatch,
-  readProfile,
-} from '../../accounts/accounts/profile.ts'
+import { mergeGroups, mergeProfile, readProfile } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import { isByCommand, type Usernames } from '../../accounts/accounts/usernames.ts'
 import { type Admission, noEntry } from '../../accounts/admission/service.ts'
@@ -31,15 +23,17 @@ import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationStore } from '../../sign-in/registration/store.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
-import { isMetadata } from './account-fields.ts'
 import {
   type AccountDetails,
+  type AccountPatch,
+  type AccountQuery,
   contactChangeRecord,
+  isMetadata,
   type ListedAccount,
   listedRecord,
   refusedAtRecord,
-} from './administered-account-schema.ts'
-import { type AccountQuery, readSearch } from './search.ts'
+} from './directory-schema.ts'
+import { readSearch } from './search.ts'
 import type {
   AccountChange,
   AccountFilter,
@@ -49,23 +43,7 @@ import type {
 } from './store.ts'
 import { createViewRecorder } from './view-recorder.ts'
 
-/** The body of PATCH has this form. */
-interface AccountPatch {
-  role_id?: number | string | undefined
-  accountable_type?: string | undefined
-  accountable_id?: number | undefined
-  metadata?: unknown
-  language?: Language | undefined
-  locked?: boolean | undefined
-  locked_reason?: string | null | undefined
-  confirmed?: true | undefined
-  profile?: ProfilePatch | undefined
-  username?: string | null | undefined
-  groups?: GroupsPatch | undefined
-  end_tokens?: true | undefined
-}
-
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   usernames: Usernames
   admission: Admission
@@ -75,8 +53,6 @@ interface Needs {
   undo: Pick<UndoService, 'changesOf'>
   notices: OwnerNotices
   refusedAddresses: RefusedAddresses
-  clock: Clock
-  config: Config
   stores: {
     registrations: RegistrationStore
     directory: DirectoryStore

@@ -42,14 +42,6 @@ export type AccountSearch =
   /** `creation`: all of the filter's span of time. */
   | { by: 'locked' | 'creation' | 'all' }
 
-export interface AccountFilter {
-  locked?: boolean | undefined
-  confirmed?: boolean | undefined
-  roleId?: number | undefined
-  createdAfter?: Date | undefined
-  createdBefore?: Date | undefined
-}
-
 /** A field that is absent stays as it is. */
 export interface AccountChange {
   roleId?: number | undefined
@@ -79,6 +71,9 @@ const listParams = {
   createdBefore: 'timestamptz?',
   limit: 'int',
 } as const
+
+/** The conditions of a list; a field that is null admits every account. */
+export type AccountFilter = Omit<ValuesOf<typeof listParams>, 'before' | 'limit'>
 
 const filter = (p: Placeholders<keyof typeof listParams>) => sql`
         (${p.locked} is null or (locked_at is not null) = ${p.locked})
@@ -227,13 +222,8 @@ export type DirectoryStore = ReturnType<typeof createDirectoryStore>
 export function createDirectoryStore(database: Database) {
   return {
     /** Newest first, those before the account with this number (null: from the newest one). */
-    list: async (
-      search: AccountSearch,
-      filter: AccountFilter,
-      before: number | null,
-      limit: number,
-    ): Promise<AdministeredAccount[]> =>
-      (await runSearch(database, search, { before, limit, ...filterParams(filter) })).map(toAccount),
+    list: async (search: AccountSearch, filter: AccountFilter, before: number | null, limit: number) =>
+      (await runSearch(database, search, { before, limit, ...filter })).map(toAccount),
     async find(uuid: string): Promise<AdministeredAccount | null> {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
@@ -292,14 +282,6 @@ function uuidsFrom(prefix: string | null): { uuidFrom: string | null; uuidTo: st
   const digits = prefix.replaceAll('-', '').slice(0, 32)
   return { uuidFrom: digits.padEnd(32, '0'), uuidTo: digits.padEnd(32, 'f') }
 }
-
-const filterParams = ({ locked, confirmed, roleId, createdAfter, createdBefore }: AccountFilter) => ({
-  locked: locked ?? null,
-  confirmed: confirmed ?? null,
-  roleId: roleId ?? null,
-  createdAfter: createdAfter ?? null,
-  createdBefore: createdBefore ?? null,
-})
 
 const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
   roleId: rest.roleId ?? null,

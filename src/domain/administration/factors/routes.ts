@@ -1,49 +1,20 @@
 /** The ways to sign in to an account, under /admin/v1: two factors, passkeys, identities. */
 import { Elysia, t } from 'elysia'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
-import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import { type AdminCaller, isDelayed } from '../access/access.ts'
+import { type AdminBase, isDelayed } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
-import { administeredAccountAnswer } from '../directory/administered-account-schema.ts'
-import { passkeyRecord, passkeySchema } from './passkey-schema.ts'
+import { administeredAccountAnswer } from '../directory/directory-schema.ts'
+import { identityRecord, identitySchema, passkeyRecord, passkeySchema } from './factor-schema.ts'
 import type { AccountFactors } from './service.ts'
-import type { AdministeredIdentity } from './store.ts'
 
-const identity = namedObject(
-  'AccountIdentity',
-  {
-    id: integer(),
-    provider: t.String(),
-    provider_uid: t.String(),
-    email: nullable(t.String()),
-    created_at: timeField(),
-  },
-  'A sign-in provider of an account.',
-)
-
-const identityRecord = ({ id, provider, subject, email, createdAt }: AdministeredIdentity) => ({
-  id,
-  provider,
-  provider_uid: subject,
-  email,
-  created_at: createdAt.toISOString(),
-})
-
-export function createAccountFactorRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  factors: AccountFactors,
-) {
+export function createAccountFactorRoutes(base: AdminBase, factors: AccountFactors) {
   const listErrors = errorResponses('account_not_found', 'validation_failed')
   return new Elysia({ name: 'factors', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .delete(
       '/accounts/:uuid/two-factor',
       async ({ params, caller }) => {
@@ -69,10 +40,7 @@ export function createAccountFactorRoutes(
     )
     .delete(
       '/accounts/:uuid/two-factor/removal',
-      async ({ params }) => {
-        await factors.cancelRemoval(params.uuid)
-        return done
-      },
+      async ({ params }) => done(factors.cancelRemoval(params.uuid)),
       {
         response: { 200: doneAnswer, ...errorResponses('account_not_found') },
         detail: detail('cancelTwoFactorRemoval', 'Keep two factors on whose removal waits'),
@@ -104,10 +72,7 @@ export function createAccountFactorRoutes(
     )
     .delete(
       '/accounts/:uuid/passkeys/:id',
-      async ({ params }) => {
-        await factors.removePasskey(params.uuid, params.id)
-        return done
-      },
+      async ({ params }) => done(factors.removePasskey(params.uuid, params.id)),
       {
         response: { 200: doneAnswer, ...errorResponses('account_not_found', 'passkey_not_found') },
         detail: detail('removeAccountPasskey', 'Remove a passkey of an account'),
@@ -120,7 +85,7 @@ export function createAccountFactorRoutes(
       {
         query: t.Object(pageQuery),
         response: {
-          200: listAnswer('AccountIdentities', identity, 'The sign-in providers of the account.'),
+          200: listAnswer('AccountIdentities', identitySchema, 'The sign-in providers of the account.'),
           ...listErrors,
         },
         detail: detail('listAccountIdentities', 'List the linked identities of an account'),
@@ -128,10 +93,7 @@ export function createAccountFactorRoutes(
     )
     .delete(
       '/accounts/:uuid/identities/:id',
-      async ({ params }) => {
-        await factors.removeIdentity(params.uuid, params.id)
-        return done
-      },
+      async ({ params }) => done(factors.removeIdentity(params.uuid, params.id)),
       {
         response: { 200: doneAnswer, ...errorResponses('account_not_found', 'identity_not_found') },
         detail: detail('removeAccountIdentity', 'Unlink an identity of an account'),

@@ -13,7 +13,7 @@ import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/s
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
-import type { AccountDetails } from '../directory/administered-account-schema.ts'
+import type { AccountDetails } from '../directory/directory-schema.ts'
 import type { Directory } from '../directory/service.ts'
 import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 

@@ -48,12 +48,7 @@ export type AccountFactorStore = ReturnType<typeof createAccountFactorStore>
 export function createAccountFactorStore(database: Database) {
   return {
     /** It returns false if the account has no such passkey. */
-    async removePasskey(
-      { id: accountId, uuid }: Account,
-      id: string,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async removePasskey({ id: accountId, uuid }: Account, id: string, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const removed = await updateLockedAccount(database, removePasskey, params, {
         at: now,
@@ -64,12 +59,7 @@ export function createAccountFactorStore(database: Database) {
     /** Oldest first. */
     listIdentities: (accountId: number): Promise<AdministeredIdentity[]> =>
       database.all(listIdentities, { accountId }),
-    async removeIdentity(
-      { id: accountId, uuid }: Account,
-      id: number,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async removeIdentity({ id: accountId, uuid }: Account, id: number, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const removed = await updateLockedAccount(database, removeIdentity, params, {
         at: now,

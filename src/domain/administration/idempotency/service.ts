@@ -5,21 +5,18 @@
  */
 
 import { AppError, errorStatus } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { isUnavailable } from '../../../platform/postgres/failure.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Claim, IdempotencyStore, IdempotentCall, KeptAnswer } from './store.ts'
 
-interface RepeatableCall {
-  /** The header; undefined: the call is made, and nothing is kept. */
-  key: string | undefined
+/** The parts of a request that a route passes on, and what the call does. */
+interface RepeatableCall<Answer> {
+  /** Without `Idempotency-Key` the call is made, and nothing is kept. */
+  headers: Record<string, string | undefined>
   caller: { type: string; id: string | null }
   /** The path with its query. */
   path: string
-  body: unknown
-}
-
-interface Repeatable<Answer> {
+  body?: unknown
   /** `id`: for what it makes, where it can choose. */
   make(id: string): Promise<{ id: string | null; answer: Answer }>
   /**
@@ -29,28 +26,10 @@ interface Repeatable<Answer> {
   repeat(id: string, status: number | null): Promise<Answer>
 }
 
-/** The parts of a request that a route passes on. */
-interface RepeatableRequest {
-  headers: Record<string, string | undefined>
-  caller: { type: string; id: string | null }
-  path: string
-  body?: unknown
-}
+/** A route calls it so: `once({ headers, caller, path, body, make, repeat })`. */
+export type Once = ReturnType<typeof createIdempotency>['run']
 
-/** A route calls it so: `once({ headers, caller, path, body }, { make, repeat })`. */
-export type Once = <Answer extends { status: number }>(
-  request: RepeatableRequest,
-  operation: Repeatable<Answer>,
-) => Promise<Answer>
-
-export const onceWith =
-  (idempotency: Idempotency): Once =>
-  ({ headers, caller, path, body }, operation) =>
-    idempotency.run({ key: headers['idempotency-key'], caller, path, body: body ?? null }, operation)
-
-interface Needs {
-  secret: ServerSecret
-  clock: Clock
+interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   stores: { idempotency: IdempotencyStore }
 }
 
@@ -60,14 +39,12 @@ const HELD_MS = 60_000
 const WAIT_MS = 20_000
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-export type Idempotency = ReturnType<typeof createIdempotency>
-
 export function createIdempotency({ secret, clock, stores }: Needs) {
   const store = stores.idempotency
   const forgotten = () => new Date(clock.now().getTime() - KEPT_MS)
 
   /** Keyed: a body may hold a password, and a plain hash of it could be guessed. */
-  function hashesOf({ caller, path, body }: RepeatableCall, key: string): IdempotentCall {
+  function hashesOf({ caller, path, body }: RepeatableCall<unknown>, key: string): IdempotentCall {
     return {
       hash: secret.tag('idempotency key', caller.type, caller.id ?? '', key),
       requestHash: secret.tag('idempotent request', path, JSON.stringify(inOrder(body))),
@@ -77,7 +54,7 @@ export function createIdempotency({ secret, clock, stores }: Needs) {
   async function make<Answer extends { status: number }>(
     { hash }: IdempotentCall,
     { holder, madeId, isTakenOver }: Claim,
-    operation: Repeatable<Answer>,
+    operation: RepeatableCall<Answer>,
   ): Promise<Answer> {
     const keep = (id: string | null, { status }: Answer) =>
       store.finish(hash, holder, { id, status }, clock.now())
@@ -115,12 +92,9 @@ export function createIdempotency({ secret, clock, stores }: Needs) {
 
   return {
     /** Refuses a key that another request has used, and a call behind one that takes too long. */
-    async run<Answer extends { status: number }>(
-      call: RepeatableCall,
-      operation: Repeatable<Answer>,
-    ): Promise<Answer> {
-      const { key } = call
-      if (key === undefined) return (await operation.make(crypto.randomUUID())).answer
+    async run<Answer extends { status: number }>(call: RepeatableCall<Answer>): Promise<Answer> {
+      const key = call.headers['idempotency-key']
+      if (key === undefined) return (await call.make(crypto.randomUUID())).answer
       if (!KEY.test(key))
         throw new AppError('validation_failed', {
           fields: [{ field: 'idempotency_key', code: 'invalid_value' }],
@@ -129,16 +103,16 @@ export function createIdempotency({ secret, clock, stores }: Needs) {
       for (;;) {
         const now = clock.now()
         const claim = await store.claim(hashes, new Date(now.getTime() + HELD_MS), forgotten(), now)
-        if (claim !== null) return make(hashes, claim, operation)
+        if (claim !== null) return make(hashes, claim, call)
         const kept = await wait(hashes)
-        if (kept !== null) return operation.repeat(kept.madeId ?? '', kept.status)
+        if (kept !== null) return call.repeat(kept.madeId ?? '', kept.status)
       }
     },
   }
 }
 
 /** It returns null where it is not there. */
-async function whatIsThere<Answer>(operation: Repeatable<Answer>, id: string): Promise<Answer | null> {
+async function whatIsThere<Answer>(operation: RepeatableCall<Answer>, id: string): Promise<Answer | null> {
   try {
     return await operation.repeat(id, null)
   } catch (error) {

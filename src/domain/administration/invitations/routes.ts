@@ -4,14 +4,12 @@ import { Elysia, t } from 'elysia'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail, done } from '../access/operation-schema.ts'
-import { roleField } from '../directory/account-fields.ts'
+import { roleField } from '../directory/directory-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
 
@@ -81,15 +79,9 @@ const body = t.Object({
   note: optionalField(t.String({ maxLength: 500, examples: ['spring course'] })),
 })
 
-export function createInvitationRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  once: Once,
-  invitations: InvitationService,
-) {
+export function createInvitationRoutes(base: AdminBase, once: Once, invitations: InvitationService) {
   return new Elysia({ name: 'invitations', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '/invitations',
       async ({ query }) => success(recordsOf(await invitations.list(query), invitationRecord)),
@@ -102,25 +94,23 @@ export function createInvitationRoutes(
     .post(
       '/invitations',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once(
-          { headers, caller, path, body },
-          {
-            async make(wanted) {
-              const { role_id: roleId, expires_in: lifetimeSeconds } = body
-              const wish = { ...body, roleId, lifetimeSeconds }
-              const { code, link, invitation } = await invitations.create(caller, wish, wanted)
-              const shown: { code: string | null; link: string | null } = { code, link }
-              const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
-              return { id: invitation.uuid, answer }
-            },
-            repeat: async (id) => ({
-              status: 201 as const,
-              code: null,
-              link: null,
-              ...invitationRecord(await invitations.get(id)),
-            }),
+        const answer = await once({
+          ...{ headers, caller, path, body },
+          async make(wanted) {
+            const { role_id: roleId, expires_in: lifetimeSeconds } = body
+            const wish = { ...body, roleId, lifetimeSeconds }
+            const { code, link, invitation } = await invitations.create(caller, wish, wanted)
+            const shown: { code: string | null; link: string | null } = { code, link }
+            const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
+            return { id: invitation.uuid, answer }
           },
-        )
+          repeat: async (id) => ({
+            status: 201 as const,
+            code: null,
+            link: null,
+            ...invitationRecord(await invitations.get(id)),
+          }),
+        })
         return status(201, answer)
       },
       {
@@ -133,17 +123,10 @@ export function createInvitationRoutes(
         ),
       },
     )
-    .delete(
-      '/invitations/:id',
-      async ({ params }) => {
-        await invitations.revoke(params.id)
-        return done
-      },
-      {
-        response: { 200: revokedAnswer, ...errorResponses('invitation_not_found', 'insufficient_scope') },
-        detail: detail('revokeInvitation', 'Revoke an invitation', 'Accounts that it opened stay.'),
-      },
-    )
+    .delete('/invitations/:id', async ({ params }) => done(invitations.revoke(params.id)), {
+      response: { 200: revokedAnswer, ...errorResponses('invitation_not_found', 'insufficient_scope') },
+      detail: detail('revokeInvitation', 'Revoke an invitation', 'Accounts that it opened stay.'),
+    })
 }
 
 const invitationRecord = (invitation: ShownInvitation) => ({

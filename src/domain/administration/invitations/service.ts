@@ -2,9 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { isDomain, isGroupName } from '../../../platform/config/formats.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
 import { MAXIMUM_GROUPS } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
@@ -34,10 +33,8 @@ export const invitationBounds = {
 
 const DEFAULT_LIFETIME_SECONDS = 7 * 86_400
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
-  clock: Clock
-  config: Config
   stores: { invitations: InvitationStore }
 }
 

@@ -1,7 +1,6 @@
 /** Lifts what keeps somebody from being served: the refusals of the limits, and the wrong codes of the day. */
 
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -14,11 +13,9 @@ import { noticePurposes } from '../../messages/outbox/message.ts'
 import { MAXIMUM_SESSIONS } from '../../sessions/sessions/session.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   codes: CodeService
   limits: LimitService
-  clock: Clock
-  config: Config
   stores: { accounts: AccountStore; sessions: SessionStore; events: EventStore }
 }
 

@@ -4,22 +4,12 @@ import { AppError } from '../../../errors.ts'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { recordsOf } from '../../foundation/events/page.ts'
-import type { AdminCaller } from '../access/access.ts'
-import {
-  detail,
-  done,
-  doneAnswer,
-  numberText,
-  queryText,
-  queryWord,
-  timeText,
-} from '../access/operation-schema.ts'
+import type { AdminBase } from '../access/access.ts'
+import { detail, doneAnswer, numberText, queryText, queryWord, timeText } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { meaningOf } from './meaning.ts'
 import type { MessageLog } from './service.ts'
@@ -95,15 +85,9 @@ const inLanguage = (language: Language) => (message: ListedMessage) => messageRe
 
 export type MessageRecord = ReturnType<typeof messageRecord>
 
-export function createMessageRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  once: Once,
-  messages: MessageLog,
-) {
+export function createMessageRoutes(base: AdminBase, once: Once, messages: MessageLog) {
   return new Elysia({ name: 'message-log', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '/messages',
       async ({ query, client }) =>
@@ -139,20 +123,18 @@ export function createMessageRoutes(
     .post(
       '/messages/:id/retry',
       ({ params, caller, headers, path }) =>
-        once(
-          { headers, caller, path },
-          {
-            async make() {
-              await messages.retry(params.id)
-              return { id: params.id, answer: done }
-            },
-            // Where it is not known what became of it, it is tried: a message that went out is not refused any more.
-            repeat: async (_, status) => {
-              if (status === null) throw new AppError('message_not_found')
-              return done
-            },
+        once({
+          ...{ headers, caller, path },
+          async make() {
+            await messages.retry(params.id)
+            return { id: params.id, answer: success({}) }
           },
-        ),
+          // Where it is not known what became of it, it is tried: a message that went out is not refused any more.
+          repeat: async (_, status) => {
+            if (status === null) throw new AppError('message_not_found')
+            return success({})
+          },
+        }),
       {
         response: { 200: doneAnswer, ...errorResponses('message_not_found', 'not_resendable') },
         detail: detail('retryMessage', 'Send a refused message again'),

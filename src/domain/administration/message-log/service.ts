@@ -1,8 +1,7 @@
 /** The list of messages with their outcomes, and sending one again. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { parseWholeNumber, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import {
   mergeNewest,
@@ -13,13 +12,11 @@ import {
   toPage,
 } from '../../foundation/events/page.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Funnel } from '../../messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../messages/sms-funnel/report.ts'
 import type { Directory } from '../directory/service.ts'
-import type { MessageFilter, MessageLogStore } from './store.ts'
-import { type ListedMessage, type MessageState, messageStates } from './store.ts'
+import { type ListedMessage, type MessageFilter, type MessageLogStore, messageStates } from './store.ts'
 
 interface MessageQuery extends PageQuery {
   state?: string | undefined
@@ -34,12 +31,10 @@ interface SmsReportQuery extends PageQuery {
   days?: string | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   directory: Directory
   funnel: Funnel
   outbox: Outbox
-  clock: Clock
-  config: Config
   stores: { messageLog: MessageLogStore }
 }
 
@@ -59,9 +54,13 @@ export function createMessageLog(needs: Needs) {
 
   async function list(account: string | undefined, query: MessageQuery): Promise<Page<ListedMessage>> {
     const { limit, after } = readPage(query)
-    const state = readOneOf<MessageState>('state', query.state, messageStates)
-    const channel = readOneOf<Channel>('channel', query.channel, ['email', 'sms'])
-    const filter = { account, state, channel, gateway: query.gateway, since: readTime('since', query.since) }
+    const filter = {
+      account,
+      state: readOneOf('state', query.state, messageStates) ?? null,
+      channel: readOneOf('channel', query.channel, ['email', 'sms']) ?? null,
+      gateway: query.gateway ?? null,
+      since: readTime('since', query.since) ?? null,
+    }
     const page = toPage(await read(filter, query.to, after, limit + 1), limit, (row) => row)
     if (account === undefined) await directory.recordList(page.items.length)
     return page

@@ -19,16 +19,6 @@ import { aboutAccount } from '../../messages/outbox/queue-sql.ts'
 export const messageStates = ['waiting', 'sent', 'delivered', 'refused', 'expired'] as const
 export type MessageState = (typeof messageStates)[number]
 
-export interface MessageFilter {
-  account?: string | undefined
-  /** The whole of it, in any case. */
-  destination?: string | undefined
-  state?: MessageState | undefined
-  channel?: Channel | undefined
-  gateway?: string | undefined
-  since?: Date | undefined
-}
-
 export const messageState = sql`
   case when finished_at is null then 'waiting'
        when receipt = 'delivered' then 'delivered'
@@ -44,6 +34,12 @@ const listParams = {
   before: 'bigint?',
   limit: 'int',
 } as const
+
+export interface MessageFilter extends Omit<ValuesOf<typeof listParams>, 'before' | 'limit'> {
+  account?: string | undefined
+  /** The whole of it, in any case. */
+  destination?: string | undefined
+}
 
 const listedColumns = sql`
   id, channel, purpose, ${messageState} as state, destination, ${aboutAccount} as account, gateway, detail, reply, attempts,
@@ -141,14 +137,11 @@ export function createMessageLogStore(database: Database) {
   return {
     /** Newest first, those before the message with this id (null: from the newest one). */
     list(
-      { account, destination, state, channel, gateway, since }: MessageFilter,
+      { account, destination, ...filter }: MessageFilter,
       before: number | null,
       limit: number,
     ): Promise<ListedMessage[]> {
-      const params = {
-        ...{ state: state ?? null, channel: channel ?? null, gateway: gateway ?? null, since: since ?? null },
-        ...{ before, limit },
-      }
+      const params = { ...filter, before, limit }
       if (destination !== undefined) return database.all(listTo, { destination, ...params })
       return account === undefined
         ? database.all(listAll, params)

@@ -3,8 +3,8 @@ import { Elysia, t } from 'elysia'
 import { answer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { integer, nullable, timeField } from '../../../platform/http/schemas.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { Overview } from './service.ts'
 
@@ -28,9 +28,9 @@ const hour = namedObject(
   'What happened in one hour.',
 )
 
-export function createOverviewRoutes(httpBase: HttpBase, overview: Overview) {
+export function createOverviewRoutes(base: AdminBase, overview: Overview) {
   return new Elysia({ name: 'overview', prefix: '/admin/v1' })
-    .use(httpBase)
+    .use(base)
     .get('/statistics', async () => success(await overview.statistics()), {
       response: {
         200: answer(

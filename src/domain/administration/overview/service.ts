@@ -1,7 +1,7 @@
 /** The numbers of the first screen: the last 48 hours, hour by hour. Counted at most once a minute. */
 import type { Clock } from '../../../platform/clock.ts'
 import type { EventType } from '../../foundation/events/event.ts'
-import type { AccountTotals, EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'
+import type { EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'
 
 interface Needs {
   clock: Clock
@@ -21,19 +21,14 @@ const countedTypes = {
   refusals: ['login.failed', 'login.locked_out', 'two_factor.failed', 'token.refused'],
 } as const satisfies Record<string, EventType[]>
 
-/** `hours`: oldest first. */
-interface Statistics {
-  accounts: AccountTotals
-  hours: ReturnType<typeof hourRecord>[]
-}
-
 export type Overview = ReturnType<typeof createOverview>
 
 export function createOverview({ stores, clock }: Needs) {
   const { overview } = stores
-  let kept: { until: number; statistics: Promise<Statistics> } | null = null
+  let kept: { until: number; statistics: ReturnType<typeof count> } | null = null
 
-  async function count(nowMs: number): Promise<Statistics> {
+  /** `hours`: oldest first. */
+  async function count(nowMs: number) {
     const firstMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS
     const since = new Date(firstMs)
     const [accounts, events, messages] = await Promise.all([
@@ -48,7 +43,7 @@ export function createOverview({ stores, clock }: Needs) {
   }
 
   return {
-    statistics(): Promise<Statistics> {
+    statistics(): ReturnType<typeof count> {
       const nowMs = clock.now().getTime()
       if (kept === null || nowMs >= kept.until || nowMs < kept.until - KEPT_MS) {
         const statistics = count(nowMs)

@@ -10,8 +10,7 @@ import { column, defineStatement, type RowOf } from '../../../platform/postgres/
 import type { EventType } from '../../foundation/events/event.ts'
 import { DECOYS_LANE } from '../../messages/outbox/lanes.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
-import type { MessageState } from '../message-log/store.ts'
-import { messageState } from '../message-log/store.ts'
+import { type MessageState, messageState } from '../message-log/store.ts'
 
 const countAccounts = defineStatement({
   name: 'overview.count_accounts',
@@ -54,7 +53,6 @@ const countMessages = defineStatement({
    group by 1, 2, 3, 4`,
 })
 
-export type AccountTotals = RowOf<typeof countAccounts>
 export type EventsOfHour = RowOf<typeof countEvents>
 export type MessagesOfHour = RowOf<typeof countMessages>
 
@@ -62,7 +60,7 @@ export type OverviewStore = ReturnType<typeof createOverviewStore>
 
 export function createOverviewStore(database: Database) {
   return {
-    countAccounts: async (): Promise<AccountTotals> => (await database.first(countAccounts, {}))!,
+    countAccounts: async () => (await database.first(countAccounts, {}))!,
     /** Counts by the hour in which they happened; gathered failures count as often as they happened. */
     countEvents: (types: readonly EventType[], since: Date): Promise<EventsOfHour[]> =>
       database.all(countEvents, { types: JSON.stringify(types), since }),

@@ -3,20 +3,17 @@
 import { Elysia, t } from 'elysia'
 import { answer, created, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { attestationField } from '../../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../../platform/http/schemas.ts'
 import { NAME_CHARACTERS } from '../../sign-in/passkeys/passkey.ts'
-import { type AdminCaller, administratorOf } from '../access/access.ts'
+import { type AdminBase, administratorOf } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
-import { passkeyRecord, passkeySchema } from '../factors/passkey-schema.ts'
+import { passkeyRecord, passkeySchema } from '../factors/factor-schema.ts'
 import type { OwnPasskeys } from './service.ts'
 
-export function createOwnPasskeyRoutes(httpBase: HttpBase, guard: Guard<AdminCaller>, passkeys: OwnPasskeys) {
+export function createOwnPasskeyRoutes(base: AdminBase, passkeys: OwnPasskeys) {
   return new Elysia({ name: 'own-passkeys', prefix: '/admin/v1/session/passkeys' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '',
       async ({ caller }) => {

@@ -5,7 +5,6 @@
 
 import { AppError } from '../../../errors.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { createChallenges } from '../../sign-in/passkeys/challenge.ts'
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
@@ -28,10 +27,7 @@ export function createOwnPasskeys(needs: Needs) {
   const relyingParty = pageRelyingParty(needs.config)
   const registration = relyingParty && createPasskeyRegistration(needs, createChallenges(needs), relyingParty)
 
-  async function ownerOf({
-    id,
-    sessionId,
-  }: AdministratorCaller): Promise<{ account: Account; sessionId: string }> {
+  async function ownerOf({ id, sessionId }: AdministratorCaller) {
     const account = await accounts.findByUuid(id)
     if (account === null) throw new AppError('invalid_token', { cause: 'session_over' })
     return { account, sessionId }

@@ -3,15 +3,11 @@ import { Elysia, t } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import { answer, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { profileBody } from '../../accounts/accounts/account-schema.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
-import { accountableField, groupNames, roleField, usernameField } from '../directory/account-fields.ts'
-import { accountDetails, administeredAccountAnswer } from '../directory/administered-account-schema.ts'
+import { accountDetails, administeredAccountAnswer, newAccount } from '../directory/directory-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { PeopleService } from './service.ts'
 
@@ -53,53 +49,28 @@ function requireTime(kept: string): string {
 }
 
 export function createPeopleRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
+  base: AdminBase,
   once: Once,
   people: PeopleService,
   languages: readonly Language[],
 ) {
   const routes = new Elysia({ name: 'people', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .post(
       '/accounts',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const account = await people.create({
-                ...body,
-                roleId: body.role_id,
-                accountableType: body.accountable_type,
-                accountableId: body.accountable_id,
-              })
-              return { id: account.uuid, answer: { status: 201 as const, account } }
-            },
-            repeat: async (id) => ({ status: 201 as const, account: await people.show(id, caller) }),
+        const answer = await once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const account = await people.create(body)
+            return { id: account.uuid, answer: { status: 201 as const, account } }
           },
-        )
+          repeat: async (id) => ({ status: 201 as const, account: await people.show(id, caller) }),
+        })
         return status(201, answer)
       },
       {
-        body: t.Object({
-          email: optionalField(t.String()),
-          phone: optionalField(t.String()),
-          password: optionalField(t.String({ description: 'Without one the person chooses it' })),
-          verified: t.Optional(
-            t.Boolean({ description: 'The contacts are known to be the person’s; the account is confirmed' }),
-          ),
-          role_id: t.Optional(roleField()),
-          accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
-          accountable_id: t.Optional(accountableField()),
-          metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
-          profile: t.Optional(profileBody),
-          username: usernameField(),
-          groups: t.Optional(groupNames),
-          language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
-          invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
-        }),
+        body: newAccount(languages),
         response: {
           201: answer('AccountCreated', { account: accountDetails }, 'The new account.', 201),
           ...errorResponses(
@@ -117,16 +88,14 @@ export function createPeopleRoutes(
     .post(
       '/accounts/:uuid/invite',
       ({ params, body, caller, headers, path }) =>
-        once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const expires_at = (await people.invite(params.uuid, body)).expiresAt.toISOString()
-              return { id: expires_at, answer: success({ expires_at }) }
-            },
-            repeat: async (id) => success({ expires_at: requireTime(id) }),
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const expires_at = (await people.invite(params.uuid, body)).expiresAt.toISOString()
+            return { id: expires_at, answer: success({ expires_at }) }
           },
-        ),
+          repeat: async (id) => success({ expires_at: requireTime(id) }),
+        }),
       {
         body: t.Object({ lifetime: lifetime('At most `30d`; default `7d`') }),
         response: {
@@ -139,20 +108,18 @@ export function createPeopleRoutes(
     .post(
       '/accounts/:uuid/access-code',
       ({ params, body, caller, headers, path }) =>
-        once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const { code, expiresAt } = await people.recover(params.uuid, {
-                ...body,
-                removeFactors: body.remove_factors,
-              })
-              const expires_at = expiresAt.toISOString()
-              return { id: expires_at, answer: success({ code, expires_at }) }
-            },
-            repeat: async (id) => success({ code: null, expires_at: requireTime(id) }),
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const { code, expiresAt } = await people.recover(params.uuid, {
+              ...body,
+              removeFactors: body.remove_factors,
+            })
+            const expires_at = expiresAt.toISOString()
+            return { id: expires_at, answer: success({ code, expires_at }) }
           },
-        ),
+          repeat: async (id) => success({ code: null, expires_at: requireTime(id) }),
+        }),
       {
         body: t.Object({
           send: t.Optional(t.Union([t.Literal('email'), t.Literal('sms')])),

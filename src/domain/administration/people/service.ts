@@ -4,11 +4,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError, type FieldError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
 import { parseDuration } from '../../../platform/duration.ts'
-import type { Language } from '../../../texts/languages.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { AccountCodes, CodeWish } from '../../accounts/account-codes/service.ts'
 import {
   type Account,
@@ -18,7 +16,7 @@ import {
   verifiedContacts,
 } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { mergeGroups, mergeProfile, type ProfilePatch, readProfile } from '../../accounts/accounts/profile.ts'
+import { mergeGroups, mergeProfile, readProfile } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { isByCommand, type Usernames } from '../../accounts/accounts/usernames.ts'
@@ -32,29 +30,11 @@ import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import { type AccountClaims, noAccount } from '../../sessions/tokens/account-claims.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
 import type { AdministratorService } from '../administrators/service.ts'
-import { isMetadata } from '../directory/account-fields.ts'
-import type { AccountDetails } from '../directory/administered-account-schema.ts'
+import { type AccountDetails, isMetadata, type NewAccount } from '../directory/directory-schema.ts'
 import type { Directory } from '../directory/service.ts'
 import type { MadeAccount, PeopleStore } from './store.ts'
 
-/** An account to make, as it was asked for. */
-interface WantedAccount {
-  email?: string | null | undefined
-  phone?: string | null | undefined
-  password?: string | null | undefined
-  verified?: boolean | undefined
-  roleId?: number | string | undefined
-  accountableType?: string | undefined
-  accountableId?: number | undefined
-  metadata?: unknown
-  username?: string | null | undefined
-  groups?: string[] | undefined
-  profile?: ProfilePatch | undefined
-  language?: Language | undefined
-  invite?: boolean | undefined
-}
-
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   usernames: Usernames
   accountClaims: AccountClaims
@@ -65,8 +45,6 @@ interface Needs {
   hashing: HashService
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { people: PeopleStore; accounts: AccountStore }
 }
 
@@ -86,7 +64,7 @@ export function createPeopleService(needs: Needs) {
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
-  function readContacts({ email: typedEmail, phone: typedPhone }: WantedAccount, fields: FieldError[]) {
+  function readContacts({ email: typedEmail, phone: typedPhone }: NewAccount, fields: FieldError[]) {
     const email = typedEmail ? parseEmail(typedEmail) : null
     const phone = typedPhone ? parseReachablePhone(typedPhone, config) : null
     if (typedEmail && !email) fields.push({ field: 'email', code: emailProblem(typedEmail) })
@@ -96,14 +74,14 @@ export function createPeopleService(needs: Needs) {
     return { email, phone, identifiers }
   }
 
-  function read(body: WantedAccount) {
+  function read(body: NewAccount) {
     const fields: FieldError[] = []
     const contacts = readContacts(body, fields)
     const { password, metadata } = body
     if (typeof password === 'string')
       fields.push(...checkPassword(password, password, contacts.identifiers, passwordRules))
     if (!isMetadata(metadata)) fields.push({ field: 'metadata', code: 'invalid_value' })
-    const { roleId, username } = body
+    const { role_id: roleId, username } = body
     if (roleId !== undefined) fields.push(...refusedFields(() => roles.read('role_id', roleId)))
     if (username)
       fields.push(...refusedFields(() => usernames.read(username, { mayBeReserved: isByCommand() })))
@@ -114,12 +92,12 @@ export function createPeopleService(needs: Needs) {
   }
 
   /** Reads the fields of the account that become claims of tokens. Values that would not fit are refused. */
-  function readFields(body: WantedAccount, metadata: Record<string, unknown> = {}) {
-    const { roleId: role, language = config.server.language } = body
+  function readFields(body: NewAccount, metadata: Record<string, unknown> = {}) {
+    const { role_id: role, language = config.server.language } = body
     const fields = {
       roleId: role === undefined ? config.accounts.roleId : roles.read('role_id', role),
-      accountableType: body.accountableType ?? config.accounts.accountableType,
-      accountableId: body.accountableId ?? null,
+      accountableType: body.accountable_type ?? config.accounts.accountableType,
+      accountableId: body.accountable_id ?? null,
       username: body.username ? usernames.read(body.username, { mayBeReserved: isByCommand() }) : null,
       groups: body.groups ? mergeGroups(null, body.groups) : null,
     }
@@ -135,15 +113,10 @@ export function createPeopleService(needs: Needs) {
 
   /** It is checked before the account is made, so that a refusal leaves none. */
   function firstInvitation(
-    {
-      uuid,
-      language,
-      email,
-      phone,
-      verified,
-    }: Pick<MadeAccount, 'uuid' | 'language' | 'email' | 'phone' | 'verified'>,
+    made: Pick<MadeAccount, 'uuid' | 'language' | 'email' | 'phone' | 'verified'>,
     { kind, destination }: Identifier,
   ) {
+    const { uuid, language, email, phone, verified } = made
     const verifiedAt = verified ? clock.now() : null
     const holder = {
       uuid,
@@ -167,7 +140,7 @@ export function createPeopleService(needs: Needs) {
      * With `invite` the invitation is sent too, or nothing is made. A username that is, or was, somebody else's:
      * `username_taken`.
      */
-    async create(body: WantedAccount): Promise<AccountDetails> {
+    async create(body: NewAccount): Promise<AccountDetails> {
       const { email, phone, identifiers, primary, metadata } = read(body)
       const fields = readFields(body, metadata)
       const profile = body.profile
@@ -181,19 +154,9 @@ export function createPeopleService(needs: Needs) {
       const invitation = body.invite ? await firstInvitation(made, primary) : null
       const passwordDigest =
         typeof password === 'string' ? await hashing.hash(password, { owner: true, admitted: true }) : null
-      const isMade = await people.create(
-        {
-          ...made,
-          passwordDigest,
-          ...fields,
-          metadata,
-          profile,
-        },
-        identifiers,
-        invitation,
-        clock.now(),
-      )
-      if (!isMade) throw new AppError('identifier_taken')
+      const account = { ...made, passwordDigest, ...fields, metadata, profile }
+      if (!(await people.create(account, identifiers, invitation, clock.now())))
+        throw new AppError('identifier_taken')
       return directory.describe(await directory.find(uuid))
     },
     /** The old contact and the new one are told. `verified`: the administrator vouches for it. */

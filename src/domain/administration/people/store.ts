@@ -164,6 +164,15 @@ export const isTaken = (error: unknown) =>
     violates(error, index),
   )
 
+async function unlessTaken<T>(write: () => Promise<T>, taken: T): Promise<T> {
+  try {
+    return await retryDeadlocks(write)
+  } catch (error) {
+    if (isTaken(error)) return taken
+    throw error
+  }
+}
+
 export type PeopleStore = ReturnType<typeof createPeopleStore>
 
 export function createPeopleStore(database: Database) {
@@ -190,12 +199,7 @@ export function createPeopleStore(database: Database) {
           if (invitation) await putAccountCode(transaction, { ...made, uuid: account.uuid }, invitation, now)
           return true
         })
-      try {
-        return await retryDeadlocks(write)
-      } catch (error) {
-        if (isTaken(error)) return false
-        throw error
-      }
+      return unlessTaken(write, false)
     },
     /**
      * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
@@ -221,12 +225,7 @@ export function createPeopleStore(database: Database) {
           await recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now)
           return 'put'
         })
-      try {
-        return await retryDeadlocks(write)
-      } catch (error) {
-        if (isTaken(error)) return 'taken'
-        throw error
-      }
+      return unlessTaken(write, 'taken')
     },
     /** `last`: it is the only verified contact. */
     async removeContact(

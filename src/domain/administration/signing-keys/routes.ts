@@ -4,13 +4,11 @@ import { AppError } from '../../../errors.ts'
 import { answer, listAnswer, success } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
-import type { Guard } from '../../../platform/http/guard.ts'
-import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import { pageQuery } from '../../foundation/events/event-schema.ts'
 import { pageOf } from '../../foundation/events/page.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
-import type { AdminCaller } from '../access/access.ts'
+import type { AdminBase } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 
@@ -34,20 +32,14 @@ const UNKNOWN = 'no such key'
 
 type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
 
-export function createSigningKeyRoutes(
-  httpBase: HttpBase,
-  guard: Guard<AdminCaller>,
-  once: Once,
-  keys: Keys,
-) {
+export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) {
   async function keyOf(kid: string) {
     const found = (await keys.list()).find((one) => one.kid === kid)
     if (!found) throw new AppError('route_not_found')
     return toKey(found)
   }
   return new Elysia({ name: 'signing-keys', prefix: '/admin/v1' })
-    .use(httpBase)
-    .use(guard)
+    .use(base)
     .get(
       '/keys',
       async ({ query }) => {
@@ -66,16 +58,14 @@ export function createSigningKeyRoutes(
     .post(
       '/keys/rotate',
       ({ body, caller, headers, path }) =>
-        once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const key = toKey(await keys.rotate({ atOnce: body.now === true }))
-              return { id: key.kid, answer: success({ key }) }
-            },
-            repeat: async (kid) => success({ key: await keyOf(kid) }),
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const key = toKey(await keys.rotate({ atOnce: body.now === true }))
+            return { id: key.kid, answer: success({ key }) }
           },
-        ),
+          repeat: async (kid) => success({ key: await keyOf(kid) }),
+        }),
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
         response: {
@@ -88,22 +78,20 @@ export function createSigningKeyRoutes(
     .post(
       '/keys/revoke',
       ({ body, caller, headers, path }) =>
-        once(
-          { headers, caller, path, body },
-          {
-            async make() {
-              const revoked = await keys.revoke(body.kid)
-              const successor = revoked?.successor ? toKey(revoked.successor) : null
-              const answer = success({ revoked: revoked !== null, successor })
-              return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
-            },
-            repeat: async (kid) =>
-              success({
-                revoked: kid !== UNKNOWN,
-                successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
-              }),
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const revoked = await keys.revoke(body.kid)
+            const successor = revoked?.successor ? toKey(revoked.successor) : null
+            const answer = success({ revoked: revoked !== null, successor })
+            return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
           },
-        ),
+          repeat: async (kid) =>
+            success({
+              revoked: kid !== UNKNOWN,
+              successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
+            }),
+        }),
       {
         body: t.Object({ kid: t.String({ maxLength: 100 }) }),
         response: {

@@ -58,8 +58,6 @@ export async function readLaterKnowledge(
   }
 }
 
-export type Cleansed = Awaited<ReturnType<typeof cleanse>>
-
 const nothingLater: LaterKnowledge = {
   erased: [],
   knowsErasures: false,
@@ -71,10 +69,7 @@ const nothingLater: LaterKnowledge = {
 }
 
 /** Null where the replaced database is of another service, or went back to before the backup. */
-export async function presentOfSame(
-  restored: Executor,
-  knowledge: LaterKnowledge | null,
-): Promise<Present | null> {
+export async function presentOfSame(restored: Executor, knowledge: LaterKnowledge | null) {
   if (!knowledge?.present) return null
   const uuids = JSON.stringify([...knowledge.present.oldestAccounts, ...knowledge.erased])
   return (await restored.first(statements.hasOneOf, { uuids }))!.found ? knowledge.present : null
@@ -122,7 +117,7 @@ async function takeAway(restored: Executor, { present, now }: { present: Present
   }
 }
 
-export type LastingKeysFrom = 'backup' | 'replaced' | 'fresh'
+type LastingKeysFrom = 'backup' | 'replaced' | 'fresh'
 
 /**
  * The secret that sealed the backup may have leaked since: then the thief knows its keys. Those of the replaced

@@ -4,7 +4,8 @@
  */
 import { Elysia, t } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'
-import { namedObject } from '../../../platform/http/components.ts'
+import { answer, success } from '../../../platform/http/answers.ts'
+import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import { integer, nullable } from '../../../platform/http/schemas.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
@@ -18,10 +19,9 @@ const publicHeaders = { 'cache-control': 'public, max-age=300', 'access-control-
 const seconds = (description: string, example: number) =>
   integer({ description: `${description}, in seconds`, examples: [example] })
 
-const settingsAnswer = namedObject(
+const settingsAnswer = answer(
   'ClientSettings',
   {
-    status: t.Literal(200),
     languages: t.Array(t.String(), {
       description: 'The languages of answers and messages (BCP 47)',
       examples: [builtInTags],
@@ -119,13 +119,8 @@ interface ClientSettingsNeeds {
 
 export type ClientSettings = ReturnType<typeof clientSettings>
 
-export function clientSettings({
-  config,
-  catalog,
-  providers,
-  loginTokenSeconds,
-  intoMailbox,
-}: ClientSettingsNeeds) {
+export function clientSettings(needs: ClientSettingsNeeds) {
+  const { config, catalog, providers, loginTokenSeconds, intoMailbox } = needs
   const { accounts, codes, limits, passkeys, password, smtp, sms, tokens, twoFactor } = config
   const countries = sms.allowedCountries.length > 0 ? sms.allowedCountries : [accounts.defaultCountry]
   return {
@@ -165,22 +160,20 @@ export function clientSettings({
 }
 
 export function createClientSettingsRoutes(settings: ClientSettings) {
-  const answer = { status: 200 as const, ...settings }
+  const shown = success(settings)
   return new Elysia({ name: 'client-settings' }).get(
     '/api/v1/auth/settings',
     ({ set }) => {
       Object.assign(set.headers, publicHeaders)
-      return answer
+      return shown
     },
     {
       response: { 200: settingsAnswer, ...errorResponses() },
-      detail: {
-        tags: ['Operation'],
-        operationId: 'getSettings',
-        summary: 'What this server offers',
-        description:
-          'Rules for passwords, languages, ways to register and sign in, lengths and lifetimes. The same for everybody; a copy may be kept for five minutes.',
-      },
+      detail: documented('Operation')(
+        'getSettings',
+        'What this server offers',
+        'Rules for passwords, languages, ways to register and sign in, lengths and lifetimes. The same for everybody; a copy may be kept for five minutes.',
+      ),
     },
   )
 }

@@ -14,7 +14,7 @@ import type { KeyStore } from '../../sessions/tokens/key-store.ts'
 import type { BackupStore } from '../backups/store.ts'
 
 export const levels = ['ok', 'warning', 'failure'] as const
-export type Level = (typeof levels)[number]
+type Level = (typeof levels)[number]
 
 export interface Finding {
   level: Level

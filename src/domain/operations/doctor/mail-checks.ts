@@ -63,10 +63,7 @@ const unanswered = (code: string) =>
     `the name servers do not answer (${code}): look at those of this machine, or name one with --resolver`,
   )
 
-async function ofDomain(
-  context: OutsideContext,
-  examine: (domain: string) => Promise<Finding>,
-): Promise<Finding> {
+async function ofDomain(context: OutsideContext, examine: (domain: string) => Promise<Finding>) {
   if (context.config.smtp === null) return NONE
   const domain = senderDomain(context.config)
   return domain === null ? ok('the domain of smtp.from is not in the public DNS') : examine(domain)

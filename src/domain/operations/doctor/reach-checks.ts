@@ -17,10 +17,7 @@ const ask = ({ fetch }: Pick<Network, 'fetch'>, url: string, options: RequestIni
   fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** No request is sent but HEAD of the root through a proxy: a gateway might take any other for a message. */
-export async function reachHost(
-  template: string,
-  { fetch }: Pick<Network, 'fetch'> = network,
-): Promise<string> {
+export async function reachHost(template: string, { fetch }: Pick<Network, 'fetch'> = network) {
   const { hostname, protocol, port, origin } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
@@ -127,10 +124,7 @@ export async function checkForwardedFor({ config, service, network }: OutsideCon
 }
 
 /** Exported for its test: there are more proxies than a test can start. */
-export function checkArrival(
-  { peer, forwardedFor, address, isTrusted }: Arrival,
-  isDirect: boolean,
-): Finding {
+export function checkArrival({ peer, forwardedFor, address, isTrusted }: Arrival, isDirect: boolean) {
   const alike = 'so that the limits take all clients for one'
   if (forwardedFor === null)
     return failure(`the proxy (${peer}) passes no X-Forwarded-For on, ${alike}: let it set that header`)
@@ -210,11 +204,7 @@ async function reachOrigin(origin: string): Promise<Finding> {
 /** Apps have an origin without a host. */
 const isBelow = (host: string, rpId: string) => host === '' || host === rpId || host.endsWith(`.${rpId}`)
 
-async function compareFile(
-  network: OutsideContext['network'],
-  url: string,
-  wanted: unknown,
-): Promise<Finding> {
+async function compareFile(network: OutsideContext['network'], url: string, wanted: unknown) {
   const remedy = 'pass that path on to poterne, or copy its answer (docs/passkeys.md)'
   try {
     const answer = await ask(network, url)

@@ -25,8 +25,6 @@ const INTERVAL_MS = 60_000
 const CLAIM_MS = 50_000
 const LAST_BATCH_MS = 40_000
 
-export type Housekeeping = ReturnType<typeof createHousekeeping>
-
 export function createHousekeeping(options: HousekeepingOptions) {
   const { store, sweeps, clock, logger, onSuccess } = options
   let ending = false

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { requireMayCall } from '../../sessions/sessions/test-accounts.ts'
+import { languageOf } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, Done, OwnVisit } from './service.ts'
@@ -95,48 +96,37 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
 
   const isOwn = (visit: Visit): visit is OwnVisit => visit.session !== null
   const signIn = (visit: Visit, path: string) =>
-    visits.go(visit, '/sign-in', {
-      to: path,
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
-    })
+    visits.go(visit, '/sign-in', { to: path, ...languageOf(visit.flow) })
 
   const routes = new Elysia({ name: 'account-pages' }).use(httpBase)
   for (const [path, draw] of Object.entries(shown)) {
     routes.get(
       path,
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => (isOwn(visit) ? draw(visit) : signIn(visit, path))),
+      visits.show((visit) => (isOwn(visit) ? draw(visit) : signIn(visit, path))),
       hidden,
     )
   }
   for (const [path, back, work] of forms) {
+    const keeps = ['contact', 'passkey', 'name', 'provider']
     routes.post(
       path,
-      ({ request, client, body }) =>
-        visits.take(
-          request,
-          client,
-          body,
-          { back, keeps: ['contact', 'passkey', 'name', 'provider'], finishes: !turns.has(path) },
-          async (visit, typed) => {
-            if (!isOwn(visit)) return signIn(visit, back)
-            requireMayCall(visit.session, `POST ${path}`)
-            const done = await work(visit, typed)
-            return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
-          },
-        ),
+      visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {
+        if (!isOwn(visit)) return signIn(visit, back)
+        requireMayCall(visit.session, `POST ${path}`)
+        const done = await work(visit, typed)
+        return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
+      }),
       hidden,
     )
   }
   for (const [path, back, ask] of options) {
     routes.post(
       path,
-      ({ request, client, body }) =>
-        visits.take(request, client, body, { back }, async (visit, typed) => {
-          if (!isOwn(visit)) return signIn(visit, back)
-          requireMayCall(visit.session, `POST ${path}`)
-          return Response.json(await ask(visit, typed))
-        }),
+      visits.take({ back }, async (visit, typed) => {
+        if (!isOwn(visit)) return signIn(visit, back)
+        requireMayCall(visit.session, `POST ${path}`)
+        return Response.json(await ask(visit, typed))
+      }),
       hidden,
     )
   }
@@ -144,9 +134,9 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     routes.get(
       '/account/providers/linked',
       ({ request, client, query }) =>
-        visits.show(request, client, (visit) =>
+        visits.show((visit) =>
           isOwn(visit) ? account.returnFromProvider(visit, query) : signIn(visit, '/account/providers'),
-        ),
+        )({ request, client }),
       hidden,
     )
   }

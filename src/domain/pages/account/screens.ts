@@ -1,6 +1,7 @@
 /** The overview of an account, and its pages that hold one form or one list. */
 import { nameOfProvider } from '../../../texts/provider-name.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
+import type { Profile } from '../../accounts/accounts/profile.ts'
 import { lacksTerms } from '../../accounts/admission/service.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
@@ -27,12 +28,6 @@ export interface AccountOffered
     'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
   > {
   languages: readonly string[]
-}
-
-interface Profile {
-  name?: string | undefined
-  given_name?: string | undefined
-  family_name?: string | undefined
 }
 
 const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
@@ -83,7 +78,7 @@ ${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/accoun
 export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen {
   const { pages } = visit.texts
   const problem = problemOf(visit, ['profile', 'profile.name', 'profile.given_name', 'profile.family_name'])
-  const text = (name: keyof Profile, label: string, autocomplete: string) =>
+  const text = (name: 'name' | 'given_name' | 'family_name', label: string, autocomplete: string) =>
     field({
       name,
       label,
@@ -117,11 +112,7 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
   )
 }
 
-export function passwordScreen(
-  visit: OwnVisit,
-  security: Security,
-  { minimumLength }: AccountOffered,
-): Screen {
+export function passwordScreen(visit: OwnVisit, security: Security, { minimumLength }: AccountOffered) {
   const { pages } = visit.texts
   const problem = problemOf(visit, ['password', 'current_password', 'new_password', 'otp'])
   // The service names the new password `password`, and the present one `current_password`.
@@ -219,7 +210,6 @@ export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCod
 ${!on && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
 ${on && row(pages.recovery_codes, left, linkButton(pages.new_codes, '/account/two-factor/codes'))}</div>
 ${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkButton(pages.turn_off, '/account/two-factor/off'))}</div>`}`,
-    problemOf(visit, []),
   )
 }
 
@@ -276,7 +266,6 @@ export function passkeysScreen(
           )
     }</div>
 ${linkButton(pages.add_passkey, '/account/passkeys/add')}`,
-    problemOf(visit, []),
   )
 }
 
@@ -331,7 +320,6 @@ export function providersScreen(
         html`<form method="post" action="${visit.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
       )
     })}</div>`,
-    problemOf(visit, []),
   )
 }
 
@@ -357,7 +345,6 @@ export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[]):
       ),
     )}</div>
 <form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
-    problemOf(visit, []),
   )
 }
 
@@ -391,7 +378,6 @@ export function plainScreen(
     visit,
     title,
     html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${submit(button)}</form>`,
-    problemOf(visit, []),
   )
 }
 

@@ -18,6 +18,7 @@ import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { SocialService } from '../../sign-in/social/service.ts'
 import type { TwoFactorService } from '../../sign-in/two-factor/service.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
+import { languageOf } from '../visits/flow.ts'
 import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 
@@ -68,25 +69,19 @@ export function createAccountPages(needs: Needs) {
 
   /** Back to a page, with a sentence that says what was done. */
   const back = (visit: OwnVisit, path: string, notice?: string): Response =>
-    visits.go(visit, path, {
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
-      ...(notice !== undefined && { notice }),
-    })
+    visits.go(visit, path, { ...languageOf(visit.flow), ...(notice !== undefined && { notice }) })
 
   return {
     back,
-
     async sendCode(visit: OwnVisit, path: string): Promise<Response> {
       await loginByCode.requestStepUpCode(visit.session, visit.caller)
       return visits.go(visit, path, { ...visit.flow, notice: 'code_on_its_way' })
     },
-
     async changeProfile(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { name, given_name, family_name } = typed
       await me.change(visit.session, { profile: { name, given_name, family_name } })
       return back(visit, '/account/profile', 'saved')
     },
-
     async changeLanguage(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { language = '' } = typed
       if (!catalog.has(language)) {
@@ -95,12 +90,10 @@ export function createAccountPages(needs: Needs) {
       await me.change(visit.session, { language })
       return visits.go(visit, '/account', { language, notice: 'saved' })
     },
-
     async acceptTerms(visit: OwnVisit): Promise<Response> {
       await me.change(visit.session, { terms: config.accounts.terms })
       return visits.go(visit, '/account', { notice: 'saved' })
     },
-
     async changePassword(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { new_password: password = '', ...rest } = typed
       const { password: current_password, ...proof } = proofOf(visit, rest)
@@ -111,34 +104,28 @@ export function createAccountPages(needs: Needs) {
       )
       return back(visit, '/account', 'password_changed')
     },
-
     async changeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
       const { contact = '' } = typed
       await contacts.change(visit.session, kind, { contact, ...proofOf(visit, typed) }, visit.caller)
       return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact } })
     },
-
     async confirmContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
       const otp = (typed.otp ?? '').replace(/\s/g, '')
       await contacts.confirm(visit.session, kind, { otp }, visit.caller)
       return back(visit, '/account', 'saved')
     },
-
     async removeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
       await contacts.remove(visit.session, kind, proofOf(visit, typed), visit.caller)
       return back(visit, '/account', 'removed')
     },
-
     async enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
       await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
       return back(visit, '/account/two-factor/confirm')
     },
-
     async confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
       const otp = (typed.otp ?? '').replace(/\s/g, '')
       return { recoveryCodes: await twoFactor.confirmEnabling(visit.session, otp, visit.caller) }
     },
-
     /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
     async beginApp(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { secret, picture } = await twoFactor.requestApp(
@@ -149,50 +136,40 @@ export function createAccountPages(needs: Needs) {
       const ticket = await visits.keep({ kind: 'app', secret, picture }, APP_SECONDS)
       return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
     },
-
     async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
       const otp = (typed.otp ?? '').replace(/\s/g, '')
       return { recoveryCodes: await twoFactor.confirmApp(visit.session, otp, visit.caller) }
     },
-
     async disableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
       await twoFactor.disable(visit.session, proofOf(visit, typed), visit.caller)
       return back(visit, '/account/two-factor', 'two_factor_off')
     },
-
     async newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
       const proof = proofOf(visit, typed)
       return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
     },
-
     stepUpOptions: (visit: OwnVisit) => passkeys.stepUpOptions(visit.session, visit.caller),
-
     newPasskeyOptions: (visit: OwnVisit, typed: Typed) =>
       passkeys.registrationOptions(visit.session, proofOf(visit, typed), visit.caller),
-
     async addPasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
       const credential = readAttestation(typed.credential)
       await passkeys.register(visit.session, credential, null, visit.caller)
       return back(visit, '/account/passkeys', 'saved')
     },
-
     async renamePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
       await passkeys.rename(visit.session, typed.passkey ?? '', typed.name ?? '')
       return back(visit, '/account/passkeys', 'saved')
     },
-
     async removePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
       await passkeys.remove(visit.session, typed.passkey ?? '', proofOf(visit, typed), visit.caller)
       return back(visit, '/account/passkeys', 'removed')
     },
-
     /** The proof of the owner is checked when the browser comes back, so it is kept until then. */
     beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { provider = '' } = typed
       const journey = { provider, back: '/account/providers/linked', kept: { kind: 'link', provider } }
       return leaveToProvider(visit, journey)
     },
-
     /** The identity is proved; what the account asks for is asked now. */
     async linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { ticket } = visit
@@ -202,7 +179,6 @@ export function createAccountPages(needs: Needs) {
       await identities.link(visit.session, provider, body, visit.caller)
       return back(visit, '/account/providers', 'saved')
     },
-
     async returnFromProvider(
       visit: OwnVisit,
       { code, error }: { code?: string; error?: string },
@@ -219,28 +195,23 @@ export function createAccountPages(needs: Needs) {
       const next = await visits.keep({ kind: 'linked', provider, verifier, code }, PROVIDER_SECONDS)
       return visits.go(visit, '/account/providers/confirm', { ticket: next })
     },
-
     async unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
       await identities.unlink(visit.session, typed.provider ?? '', proofOf(visit, typed), visit.caller)
       return back(visit, '/account/providers', 'removed')
     },
-
     async endSession(visit: OwnVisit, typed: Typed): Promise<Response> {
       await sessions.end(visit.session, typed.session ?? '')
       return back(visit, '/account/sessions', 'session_ended')
     },
-
     async forgetDevice(visit: OwnVisit, typed: Typed): Promise<Response> {
       await sessions.forgetDevice(visit.session, typed.session ?? '')
       return back(visit, '/account/sessions', 'device_forgotten')
     },
-
     async endAllSessions(visit: OwnVisit): Promise<Response> {
       await sessions.logOutAll(visit.session)
       await visits.signOut(visit)
       return visits.go(visit, '/signed-out', {})
     },
-
     /** A file, which nothing keeps. */
     async exportAccount(visit: OwnVisit): Promise<Response> {
       const document = await exports.ofOwner(visit.session, visit.session.cookie)
@@ -251,13 +222,11 @@ export function createAccountPages(needs: Needs) {
         },
       })
     },
-
     async eraseAccount(visit: OwnVisit, typed: Typed): Promise<Response> {
       await me.erase(visit.session, proofOf(visit, typed), visit.caller)
       await visits.signOut(visit)
       return visits.go(visit, '/signed-out', { notice: 'account_erased' })
     },
-
     /** The data that the screens show. */
     read: {
       security: (visit: OwnVisit) => me.describeSecurity(visit.session),

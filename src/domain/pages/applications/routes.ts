@@ -1,9 +1,8 @@
 /** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
 import { Elysia } from 'elysia'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { success } from '../../../platform/http/answers.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
 import { pickLanguage } from '../../../texts/accept-language.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
@@ -17,11 +16,9 @@ import type { ApplicationService, IssuedTokens, TokenForm } from './service.ts'
 
 const hidden = { detail: { hide: true } }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'config' | 'logger'> {
   visits: Visits
   applications: ApplicationService
-  config: Config
-  logger: Logger
   metrics: Metrics
   catalog: Catalog
 }
@@ -66,8 +63,8 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     })
   }
 
-  async function authorize(visit: Visit, url: URL): Promise<Response | Screen> {
-    const read = readAuthorization(url.searchParams, applications.list)
+  async function authorize(visit: Visit): Promise<Response | Screen> {
+    const read = readAuthorization(visit.query, applications.list)
     if (read.kind === 'unknown') {
       logger.warn({ what: read.what, nearest: read.nearest }, UNKNOWN)
       return unknownScreen(visit, read.what)
@@ -107,23 +104,17 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
 
   return new Elysia({ name: 'applications' })
     .use(httpBase)
-    .get(
-      '/oauth2/authorize',
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => authorize(visit, new URL(request.url))),
-      hidden,
-    )
-    .get('/oauth2/continue', ({ request, client }) => visits.show(request, client, finish), hidden)
+    .get('/oauth2/authorize', visits.show(authorize), hidden)
+    .get('/oauth2/continue', visits.show(finish), hidden)
     .get(
       '/oauth2/sign-out',
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => {
-          const to = afterSignOut(new URL(request.url).searchParams)
-          if (visit.session) {
-            return signOutScreen(visit, visits.address(visit, '/sign-out', to === undefined ? {} : { to }))
-          }
-          return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
-        }),
+      visits.show((visit) => {
+        const to = afterSignOut(visit.query)
+        if (visit.session) {
+          return signOutScreen(visit, visits.address(visit, '/sign-out', to === undefined ? {} : { to }))
+        }
+        return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
+      }),
       hidden,
     )
     .post(

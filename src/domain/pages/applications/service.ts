@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { AppError, type ErrorCode } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { ApplicationConfig, Config } from '../../../platform/config/types.ts'
+import type { ApplicationConfig } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
 import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
@@ -35,14 +35,12 @@ interface TokenClient {
   addressBucket: string
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
   refreshTokens: RefreshTokens
   sessions: SessionService
   limits: LimitService
-  clock: Clock
-  config: Config
   stores: { applications: ApplicationStore; sessions: Pick<SessionStore, 'end'> }
 }
 

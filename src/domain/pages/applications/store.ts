@@ -2,12 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, authorizationCodes, sessions } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  type ParamsOf,
-  type RowOf,
-  type ValuesOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement, type ParamsOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
@@ -128,11 +123,7 @@ export function createApplicationStore(database: Database) {
      * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
      * where the browser's session is over.
      */
-    async redeem(
-      redemption: Redemption,
-      session: ValuesOf<typeof sessionBelowParamTypes>,
-      now: Date,
-    ): Promise<RowOf<typeof redeem> | null> {
+    async redeem(redemption: Redemption, session: ValuesOf<typeof sessionBelowParamTypes>, now: Date) {
       const { application } = redemption
       return changeAndRecord(database, redeem, { ...redemption, ...session, now }, now, ({ uuid }) => ({
         type: 'session.started',

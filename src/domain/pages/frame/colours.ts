@@ -10,13 +10,6 @@ export const DARK_GROUND: Rgb = [24, 26, 30]
 /** A little above the 4.5 that small text needs. */
 const CONTRAST = 4.6
 
-interface Shades {
-  /** Buttons and links. */
-  accent: string
-  /** Text on a button. */
-  onAccent: string
-}
-
 const read = (colour: string): Rgb => {
   const value = Number.parseInt(colour.slice(1), 16)
   return [value >> 16, (value >> 8) & 255, value & 255]
@@ -42,8 +35,8 @@ export function contrast(a: Rgb, b: Rgb): number {
 const mix = (from: Rgb, to: Rgb, share: number): Rgb =>
   from.map((part, index) => part + ((to[index] as number) - part) * share) as Rgb
 
-/** The colour, made darker or lighter only as far as it has to be. */
-export function shadesOn(ground: Rgb, colour: string): Shades {
+/** The colour, made darker or lighter only as far as it has to be, for buttons and links, and the text on a button. */
+export function shadesOn(ground: Rgb, colour: string) {
   const away = luminance(ground) > 0.5 ? BLACK : WHITE
   const given = read(colour)
   let accent = given

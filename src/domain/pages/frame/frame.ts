@@ -34,11 +34,7 @@ interface PageOfPeople {
   aside?: Html
 }
 
-export interface Frame {
-  assets: Asset[]
-  name: string
-  render(page: PageOfPeople): string
-}
+export type Frame = ReturnType<typeof createFrame>
 
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -59,7 +55,7 @@ export const frameOf = (config: Config): Frame =>
     logo: config.pages.logoFile,
   })
 
-function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions): Frame {
+function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions) {
   const light = shadesOn(LIGHT_GROUND, colour)
   const dark = shadesOn(DARK_GROUND, colour)
   const variables = ({ accent, onAccent }: typeof light) => `--accent: ${accent}; --on-accent: ${onAccent};`
@@ -91,7 +87,7 @@ function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions)
   return {
     name,
     assets: [styleFile, scriptFile, ...(logoFile ? [logoFile] : [])],
-    render(page) {
+    render(page: PageOfPeople): string {
       const { language, texts, title, content, wide, bare, refreshTo, aside } = page
       const { pages: words } = texts
       const brand =

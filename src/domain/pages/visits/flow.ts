@@ -40,6 +40,9 @@ export interface Flow {
   sentTo?: string
 }
 
+/** The part of a flow that another way begins with: the language that the reader chose. */
+export const languageOf = ({ language }: Flow) => (language === undefined ? {} : { language })
+
 const LABEL = 'page flow'
 const LIFETIME_SECONDS = 86_400
 const MAXIMUM_LENGTH = 1500

@@ -1,7 +1,7 @@
 /** The way to another sign-in provider and back to a page of ours. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { SocialService } from '../../sign-in/social/service.ts'
-import type { Flow } from './flow.ts'
+import { type Flow, languageOf } from './flow.ts'
 import type { Visit, Visits } from './service.ts'
 
 interface Journey {
@@ -41,6 +41,5 @@ export const createLeaveToProvider =
     visits.setCookie(visit, cookie)
     // The address of a provider may be longer than a flow.
     await visits.keep({ ...kept, verifier, to: location }, SECONDS, ticket)
-    const { language } = visit.flow
-    return visits.go(visit, '/leave', { ticket, ...(language !== undefined && { language }) })
+    return visits.go(visit, '/leave', { ticket, ...languageOf(visit.flow) })
   }

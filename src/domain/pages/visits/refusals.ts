@@ -4,17 +4,7 @@ import { errorSentence, FORM_TYPE } from '../../../texts/error-sentence.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { type Html, html } from '../frame/html.ts'
 
-interface Refusal {
-  title: string
-  content: Html
-}
-
-export function failedScreen(
-  texts: Texts,
-  code: ErrorCode,
-  href: string,
-  waitSeconds: number | undefined,
-): Refusal {
+export function failedScreen(texts: Texts, code: ErrorCode, href: string, waitSeconds: number | undefined) {
   const { failed_title: title, try_again: again } = texts.pages
   return {
     title,
@@ -26,7 +16,7 @@ export function failedScreen(
 }
 
 /** Somebody opened an address that does not exist, or one that takes a form only. */
-export function missingScreen(texts: Texts, code: ErrorCode): Refusal {
+export function missingScreen(texts: Texts, code: ErrorCode) {
   const { missing_title: title, account } = texts.pages
   return {
     title,
@@ -36,7 +26,7 @@ export function missingScreen(texts: Texts, code: ErrorCode): Refusal {
 }
 
 /** Nobody can sign in with a browser that keeps no cookie, and the flow of its form cannot be read. */
-export function cookiesBlockedScreen({ pages }: Texts, href: string): Refusal {
+export function cookiesBlockedScreen({ pages }: Texts, href: string) {
   return {
     title: pages.failed_title,
     content: html`<h1>${pages.failed_title}</h1><p class="lead">${pages.cookies_blocked}</p>
@@ -44,7 +34,7 @@ export function cookiesBlockedScreen({ pages }: Texts, href: string): Refusal {
   }
 }
 
-export function otherHostScreen({ pages }: Texts, base: URL): Refusal {
+export function otherHostScreen({ pages }: Texts, base: URL) {
   return {
     title: pages.other_host_title,
     content: html`<h1>${pages.other_host_title}</h1>

@@ -6,14 +6,12 @@ import { randomBytes } from 'node:crypto'
 import { AppError, errorStatus } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isLoopbackHost } from '../../../platform/config/formats.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
 import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
@@ -33,7 +31,7 @@ import {
   newBrowserCookie,
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
-import type { Flow, FlowSeal, Problem } from './flow.ts'
+import { type Flow, type FlowSeal, languageOf, type Problem } from './flow.ts'
 import { cookiesBlockedScreen, failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
 
@@ -69,19 +67,28 @@ export interface Screen {
   aside?: Html
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   frame: Frame
   seal: FlowSeal
   destinations: Destinations
   browserSessions: BrowserSessions
   catalog: Catalog
-  clock: Clock
-  config: Config
-  logger: Logger
   metrics: Metrics
-  secret: ServerSecret
   stores: { tickets: TicketStore }
   dev: boolean
+}
+
+interface PageRequest {
+  request: Request
+  client: Client
+}
+
+type Drawn = Screen | Response
+
+interface FormOptions {
+  back: string
+  keeps?: readonly string[]
+  finishes?: boolean
 }
 
 interface OpenVisit extends Visit {
@@ -243,83 +250,75 @@ export function createVisits(needs: Needs) {
     })
   }
 
+  /** Refuses a form that no page of ours sent, and one from a browser that keeps no cookie. */
+  function requireOwnForm(visit: Visit, request: Request): void {
+    const { hasOwnFlow, keepsCookies } = state(visit)
+    if (!isFromOurPage({ headers: request.headers, own: originOf(request), hasOwnFlow })) {
+      throw refusal(visit, new AppError('invalid_sign_in_state', { cause: 'other_site' }))
+    }
+    if (keepsCookies) return
+    const error = new AppError('invalid_sign_in_state', { cause: 'no_cookie' })
+    throw refusal(visit, error, cookiesBlockedScreen(visit.texts, visit.path))
+  }
+
   function leave(visit: Visit, to: string): Response {
     const { handOver, signInAfter } = visit.flow
     if (handOver) return go(visit, '/leave', { handOver, ...(signInAfter !== undefined && { signInAfter }) })
     if (to.startsWith('/')) {
       return withCookies(visit, new Response(null, { status: 303, headers: { location: to } }))
     }
-    return go(visit, '/leave', {
-      to,
-      ...(visit.flow.language !== undefined && { language: visit.flow.language }),
-    })
+    return go(visit, '/leave', { to, ...languageOf(visit.flow) })
   }
 
   return {
-    /** Answers a GET. `back`: the page whose form shows what went wrong; otherwise a page says so. */
-    async show(
-      request: Request,
-      client: Client,
-      drawScreen: (visit: Visit) => Promise<Screen | Response> | Screen | Response,
-      back?: string,
-    ): Promise<Response> {
-      const other = otherHost(request, client)
-      if (other) return other
-      const visit = await open(request, client, new URL(request.url).pathname)
-      try {
-        const screen = await drawScreen(visit)
-        if (screen instanceof Response) return screen
-        // A page that is shown again after a mistake was begun before.
-        if (visit.flow.problem === undefined) count(visit.path, 'begun')
-        return draw(visit, screen)
-      } catch (error) {
-        const problem = back === undefined ? null : problemOf(error, clock)
-        if (problem === null) throw refusal(visit, error)
-        return go(visit, back!, { ...visit.flow, problem })
-      }
-    },
+    /** A handler that answers a GET. `back`: the page whose form shows what went wrong; otherwise a page says so. */
+    show:
+      (drawScreen: (visit: Visit) => Drawn | Promise<Drawn>, back?: string) =>
+      async ({ request, client }: PageRequest): Promise<Response> => {
+        const other = otherHost(request, client)
+        if (other) return other
+        const visit = await open(request, client, new URL(request.url).pathname)
+        try {
+          const screen = await drawScreen(visit)
+          if (screen instanceof Response) return screen
+          // A page that is shown again after a mistake was begun before.
+          if (visit.flow.problem === undefined) count(visit.path, 'begun')
+          return draw(visit, screen)
+        } catch (error) {
+          const problem = back === undefined ? null : problemOf(error, clock)
+          if (problem === null) throw refusal(visit, error)
+          return go(visit, back!, { ...visit.flow, problem })
+        }
+      },
     /**
-     * Answers a POST: what `work` throws leads back to the page with what was typed, except secrets. `finishes`: the form is
-     * the purpose of the page `back`.
+     * A handler that answers a POST. An error of `work` leads back to the page with what was typed, except secrets.
+     * `finishes`: the form is the purpose of the page `back`.
      */
-    async take(
-      request: Request,
-      client: Client,
-      body: unknown,
-      { back, keeps = [], finishes = false }: { back: string; keeps?: readonly string[]; finishes?: boolean },
-      work: (visit: Visit, typed: Typed) => Promise<Response | Screen>,
-    ): Promise<Response> {
-      const other = otherHost(request, client)
-      if (other) return other
-      const visit = await open(request, client, back)
-      const typed = typedOf(body)
-      const { hasOwnFlow, keepsCookies } = state(visit)
-      if (!isFromOurPage({ headers: request.headers, own: originOf(request), hasOwnFlow })) {
-        throw refusal(visit, new AppError('invalid_sign_in_state', { cause: 'other_site' }))
-      }
-      if (!keepsCookies) {
-        const error = new AppError('invalid_sign_in_state', { cause: 'no_cookie' })
-        throw refusal(visit, error, cookiesBlockedScreen(visit.texts, back))
-      }
-      const kept = Object.fromEntries(
-        keeps.flatMap((name) =>
-          typed[name] ? [[name, typed[name].slice(0, 512).replaceAll('\0', '')]] : [],
-        ),
-      )
-      const { problem: _, notice: __, ...before } = visit.flow
-      visit.flow = { ...before, typed: { ...before.typed, ...kept } }
-      try {
-        const unstorable = findUnstorableText(typed)
-        if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
-        const done = await work(visit, typed)
-        if (finishes) count(back, 'finished')
-        return done instanceof Response ? done : draw(visit, done)
-      } catch (error) {
-        const problem = problemOf(error, clock)
-        if (problem === null) throw refusal(visit, error)
-        return go(visit, back, { ...visit.flow, problem })
-      }
-    },
+    take:
+      (
+        { back, keeps = [], finishes = false }: FormOptions,
+        work: (visit: Visit, typed: Typed) => Drawn | Promise<Drawn>,
+      ) =>
+      async ({ request, client, body }: PageRequest & { body: unknown }): Promise<Response> => {
+        const other = otherHost(request, client)
+        if (other) return other
+        const visit = await open(request, client, back)
+        const typed = typedOf(body)
+        requireOwnForm(visit, request)
+        const { problem: _, notice: __, ...before } = visit.flow
+        visit.flow = { ...before, typed: { ...before.typed, ...keptOf(typed, keeps) } }
+        try {
+          const unstorable = findUnstorableText(typed)
+          if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
+          const done = await work(visit, typed)
+          if (finishes) count(back, 'finished')
+          return done instanceof Response ? done : draw(visit, done)
+        } catch (error) {
+          const problem = problemOf(error, clock)
+          if (problem === null) throw refusal(visit, error)
+          return go(visit, back, { ...visit.flow, problem })
+        }
+      },
     /** 303 to a page of ours. */
     go,
     /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
@@ -377,6 +376,12 @@ function typedOf(body: unknown): Typed {
   const fields = typeof body === 'object' && body !== null ? Object.entries(body) : []
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
 }
+
+/** The fields that come back after a mistake: never a secret. */
+const keptOf = (typed: Typed, keeps: readonly string[]): Typed =>
+  Object.fromEntries(
+    keeps.flatMap((name) => (typed[name] ? [[name, typed[name].slice(0, 512).replaceAll('\0', '')]] : [])),
+  )
 
 /** Returns what the form can show. It is null if the form cannot, as for a store that is away. */
 function problemOf(error: unknown, clock: Clock): Problem | null {

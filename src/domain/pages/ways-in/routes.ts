@@ -4,20 +4,8 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import type { MessageSender } from '../../messages/senders/sender.ts'
 import type { Flow } from '../visits/flow.ts'
-import type { Screen, Visit, Visits } from '../visits/service.ts'
-import {
-  choosePasswordScreen,
-  codeScreen,
-  confirmScreen,
-  type Drawing,
-  leaveScreen,
-  type Offered,
-  recoverScreen,
-  signedOutScreen,
-  signInScreen,
-  signUpScreen,
-  termsScreen,
-} from './screens.ts'
+import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
+import * as screens from './screens.ts'
 import type { WaysIn } from './service.ts'
 
 const hidden = { detail: { hide: true } }
@@ -25,7 +13,7 @@ const hidden = { detail: { hide: true } }
 interface Needs {
   visits: Visits
   waysIn: WaysIn
-  offered: Offered
+  offered: screens.Offered
   clock: Clock
   sender: Pick<MessageSender, 'isLate'>
   /** People who are signed in already go there. */
@@ -38,28 +26,27 @@ export function createWaysInRoutes(
   httpBase: HttpBase,
   { visits, waysIn, offered, clock, sender, home, handOverScreen }: Needs,
 ) {
-  const drawing = (visit: Visit): Drawing => ({
+  const drawing = (visit: Visit): screens.Drawing => ({
     offered,
     now: clock.now(),
     isLate: (channel) => sender.isLate?.(channel) ?? false,
     to: (path) => visits.address(visit, path),
   })
 
-  /** Path, screen, and the fields that come back after a mistake. */
-  const screens = {
-    '/sign-in': signInScreen,
-    '/sign-up': signUpScreen,
-    '/confirm': confirmScreen,
-    '/code': codeScreen,
-    '/recover': recoverScreen,
-    '/choose-password': choosePasswordScreen,
-  } as const
+  const drawn = {
+    '/sign-in': screens.signInScreen,
+    '/sign-up': screens.signUpScreen,
+    '/confirm': screens.confirmScreen,
+    '/code': screens.codeScreen,
+    '/recover': screens.recoverScreen,
+    '/choose-password': screens.choosePasswordScreen,
+  }
 
   /** Path, the page to which a mistake leads back, what is done. */
   const forms: [
     path: string,
     back: string,
-    work: (visit: Visit, typed: Record<string, string>) => Promise<Response> | Response,
+    work: (visit: Visit, typed: Typed) => Promise<Response> | Response,
   ][] = [
     ['/sign-in', '/sign-in', waysIn.signIn],
     ['/sign-in/code', '/sign-in', waysIn.requestCode],
@@ -99,11 +86,11 @@ export function createWaysInRoutes(
   ])
 
   const routes = new Elysia({ name: 'ways-in' }).use(httpBase)
-  for (const [path, screen] of Object.entries(screens)) {
+  for (const [path, screen] of Object.entries(drawn)) {
     routes.get(
       path,
       ({ request, client, query }) =>
-        visits.show(request, client, (visit) =>
+        visits.show((visit) =>
           path === '/sign-up' && typeof query.invitation === 'string'
             ? waysIn.holdInvitation(visit, query.invitation)
             : path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
@@ -111,83 +98,65 @@ export function createWaysInRoutes(
               : path === '/code' && visit.flow.methods && visit.ticket === null
                 ? waysIn.startAgain(visit, '/sign-in')
                 : screen(visit, drawing(visit)),
-        ),
+        )({ request, client }),
       hidden,
     )
   }
   for (const [path, back, work] of forms) {
-    routes.post(
-      path,
-      ({ request, client, body }) =>
-        visits.take(
-          request,
-          client,
-          body,
-          { back, keeps: ['identifier', 'stay'], finishes: !turns.has(path) },
-          async (visit, typed) => work(visit, typed),
-        ),
-      hidden,
-    )
+    const form = { back, keeps: ['identifier', 'stay'], finishes: !turns.has(path) }
+    routes.post(path, visits.take(form, work), hidden)
   }
   return routes
     .post(
       '/sign-in/passkey/options',
-      ({ request, client, body }) =>
-        visits.take(request, client, body, { back: '/sign-in' }, async (visit) =>
-          Response.json(await waysIn.passkeyOptions(visit)),
-        ),
+      visits.take({ back: '/sign-in' }, async (visit) => Response.json(await waysIn.passkeyOptions(visit))),
       hidden,
     )
     .get(
       '/sign-in/provider',
       ({ request, client, query }) =>
-        visits.show(request, client, (visit) => waysIn.finishProvider(visit, query), '/sign-in'),
+        visits.show((visit) => waysIn.finishProvider(visit, query), '/sign-in')({ request, client }),
       hidden,
     )
     .get(
       '/sign-in/terms',
-      ({ request, client }) =>
-        visits.show(request, client, (visit) =>
-          waysIn.isAskedForTerms(visit)
-            ? termsScreen(visit, drawing(visit), { isNew: false })
-            : waysIn.goOn(visit),
-        ),
+      visits.show((visit) =>
+        waysIn.isAskedForTerms(visit)
+          ? screens.termsScreen(visit, drawing(visit), { isNew: false })
+          : waysIn.goOn(visit),
+      ),
       hidden,
     )
     .get(
       '/sign-up/terms',
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => termsScreen(visit, drawing(visit), { isNew: true })),
+      visits.show((visit) => screens.termsScreen(visit, drawing(visit), { isNew: true })),
       hidden,
     )
     .get(
       '/leave',
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => {
-          const { handOver } = visit.flow
-          if (handOver) return handOverScreen(visit, handOver)
-          if (visit.flow.ticket && visit.ticket === null) return waysIn.startAgain(visit, '/sign-in')
-          const to = visit.ticket?.to ?? visit.flow.to
-          return to === undefined || to.startsWith('/')
-            ? visits.leave(visit, to ?? home)
-            : leaveScreen(visit, to)
-        }),
+      visits.show((visit) => {
+        const { handOver } = visit.flow
+        if (handOver) return handOverScreen(visit, handOver)
+        if (visit.flow.ticket && visit.ticket === null) return waysIn.startAgain(visit, '/sign-in')
+        const to = visit.ticket?.to ?? visit.flow.to
+        return to === undefined || to.startsWith('/')
+          ? visits.leave(visit, to ?? home)
+          : screens.leaveScreen(visit, to)
+      }),
       hidden,
     )
     .get(
       '/signed-out',
-      ({ request, client }) =>
-        visits.show(request, client, (visit) => signedOutScreen(visit, drawing(visit))),
+      visits.show((visit) => screens.signedOutScreen(visit, drawing(visit))),
       hidden,
     )
     .post(
       '/sign-out',
-      ({ request, client, body }) =>
-        visits.take(request, client, body, { back: '/sign-in' }, async (visit) => {
-          await visits.signOut(visit)
-          const { to } = visit.flow
-          return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)
-        }),
+      visits.take({ back: '/sign-in' }, async (visit) => {
+        await visits.signOut(visit)
+        const { to } = visit.flow
+        return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)
+      }),
       hidden,
     )
 }

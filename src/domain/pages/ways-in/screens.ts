@@ -212,12 +212,7 @@ ${offered.providers.map((name) =>
   }
 }
 
-function newPassword(
-  { texts }: View,
-  { offered }: Drawing,
-  wrong: string | null,
-  mayBeLeftOut = false,
-): Html {
+function newPassword({ texts }: View, { offered }: Drawing, wrong: string | null, mayBeLeftOut = false) {
   const { pages } = texts
   const hint = pages.password_hint.replace('{count}', String(offered.minimumLength))
   return passwordInput(texts, {
@@ -261,11 +256,7 @@ const isNext = ({ flow }: View, problem: ShownProblem): boolean =>
   Boolean(flow.typed?.identifier) && problem.of('identifier', 'password', 'password_confirmation') === null
 
 /** Says where the code went, to the person who typed the identifier. */
-function sentTo(
-  { texts: { pages }, flow }: View,
-  otherwise: string,
-  named = pages.code_sent_if,
-): Html | string {
+function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pages.code_sent_if) {
   const typed = flow.typed?.identifier
   if (flow.sentTo) return withContact(pages.code_sent_to, flow.sentTo)
   return typed ? withContact(named, typed) : otherwise

@@ -86,12 +86,7 @@ export function createWaysIn(needs: Needs) {
     return turn(visit, '/sign-in/terms')
   }
 
-  const finish = (
-    visit: Visit,
-    outcome: SignInOutcome,
-    identifier: string,
-    maybeNew = false,
-  ): Promise<Response> =>
+  const finish = (visit: Visit, outcome: SignInOutcome, identifier: string, maybeNew = false) =>
     'signedIn' in outcome
       ? arrive(visit, outcome.signedIn, maybeNew)
       : askForSecondFactor(visit, outcome.due, identifier)
@@ -136,7 +131,6 @@ export function createWaysIn(needs: Needs) {
   return {
     turn,
     startAgain,
-
     async signIn(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       const { password = '' } = typed
@@ -144,13 +138,11 @@ export function createWaysIn(needs: Needs) {
       const outcome = await login.logIn({ identifier, password }, visit.device(stays(visit)), visit.caller)
       return finish(visit, outcome, identifier)
     },
-
     async requestCode(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await loginByCode.requestCode({ identifier, ...creation(visit) }, visit.caller)
       return turn(visit, '/code', { typed: { ...visit.flow.typed, identifier } })
     },
-
     async enterCode(visit: Visit, typed: Typed): Promise<Response> {
       const { ticket } = visit
       const device = visit.device(stays(visit))
@@ -165,7 +157,6 @@ export function createWaysIn(needs: Needs) {
       const outcome = await loginByCode.verify(body, device, visit.caller)
       return finish(visit, outcome, identifier, 'create' in proof)
     },
-
     async sendCodeAgain(visit: Visit, typed: Typed): Promise<Response> {
       const { ticket } = visit
       const isSecondFactor = ticket?.kind === 'second_factor'
@@ -174,15 +165,12 @@ export function createWaysIn(needs: Needs) {
       await loginByCode.requestCode({ identifier, ...proof }, visit.caller)
       return visits.go(visit, '/code', { ...visit.flow, notice: 'sent_again' })
     },
-
     /** The options of a passkey, for the script of the page. */
     passkeyOptions: (visit: Visit) => passkeys.loginOptions(visit.caller),
-
     async usePasskey(visit: Visit, typed: Typed): Promise<Response> {
       const credential = readAssertion(typed.credential)
       return arrive(visit, await passkeys.logIn(credential, visit.device(stays(visit)), visit.caller))
     },
-
     async register(visit: Visit, typed: Typed): Promise<Response> {
       const { identifier = '', password = '' } = typed
       delete visit.flow.terms
@@ -199,18 +187,15 @@ export function createWaysIn(needs: Needs) {
       )
       return turn(visit, '/confirm', { ticket, typed: { identifier } })
     },
-
     /** The link of an invitation leads to an address that does not show its code, and spends nothing. */
     holdInvitation: (visit: Visit, invitation: string): Response =>
       turn(visit, '/sign-up', { invitation: invitation.slice(0, 100) }),
-
     async join(visit: Visit): Promise<Response> {
       const { session, flow } = visit
       if (session === null) return turn(visit, '/sign-in')
       await memberships.accept(session, flow.invitation ?? '', visit.caller)
       return visits.leave(visit, flow.to ?? visits.home)
     },
-
     async confirm(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       const { ticket } = visit
@@ -228,25 +213,21 @@ export function createWaysIn(needs: Needs) {
       const { signedIn } = await registration.confirm(body, visit.device(stays(visit)), visit.caller, waiting)
       return signedIn ? arrive(visit, signedIn, true) : turn(visit, '/sign-in', { notice: 'confirmed' })
     },
-
     async confirmAgain(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await registration.resend({ identifier }, visit.caller)
       return sentAgain(visit, '/confirm', identifier)
     },
-
     async recover(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await passwords.forgot({ identifier }, visit.caller)
       return turn(visit, '/choose-password', { typed: { ...visit.flow.typed, identifier } })
     },
-
     async recoverAgain(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await passwords.forgot({ identifier }, visit.caller)
       return sentAgain(visit, '/choose-password', identifier)
     },
-
     /** With the new password the person signs in at once, by the same rules as anybody. */
     async choosePassword(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
@@ -260,33 +241,27 @@ export function createWaysIn(needs: Needs) {
         return turn(visit, '/sign-in', { notice: 'password_saved' })
       }
     },
-
     /** Begins a sign-in through a provider; the browser comes back to `/sign-in/provider`. */
     beginProvider(visit: Visit, typed: Typed): Promise<Response> {
       noteTerms(visit, typed)
       return leaveFor(visit, typed.provider ?? '')
     },
-
     /** Asks once after a new version, on the way from a sign-in to where it leads. */
     isAskedForTerms: ({ session }: Visit): boolean =>
       session !== null && lacksTerms(session.account, accounts.terms),
-
     goOn,
-
     async acceptTerms(visit: Visit): Promise<Response> {
       const { session } = visit
       if (session === null) return turn(visit, '/sign-in')
       await me.change(session, { terms: accounts.terms })
       return goOn(visit)
     },
-
     /** Somebody new accepts the terms after the provider said who it is, and proves it there once more. */
     acceptTermsForProvider(visit: Visit): Promise<Response> | Response {
       noteTerms(visit, { terms: 'yes' })
       const provider = visit.ticket?.provider
       return provider === undefined ? startAgain(visit, '/sign-up') : leaveFor(visit, provider)
     },
-
     async finishProvider(
       visit: Visit,
       { code, error }: { code?: string; error?: string },

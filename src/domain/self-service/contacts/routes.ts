@@ -8,8 +8,8 @@ import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
 import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { OwnerCall } from '../../sign-in/sign-in/sign-in-schema.ts'
 import {
+  type OwnerCall,
   otpField,
   ownerProofBody,
   ownerProofFields,

@@ -6,8 +6,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import {
   type Account,
   channelOf,
@@ -43,7 +42,7 @@ interface Client {
   addressBucket: string
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   secondFactor: SecondFactor
   admission: Admission
   testIdentities: Pick<TestIdentities, 'refuse'>
@@ -54,8 +53,6 @@ interface Needs {
   outbox: Outbox
   undo: UndoService
   providers: ProviderService
-  clock: Clock
-  config: Config
   stores: { accounts: AccountStore; contacts: ContactStore }
 }
 

@@ -167,11 +167,7 @@ export type ExportStore = ReturnType<typeof createExportStore>
 export function createExportStore(database: Database) {
   return {
     /** Records that it was exported, and queues the notices. It returns null if the account is gone. */
-    async read(
-      { id: accountId, uuid }: Account,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<ExportedDocument | null> {
+    async read({ id: accountId, uuid }: Account, notices: NewMessage[], now: Date) {
       const params = { accountId, now, ...noticeParams(notices) }
       const event: NewEvent = { type: 'account.exported', account: uuid }
       const row = await changeAndRecord(database, read, params, now, () => event)

@@ -1,8 +1,7 @@
 /** A copy of everything that is stored about a person, for themselves or for an administrator who hands it on. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRecord, carriedRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -13,13 +12,11 @@ import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 import { type AccountExport, exportRecord } from './me-schema.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   recentSignIn: RecentSignIn
   limits: LimitService
   notices: OwnerNotices
-  clock: Clock
-  config: Config
   stores: { exports: ExportStore }
 }
 

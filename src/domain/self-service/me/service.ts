@@ -1,8 +1,7 @@
 /** The account of somebody who is signed in, as a whole: reading it, its language, and erasing it. */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { requireOrdinary } from '../../accounts/accounts/account.ts'
 import {
@@ -36,14 +35,12 @@ interface OwnPatch {
   terms?: string | undefined
 }
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   reauthentication: Reauthentication
   secondFactor: SecondFactor
   notices: OwnerNotices
   refusedAddresses: RefusedAddresses
-  clock: Clock
-  config: Config
   stores: { accounts: AccountStore; erasure: ErasureStore; events: EventStore }
 }
 

@@ -5,11 +5,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
-import type { Config } from '../../../platform/config/types.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
-import type { ServerSecret } from '../../../platform/secret.ts'
 import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
@@ -19,13 +17,10 @@ import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { createRemovalLinks } from './links.ts'
 import type { DueRemoval, TwoFactorRemovalStore } from './store.ts'
 
-type Needs = { tellOperator: TellOperator } & {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
+  tellOperator: TellOperator
   notices: OwnerNotices
   limits: LimitService
-  secret: ServerSecret
-  clock: Clock
-  config: Config
-} & {
   stores: { twoFactorRemovals: TwoFactorRemovalStore }
 }
 

@@ -7,7 +7,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
-import { column, defineStatement } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
@@ -17,17 +17,6 @@ import type { Actor, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
-
-interface WaitingRemoval {
-  id: string
-  dueAt: Date
-}
-
-export interface DueRemoval extends WaitingRemoval {
-  account: Account
-  /** The administrator who asked for it. */
-  actor: Actor
-}
 
 /** The one who deletes the row that waits has it: the owner who stops it, or this. */
 const remove = defineStatement({
@@ -49,6 +38,13 @@ const remove = defineStatement({
 })
 
 const waitingRow = { id: 'uuid', dueAt: 'timestamptz' } as const
+type WaitingRemoval = ValuesOf<typeof waitingRow>
+
+export interface DueRemoval extends WaitingRemoval {
+  account: Account
+  /** The administrator who asked for it. */
+  actor: Actor
+}
 
 const request = defineStatement({
   name: 'two_factor_removals.request',
@@ -123,12 +119,7 @@ export function createTwoFactorRemovalStore(database: Database) {
      * Turns two factors off, removes the app and the recovery codes, and the removal that waits. Removes only the one
      * with `id`, if that is given and still waits. It returns false if they were off, or if it was stopped.
      */
-    async remove(
-      { id: accountId, uuid }: Account,
-      id: string | null,
-      notices: NewMessage[],
-      now: Date,
-    ): Promise<boolean> {
+    async remove({ id: accountId, uuid }: Account, id: string | null, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const eventsOf = (): NewEvent[] => [{ type: 'two_factor.disabled', account: uuid }]
       return (await updateLockedAccount(database, remove, params, { at: now, eventsOf })) !== null
