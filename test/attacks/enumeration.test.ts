@@ -9,8 +9,6 @@ import { limitingShapes } from '../helpers/service.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
-setDefaultTimeout(240_000)
-
 const HOUR = 3_600_000
 const [OWNERS_DEVICE, STRANGERS_DEVICE] = ['the device of the owner', 'the device of the stranger']
 
@@ -26,6 +24,7 @@ describe.each(limitingShapes)('what an answer shows, on %s', (shape) => {
     shape,
     settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
   })
+  setDefaultTimeout(240_000)
   beforeAll(async () => {
     await signedIn(service, newEmail(), { device_fingerprint: STRANGERS_DEVICE })
   })

@@ -1,12 +1,10 @@
 /** Spellings by which one person could be two, or two one: one account, one bucket, one recipient equal to the stored one. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { confirmedAccounts } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useService()
 

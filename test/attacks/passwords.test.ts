@@ -1,10 +1,8 @@
 /** The rules for passwords, and that the whole password counts, through HTTP. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useService()
 

@@ -2,7 +2,7 @@
  * A second step that names neither the token of its login nor a device counts by address, and over all addresses by
  * account. Somebody with the password may change addresses as often as they like.
  */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import type { CallOptions } from '../helpers/api-client.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
@@ -10,8 +10,6 @@ import { from, newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
-
-setDefaultTimeout(120_000)
 
 const DAY = 86_400_000
 const WRONG = 'no code has these letters'

@@ -2,7 +2,7 @@
  * A stranger beside an owner who signs in with two factors. The owner's first factor serves nobody else, and the stranger's
  * tries neither use up the owner's nor tell whose a name is.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
@@ -10,8 +10,6 @@ import { lockAccount } from '../helpers/database.ts'
 import { from, newClient, seen } from '../helpers/limited-service.ts'
 import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const HERE = from('198.51.100.1')
 const ELSEWHERE = from('203.0.113.1')

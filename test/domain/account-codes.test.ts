@@ -1,5 +1,5 @@
 /** Accounts that an administrator makes, invitations and recovery codes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AdminCall, createAdminClient, letterCodeIn } from '../helpers/admin-client.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
@@ -11,8 +11,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn, type Shape, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const PASSWORD = 'quite another horse'
 const chosen = { password: PASSWORD, password_confirmation: PASSWORD }

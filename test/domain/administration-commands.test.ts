@@ -1,5 +1,5 @@
 /** `poterne accounts`, `sessions` and `events`: over a socket, and on the database where no service runs. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -19,8 +19,6 @@ import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const run = (args: string[], directory: string) =>
   runPoterne(args, { directory, env: { USER: 'ada-the-operator' } })

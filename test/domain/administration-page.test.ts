@@ -1,5 +1,5 @@
 /** Signing in on the page of administration, what its session may do, and what ends it; with limits on. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { adminRoutes } from '../../src/admin-app.ts'
 import { type AdminRoute, roles } from '../../src/domain/administration/access/access.ts'
 import {
@@ -18,8 +18,6 @@ import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const MINUTE_MS = 60_000
 const passkeys = { rp_id: 'example.com', origins: ['https://app.example.com'] }

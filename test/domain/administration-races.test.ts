@@ -1,13 +1,11 @@
 /** The effects of an administrator's act on calls at the same moment: a sign-in, a refresh, a sign-in on the page. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { addAdministrator, asOperator, createPage, listening } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { race } from '../helpers/race.ts'
 import { outcomeOf } from '../helpers/refusals.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 describe('an administrator acts', () => {
   const service = useService({ settings: listening })

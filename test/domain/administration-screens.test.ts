@@ -2,7 +2,7 @@
  * The page of administration in Chromium: what its users do on it, in both languages, on narrow and wide screens, light
  * and dark, by keyboard, with a check of accessibility. POTERNE_PICTURES=DIRECTORY keeps a picture of every screen.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { wordsEn } from '../../src/domain/administration/page/words-en.ts'
@@ -17,8 +17,6 @@ import { freePort } from '../helpers/free-port.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const MINUTE_MS = 60_000
 const port = await freePort()

@@ -1,13 +1,11 @@
 /** The reading and the changes of an operator, by the routes behind the socket, on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 describe.each(shapes)('administration on %s', (shape) => {
   const { test, rule } = testsOn(shape)

@@ -1,5 +1,5 @@
 /** Tokens of administration on the TCP listener, and calls that are sent again; with limits on. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { adminRoutes } from '../../src/admin-app.ts'
 import { type AdminRoute, type Scope, scopes } from '../../src/domain/administration/access/access.ts'
@@ -12,8 +12,6 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

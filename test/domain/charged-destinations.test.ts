@@ -1,5 +1,5 @@
 /** The charges follow what is sent: every message that goes out by SMS costs one of the day, and no e-mail does. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { accountCodeKinds, codePurposes } from '../../src/domain/messages/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
@@ -8,8 +8,6 @@ import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-clien
 import { newClient } from '../helpers/limited-service.ts'
 import type { TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const purposesSent = statement<object, { purpose: string }>(
   sql`select distinct code_purpose as purpose from messages where code_purpose is not null and lane <> 2`,

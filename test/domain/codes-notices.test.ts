@@ -1,14 +1,12 @@
 /**
  * The notices about wrong codes: to the owner of somebody who knows the password, and to the operator of many guesses.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 const [MINUTE, DAY] = [60_000, 86_400_000]
 const WRONG = 'no code has these letters'

@@ -1,12 +1,10 @@
 /** The number of changes of contact that may be asked for. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 async function signIn(service: TestService): Promise<string> {
   return (await service.logIn(await service.signUp(newEmail()))).access_token

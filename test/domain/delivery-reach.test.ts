@@ -1,5 +1,5 @@
 /** Callers learn at once if nothing could be sent, alike for known and unknown identifiers. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
@@ -7,8 +7,6 @@ import { type LogInAnswer, signedIn } from '../helpers/authenticator.ts'
 import { seen } from '../helpers/limited-service.ts'
 import { startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const emailOnly = { sms: { gateways: [] } }
 const gateway = {

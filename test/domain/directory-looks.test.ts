@@ -1,13 +1,11 @@
 /** Looks at people, lists of them, and what of administration is refused with a sentence. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import type { TestService } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const operatorOf = (service: TestService) => (method: string, path: string, body?: unknown) =>
   asOperator(service, method, path, body)

@@ -2,7 +2,7 @@
  * `poterne doctor` on real servers. Everything is well at first; then each test breaks one thing, and exactly the check
  * of that one says so.
  */
-import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -26,8 +26,6 @@ import { createDatabase, sharedPostgres, startRedis } from '../helpers/servers.t
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 interface Line {
   name: string

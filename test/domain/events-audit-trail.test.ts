@@ -1,5 +1,5 @@
 /** The audit trail as a whole: every call that changes something writes its event, and nobody who follows misses one. */
-import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import Ajv from 'ajv'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
@@ -17,8 +17,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const ORIGIN = 'https://app.example.com'
 const NEW_PASSWORD = 'another horse battery'

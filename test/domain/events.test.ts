@@ -1,5 +1,5 @@
 /** The history of an account: what is written with each change, by whom it is read, and when it goes. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail } from '../helpers/api-client.ts'
@@ -8,8 +8,6 @@ import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 

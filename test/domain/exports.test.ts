@@ -1,5 +1,5 @@
 /** A copy of everything that is stored about a person: for themselves, and for an administrator who hands it on. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { getTableColumns, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { exportedLists } from '../../src/domain/self-service/me/export-store.ts'
@@ -10,8 +10,6 @@ import { protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useLimited()
 const lists: readonly string[] = exportedLists

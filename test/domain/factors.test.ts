@@ -1,5 +1,5 @@
 /** Turning two factors on and off through HTTP, by sent codes and by authenticator app. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, newPhone, PASSWORD, type Person } from '../helpers/api-client.ts'
 import {
@@ -19,8 +19,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { deliverySettings, racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const RECOVERY_CODE = /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/
 

@@ -1,5 +1,5 @@
 /** Every number and time that the two documents name, with values that other readers accept. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { adminOpenapiPage, openapiPage } from '../../scripts/openapi-page.ts'
 import { AppError } from '../../src/errors.ts'
 import { createAdminClient } from '../helpers/admin-client.ts'
@@ -8,8 +8,6 @@ import { resolveReference } from '../helpers/openapi.ts'
 import { expectInvalid } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
 type Node = any

@@ -1,5 +1,5 @@
 /** The ways in through other providers, of somebody signed in: listed, added, removed; never the last one. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
@@ -8,8 +8,6 @@ import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 describe.each(shapes)('identities on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)

@@ -1,5 +1,5 @@
 /** Invitations: made by administrators, spent by the statement that opens an account, accepted by people who have one. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
@@ -10,8 +10,6 @@ import { expectInvalid, expectRefusal, outcomeOf } from '../helpers/refusals.ts'
 import { shapes, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use, useLimited, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(40_000)
 
 const DAY_MS = 86_400_000
 const byInvitation = {

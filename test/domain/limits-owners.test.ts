@@ -2,7 +2,7 @@
  * The counters that an owner pays with, and the time for which a device or an address is known. The strangers' part is
  * in attacks/.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import {
   type Answer,
@@ -15,8 +15,6 @@ import {
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = 'no code has these letters'

@@ -1,5 +1,5 @@
 /** Messages, limits, the report of SMS and the numbers of the first screen, as an administrator sees them. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { meaningOf } from '../../src/domain/administration/message-log/meaning.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
@@ -8,8 +8,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, type Shape } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 interface Message {
   id: number

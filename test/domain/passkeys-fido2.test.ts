@@ -1,11 +1,9 @@
 /** Passkeys of another implementation: the bytes that python3-fido2 writes are taken for what they are. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { newEmail } from '../helpers/api-client.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const service = useService({ settings: { passkeys: { rp_id: 'example.com' } } })
 

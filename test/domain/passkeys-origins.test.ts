@@ -1,11 +1,9 @@
 /** A passkey from a page whose origin is not listed: who runs the service can find out why it is refused. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const LISTED = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [LISTED] } }

@@ -1,5 +1,5 @@
 /** A forgotten password, and another one for the one that is known, through HTTP on every storage shape. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import {
   type Answer,
@@ -16,8 +16,6 @@ import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { holdsCode, withoutNumbers } from '../random/dump.ts'
-
-setDefaultTimeout(20_000)
 
 const NEW_PASSWORD = 'a quite different sentence'
 const WRONG_CODE = 'not a code'

@@ -1,5 +1,5 @@
 /** Profile, username, groups and role: who writes them, what is refused, and that a username goes to nobody else. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
 import { listening, onListener } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -7,8 +7,6 @@ import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 describe('what an account carries', () => {
   const service = useService({ settings: { ...listening, roles: { 1: 'user', 7: 'editor' } } })

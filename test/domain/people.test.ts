@@ -1,5 +1,5 @@
 /** The repairs by an administrator: contacts, two factors, passkeys, identities. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
@@ -9,8 +9,6 @@ import { countRows, dumpTables } from '../helpers/database.ts'
 import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 /** Calls that are refused with 409 use up neither a recovery code nor what a provider gave. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -8,8 +8,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const provider = use(startPretendProvider)
 const service = use(() => startService({ settings: socialSettings(provider.issuer) }), provider)

@@ -2,7 +2,7 @@
  * A call that is refused with 404 or 409 leaves its recovery code good. Every operation that takes the owner's proof is
  * tried with every such refusal that docs/openapi.json lists for it.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, signedIn } from '../helpers/authenticator.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
@@ -10,8 +10,6 @@ import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const ORIGIN = 'https://app.example.com'
 

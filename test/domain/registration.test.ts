@@ -1,13 +1,11 @@
 /** Registration and confirmation through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 describe.each(shapes)('registration on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)

@@ -1,5 +1,5 @@
 /** `POST …/remove`, for clients that send no body with DELETE. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -7,8 +7,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const ORIGIN = 'https://app.example.com'
 

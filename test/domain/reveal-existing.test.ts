@@ -1,10 +1,8 @@
 /** `accounts.reveal_existing`: the operator prefers a clear answer to a secret. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useService({ settings: { accounts: { reveal_existing: true } } })
 

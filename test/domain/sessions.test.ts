@@ -1,5 +1,5 @@
 /** The life of a session after login, through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { lockAccount, spyOnStatements } from '../helpers/database.ts'
@@ -7,8 +7,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 

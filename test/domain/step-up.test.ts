@@ -1,5 +1,5 @@
 /** Changes inside a session: what they ask for while two factors are on, and of accounts without a password. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { type CallOptions, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
@@ -7,8 +7,6 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const NEW_PASSWORD = 'another horse battery'
 const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }

@@ -1,5 +1,5 @@
 /** Test identities: the code that is always the same, and everything that somebody who knows it tries with it. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readRoutes } from '../../src/app.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -17,8 +17,6 @@ import {
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 const CODE = '407915'

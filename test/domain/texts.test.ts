@@ -1,5 +1,5 @@
 /** Languages as people and clients meet them: an operator's own ones, and the one that belongs to the account. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
@@ -7,8 +7,6 @@ import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const directory = newDirectory('texts')
 const german = `

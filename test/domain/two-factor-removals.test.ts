@@ -1,5 +1,5 @@
 /** A removal of two factors that waits, and an owner who has a factor after all. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { countRows } from '../helpers/database.ts'
@@ -7,8 +7,6 @@ import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator
 import { race } from '../helpers/race.ts'
 import { differingShapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 const ORIGIN = 'https://app.example.com'

@@ -2,7 +2,7 @@
  * Races in an order that is known: the account's row is held, the calls queue up for it one behind the other, and go
  * on when it is let go. And races that a walk found, many times over.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -13,8 +13,6 @@ import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { appCode, STEP_MS } from './model.ts'
-
-setDefaultTimeout(60_000)
 
 const provider = use(startPretendProvider)
 const service = use(

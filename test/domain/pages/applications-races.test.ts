@@ -2,7 +2,7 @@
  * Codes of the hand-over and refreshes of what was handed over, by 32 callers over two processes, while something ends the
  * browser's session: nothing that they got lives afterwards.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { type Answer, newEmail, type Person } from '../../helpers/api-client.ts'
 import { deadlocks } from '../../helpers/database.ts'
@@ -12,8 +12,6 @@ import { race } from '../../helpers/race.ts'
 import { type Shape, shapes, type TestService } from '../../helpers/service.ts'
 import { reduced } from '../../helpers/soak.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const settings = {
   ...pageSettings,

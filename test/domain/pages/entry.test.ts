@@ -1,5 +1,5 @@
 /** The pages say who may open an account: closed, by invitation, with terms. Trusted devices need no second step. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
@@ -8,8 +8,6 @@ import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.
 import { mergeSettings, startService } from '../../helpers/service.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use, useService } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
 

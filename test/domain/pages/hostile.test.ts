@@ -2,7 +2,7 @@
  * The attacks of a hostile client, site or browser on the pages, with limits on; and ways that end elsewhere than
  * planned.
  */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { authorizeAddress, newVerifier, parametersOf, REDIRECT, redeem } from '../../helpers/hand-over.ts'
@@ -10,8 +10,6 @@ import { newClient } from '../../helpers/limited-service.ts'
 import { nextOf, openBrowser, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { pageForms } from '../../helpers/page-forms.ts'
 import { useLimited } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useLimited({
   settings: {

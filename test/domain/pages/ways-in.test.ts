@@ -1,5 +1,5 @@
 /** The pages by which people come in, through forms and without script. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { checkPagesReach } from '../../../src/domain/operations/doctor/reach-checks.ts'
 import type { Config } from '../../../src/platform/config/types.ts'
 import type { Network } from '../../../src/platform/guarded-fetch.ts'
@@ -9,8 +9,6 @@ import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 const settings = {
   ...pageSettings,
