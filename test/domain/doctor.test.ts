@@ -149,7 +149,7 @@ function configured(settings: Settings, mode = 0o600): string[] {
   return ['--config', file, '--resolver', names.address]
 }
 
-/** What it says to programs. */
+/** Its report to programs. */
 async function report(args: string[]) {
   const { code, out } = await captured(['--json', ...args])
   const said = JSON.parse(out) as { checks: Line[]; failures: number; warnings: number }
@@ -172,7 +172,7 @@ test('where everything is well each of the checks says so, in the order of the l
 
 const closers: (() => Promise<unknown>)[] = []
 
-/** What breaks, the check that says so, and what it says to do. `broken`: settings of the patient, or what is done to it. */
+/** A thing that breaks, and the check that says so. `broken`: settings of the patient, or what is done to it. */
 function breakage(level: 'warning' | 'failure') {
   return (what: string, name: string, message: RegExp, broken: Settings | ((patient: Patient) => unknown)) =>
     test(what, async () => {
