@@ -136,100 +136,71 @@ describe('a trusted device', () => {
   })
 
   const stepUp = (owner: Owner) => ({ password: PASSWORD, otp: owner.code() })
-  const ends: [string, (owner: Owner, bearer: string, sessionId: string) => Promise<unknown>][] = [
-    ['its time', async () => service.clock.advance(30 * 86_400_000)],
-    [
-      'a change of the password',
-      async (owner, bearer) => {
-        const changed = { current_password: PASSWORD, password: 'quite another password' }
-        const body = { ...changed, password_confirmation: changed.password, otp: owner.code() }
-        expect((await service.post('password/change', body, { bearer })).status).toBe(200)
-        owner.person.password = changed.password
-      },
-    ],
-    [
-      'a reset',
-      async (owner) => {
-        owner.person.password = 'quite another password'
-        await service.resetPassword(owner.identifier, owner.person.password)
-      },
-    ],
-    [
-      'a new contact',
-      async (owner, bearer) => {
-        const phone = newPhone()
-        await service.post('phone/change', { phone, ...stepUp(owner) }, { bearer })
-        const otp = await service.inbox.nextCode(phone)
-        expect((await service.post('phone/confirm', { otp }, { bearer })).status).toBe(200)
-      },
-    ],
-    [
-      'another app',
-      async (owner, bearer) => {
-        const { body } = await service.post('2fa/totp', stepUp(owner), { bearer })
-        const otp = appCode(body.secret, service.clock.now())
-        expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
-      },
-    ],
-    [
-      'two factors that were off in between',
-      async (owner, bearer) => {
-        expect((await service.post('2fa/disable', stepUp(owner), { bearer })).status).toBe(200)
-        const { body } = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
-        const otp = appCode(body.secret, service.clock.now())
-        expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
-      },
-    ],
-    [
-      'a lock',
-      async (owner) => {
-        const path = `accounts/${await uuidOf(owner)}`
-        await call('PATCH', path, { locked: true })
-        await call('PATCH', path, { locked: false })
-      },
-    ],
-    [
-      'a role of administration, also a former one',
-      async (owner) => {
-        const uuid = await uuidOf(owner)
-        expect((await call('POST', 'administrators', { account: uuid, role: 'viewer' })).status).toBeLessThan(
-          300,
-        )
-        await call('DELETE', `administrators/${uuid}`)
-      },
-    ],
-    [
-      'an undo, which brings the same contacts back',
-      async (owner, bearer) => {
-        const email = newEmail()
-        await service.post('email/change', { email, ...stepUp(owner) }, { bearer })
-        const otp = await service.inbox.nextCode(email)
-        expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
-        await service.delivered()
-        const [, token] = /undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(owner.identifier).at(-1)!)!
-        const body = new URLSearchParams({ t: token! })
-        expect((await fetch(`${service.url}/undo`, { method: 'POST', body })).status).toBe(200)
-        await service.resetPassword(owner.identifier, PASSWORD)
-      },
-    ],
-    ['the end of all sessions', (_, bearer) => service.post('logout-all', {}, { bearer })],
-    [
-      'the end of its session from another one',
-      async (owner, _, sessionId) => {
-        const other = (await owner.verify(owner.code(), device('phone'))).body.access_token
-        const ended = await service.call('DELETE', `/api/v1/auth/sessions/${sessionId}`, undefined, {
-          bearer: other,
-        })
-        expect(ended.status).toBe(200)
-      },
-    ],
-    [
-      'the end of its session by an administrator',
-      async (owner, _, sessionId) => call('DELETE', `accounts/${await uuidOf(owner)}/sessions/${sessionId}`),
-    ],
-  ]
+  const ends: Record<string, (owner: Owner, bearer: string, sessionId: string) => Promise<unknown>> = {
+    'its time': async () => service.clock.advance(30 * 86_400_000),
+    'a change of the password': async (owner, bearer) => {
+      const changed = { current_password: PASSWORD, password: 'quite another password' }
+      const body = { ...changed, password_confirmation: changed.password, otp: owner.code() }
+      expect((await service.post('password/change', body, { bearer })).status).toBe(200)
+      owner.person.password = changed.password
+    },
+    'a reset': async (owner) => {
+      owner.person.password = 'quite another password'
+      await service.resetPassword(owner.identifier, owner.person.password)
+    },
+    'a new contact': async (owner, bearer) => {
+      const phone = newPhone()
+      await service.post('phone/change', { phone, ...stepUp(owner) }, { bearer })
+      const otp = await service.inbox.nextCode(phone)
+      expect((await service.post('phone/confirm', { otp }, { bearer })).status).toBe(200)
+    },
+    'another app': async (owner, bearer) => {
+      const { body } = await service.post('2fa/totp', stepUp(owner), { bearer })
+      const otp = appCode(body.secret, service.clock.now())
+      expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+    },
+    'two factors that were off in between': async (owner, bearer) => {
+      expect((await service.post('2fa/disable', stepUp(owner), { bearer })).status).toBe(200)
+      const { body } = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
+      const otp = appCode(body.secret, service.clock.now())
+      expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+    },
+    'a lock': async (owner) => {
+      const path = `accounts/${await uuidOf(owner)}`
+      await call('PATCH', path, { locked: true })
+      await call('PATCH', path, { locked: false })
+    },
+    'a role of administration, also a former one': async (owner) => {
+      const uuid = await uuidOf(owner)
+      expect((await call('POST', 'administrators', { account: uuid, role: 'viewer' })).status).toBeLessThan(
+        300,
+      )
+      await call('DELETE', `administrators/${uuid}`)
+    },
+    'an undo, which brings the same contacts back': async (owner, bearer) => {
+      const email = newEmail()
+      await service.post('email/change', { email, ...stepUp(owner) }, { bearer })
+      const otp = await service.inbox.nextCode(email)
+      expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
+      await service.delivered()
+      const [, token] = /undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(owner.identifier).at(-1)!)!
+      const body = new URLSearchParams({ t: token! })
+      expect((await fetch(`${service.url}/undo`, { method: 'POST', body })).status).toBe(200)
+      await service.resetPassword(owner.identifier, PASSWORD)
+    },
+    'the end of all sessions': (_, bearer) => service.post('logout-all', {}, { bearer }),
+    'the end of its session from another one': async (owner, _, sessionId) => {
+      const other = (await owner.verify(owner.code(), device('phone'))).body.access_token
+      const ended = await service.call('DELETE', `/api/v1/auth/sessions/${sessionId}`, undefined, {
+        bearer: other,
+      })
+      expect(ended.status).toBe(200)
+    },
+    'the end of its session by an administrator': async (owner, _, sessionId) =>
+      call('DELETE', `accounts/${await uuidOf(owner)}/sessions/${sessionId}`),
+  }
 
-  test.each(ends)('ends by %s', async (_, end) => {
+  test.each(Object.entries(ends))('ends by %s', async (_, end) => {
     const owner = await withApp()
     const { device_token, access_token } = await owner.trusted()
     expect((await logIn(owner, device_token)).status).toBe(200)
