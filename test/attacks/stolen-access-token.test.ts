@@ -110,8 +110,7 @@ describe('with limits on', () => {
     const next = await service.post('refresh', { refresh_token: present }, newClient())
     expect(next.status).toBe(200)
     service.clock.advance(5 * 60_000 + 1)
-    const late = await attempt(operation, own.bearer, next.body.refresh_token)
-    expectRefusal(late, 'reauthentication_required')
+    expectRefusal(await attempt(operation, own.bearer, next.body.refresh_token), 'reauthentication_required')
   })
 
   const ask = (operation: string, body: object, bearer?: string) =>

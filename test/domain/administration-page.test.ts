@@ -425,8 +425,7 @@ describe('the page of administration', () => {
         await createPage(service, from).call('POST', 'session', { ...person, password: 'wrong' }),
         'invalid_credentials',
       )
-    const refused = await createPage(service, from).call('POST', 'session', person)
-    expectRefusal(refused, 'too_many_requests')
+    expectRefusal(await createPage(service, from).call('POST', 'session', person), 'too_many_requests')
     const administrator = await signInAs(service, 'owner', headers())
     const stranger = createPage(service, headers())
     await stranger.call('POST', 'session', administrator.person)

@@ -1,5 +1,5 @@
 /** Another e-mail address or phone, asked for by password and proved by a code, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -7,23 +7,11 @@ import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { passMidnight } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import {
-  deliverySettings,
-  type Shape,
-  shapes,
-  startService,
-  type TestService,
-  testsOn,
-} from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(20_000)
-
 const WRONG_CODE = 'not a code'
-
-/** It uses the same stores; what it sends arrives where the first one's messages do. */
-const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
-  startService({ shape, storage, clock, settings: deliverySettings(smtp, gateway) })
 
 const waitingChange = statement<{ accountId: number }, { destination: string }>(
   sql`select destination from contact_changes where account_id = ${param('accountId', 'bigint')}`,
@@ -40,16 +28,8 @@ const failure = ({ status, body }: Answer) => [status, body.code]
 
 describe.each(shapes)('contacts on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-    replica = shape === 'embedded' ? service : await startReplica(service, shape)
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape })
+  const replica = useReplica(service, { shape })
 
   async function signedIn(identifier = newEmail()) {
     const person = await service.signUp(identifier)
@@ -335,8 +315,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const password = 'a quite different sentence'
     const body = { identifier: old, otp: resetCode, password, password_confirmation: password }
     expectRefusal(await service.post('password/reset', body), 'invalid_code')
-    const verified = await service.post('2fa/verify', { identifier: old, otp: loginCode })
-    expectRefusal(verified, 'invalid_code')
+    expectRefusal(await service.post('2fa/verify', { identifier: old, otp: loginCode }), 'invalid_code')
   })
 
   rule('two factors stay on, and their codes go to the new one', async () => {

@@ -334,8 +334,7 @@ describe('with two_factor.allow_email = false', () => {
 
   test('e-mail does not turn two factors on; SMS and an app do', async () => {
     const { person, bearer } = await signedIn(service, email)
-    const refused = await service.post('2fa/enable', { password }, { bearer })
-    expectRefusal(refused, 'no_verified_contact')
+    expectRefusal(await service.post('2fa/enable', { password }, { bearer }), 'no_verified_contact')
     const otp = '000000'
     expectRefusal(await service.post('2fa/enable/confirm', { otp }, { bearer }), 'no_verified_contact')
 

@@ -164,8 +164,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     provider.present(newPerson({ email, email_verified: true }))
     const { access_token, refresh_token } = (await browser.signIn()).body
     const proof = { refresh_token }
-    const last = await unlink(access_token, proof)
-    expectRefusal(last, 'last_sign_in_method')
+    expectRefusal(await unlink(access_token, proof), 'last_sign_in_method')
     expect((await unlink(access_token, proof, 'p2')).body.code).toBe('identity_not_found')
     other.present(newPerson())
     await link(access_token, { ...(await browser.obtainCode('p2')), ...proof }, 'p2')

@@ -1,5 +1,5 @@
 /** Passkeys through HTTP, with an authenticator in software, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
@@ -14,36 +14,17 @@ import {
 } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import {
-  deliverySettings,
-  type Shape,
-  shapes,
-  startService,
-  type TestService,
-  testsOn,
-} from '../helpers/service.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const origin = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [origin, 'https://example.com'] } }
 
-const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
-  startService({ shape, storage, clock, settings: { ...settings, ...deliverySettings(smtp, gateway) } })
-
 describe.each(shapes)('passkeys on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, settings })
-    replica = shape === 'embedded' ? service : await startReplica(service, shape)
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape, settings })
+  const replica = useReplica(service, { shape, settings })
 
   const creationOptions = async (bearer: string) =>
     (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })).body.options
@@ -66,6 +47,8 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   async function assertion(passkey: SoftPasskey, quirks: AuthenticatorQuirks = {}) {
     return { credential: signWithPasskey(passkey, await loginOptions(), origin, quirks) }
   }
+  const signIn = async (passkey: SoftPasskey, quirks: AuthenticatorQuirks = {}) =>
+    service.post('passkeys/login', await assertion(passkey, quirks))
 
   describe('adding one', () => {
     test('takes options of the session, and answers with its record', async () => {
@@ -182,8 +165,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const eleventh = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
       expectRefusal(eleventh, 'passkey_limit')
       const { credential } = createPasskey({ ...options, user: options.user }, origin)
-      const late = await service.post('passkeys/registration', { credential }, { bearer })
-      expectRefusal(late, 'passkey_limit')
+      expectRefusal(await service.post('passkeys/registration', { credential }, { bearer }), 'passkey_limit')
     })
 
     rule('does not take a credential that somebody has', async () => {
@@ -214,7 +196,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(first.body.account.email).toBe(synced.person.identifier)
       expect(decodeJwt(first.body.access_token).amr).toEqual(['swk', 'user', 'mfa'])
       const quirks = { backupEligible: false, backedUp: false }
-      const second = await service.post('passkeys/login', await assertion(bound.passkey, quirks))
+      const second = await signIn(bound.passkey, quirks)
       expect(decodeJwt(second.body.access_token).amr).toEqual(['hwk', 'user', 'mfa'])
       const { body } = await service.get('passkeys', { bearer: first.body.access_token })
       expect(body.passkeys[0].last_used_at).not.toBeNull()
@@ -253,7 +235,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     rule('by a credential that nobody has names it, for the browser to forget', async () => {
       const { passkey } = await withPasskey()
       const id = randomBytes(16).toString('base64url')
-      const answer = await service.post('passkeys/login', await assertion({ ...passkey, id }))
+      const answer = await signIn({ ...passkey, id })
       expectRefusal(answer, 'unknown_passkey')
       expect(answer.body.passkey).toEqual({ rp_id: 'example.com', credential_id: id })
     })
@@ -268,8 +250,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     ])('with %s is refused, and spends nothing', async (_, quirks) => {
       const { passkey } = await withPasskey()
       const before = await countRows(service, 'spent_challenges')
-      const answer = await service.post('passkeys/login', await assertion(passkey, quirks))
-      expectRefusal(answer, 'invalid_passkey')
+      expectRefusal(await signIn(passkey, quirks), 'invalid_passkey')
       expect(await countRows(service, 'spent_challenges')).toBe(before)
     })
 
@@ -281,12 +262,9 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
     test('with a counter that fell is refused, and the owner is told', async () => {
       const { person, passkey } = await withPasskey({ counter: 5 })
-      expect((await service.post('passkeys/login', await assertion(passkey, { counter: 6 }))).status).toBe(
-        200,
-      )
+      expect((await signIn(passkey, { counter: 6 })).status).toBe(200)
       for (const counter of [6, 5, 0]) {
-        const answer = await service.post('passkeys/login', await assertion(passkey, { counter }))
-        expectRefusal(answer, 'invalid_passkey')
+        expectRefusal(await signIn(passkey, { counter }), 'invalid_passkey')
       }
       await service.delivered()
       const told = () => service.inbox.textsTo(person.identifier).filter((text) => /copi/i.test(text)).length
@@ -296,16 +274,13 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         expect((await service.post('passkeys/login', replayed)).status).toBe(422)
       await service.delivered()
       expect(told()).toBe(4)
-      expect((await service.post('passkeys/login', await assertion(passkey, { counter: 7 }))).status).toBe(
-        200,
-      )
+      expect((await signIn(passkey, { counter: 7 })).status).toBe(200)
     })
 
     rule('of a locked account says so, to the one who has the key', async () => {
       const { person, passkey } = await withPasskey()
       await lockAccount(service, person.identifier, new Date())
-      const answer = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(answer, 'account_locked')
+      expectRefusal(await signIn(passkey), 'account_locked')
     })
 
     test('writes nothing for options and for garbage', async () => {
@@ -338,7 +313,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const login = await service.post('login', person)
       expect(login.status).toBe(202)
       expect(login.body.two_factor.methods[0]).toBe('passkey')
-      expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
+      expect((await signIn(passkey)).status).toBe(200)
     })
 
     rule('cannot turn them on for an account that has none, nor without the password', async () => {
@@ -397,8 +372,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { bearer } = owner
       const foreign = await stepUp(bearer, other.passkey)
       expectRefusal(await newCodes(bearer, foreign), 'invalid_passkey')
-      const elsewhere = (await service.post('passkeys/login', await assertion(owner.passkey))).body
-        .access_token
+      const elsewhere = (await signIn(owner.passkey)).body.access_token
       const ofOtherSession = await stepUp(elsewhere, owner.passkey)
       expectRefusal(await newCodes(bearer, ofOtherSession), 'invalid_passkey')
       const forLogin = (await assertion(owner.passkey)).credential
@@ -413,7 +387,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { bearer, passkey, id } = await withPasskey()
       const count = async () => (await service.get('me/security', { bearer })).body.passkeys
       expect(await count()).toBe(1)
-      await service.post('passkeys/login', await assertion(passkey))
+      await signIn(passkey)
       await service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect(await count()).toBe(0)
       const { items } = (await service.get('events', { bearer })).body
@@ -441,15 +415,13 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect((await remove()).status).toBe(200)
       expectRefusal(await remove(), 'passkey_not_found')
-      const answer = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(answer, 'unknown_passkey')
+      expectRefusal(await signIn(passkey), 'unknown_passkey')
     })
 
     test('a reset of the password takes back what a session added in the last seven days, and says so', async () => {
       const { person, passkey } = await withPasskey()
       await service.resetPassword(person.identifier, 'another horse battery')
-      const refused = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(refused, 'unknown_passkey')
+      expectRefusal(await signIn(passkey), 'unknown_passkey')
       await service.delivered()
       expect(service.inbox.textsTo(person.identifier).at(-1)).toMatch(/clé d’accès|passkey/i)
     })
@@ -458,15 +430,14 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { person, passkey } = await withPasskey()
       service.clock.advance(8 * 86_400_000)
       await service.resetPassword(person.identifier, 'another horse battery')
-      expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
+      expect((await signIn(passkey)).status).toBe(200)
     })
 
     test('goes with the account', async () => {
       const { person, bearer, passkey } = await withPasskey()
       const proof = { password: person.password }
       expect((await service.call('DELETE', '/api/v1/auth/me', proof, { bearer })).status).toBe(200)
-      const answer = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(answer, 'unknown_passkey')
+      expectRefusal(await signIn(passkey), 'unknown_passkey')
     })
 
     rule("does not reach somebody else's", async () => {
@@ -480,7 +451,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
     test('spent challenges are swept once their time is over', async () => {
       const { passkey } = await withPasskey()
-      await service.post('passkeys/login', await assertion(passkey))
+      await signIn(passkey)
       expect(await countRows(service, 'spent_challenges')).toBeGreaterThan(0)
       service.clock.advance(10 * 60_000)
       await service.inside.housekeeping.run()
@@ -587,6 +558,5 @@ describe('the relying party', () => {
 
 test('without an rp_id there are no passkeys', async () => {
   await using service = await startService({ shape: 'postgres' })
-  const answer = await service.post('passkeys/login/options', {})
-  expectRefusal(answer, 'route_not_found')
+  expectRefusal(await service.post('passkeys/login/options', {}), 'route_not_found')
 })

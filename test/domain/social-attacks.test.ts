@@ -116,8 +116,7 @@ describe('an identity token', () => {
     const app = await browser.walk('p1', newPkce())
     expect(Object.fromEntries(app.searchParams)).toEqual({ error: 'invalid_token' })
     const id_token = await provider.idToken('n')
-    const native = await service.post('social/p1/token', { id_token, nonce: 'n' })
-    expectRefusal(native, 'invalid_token')
+    expectRefusal(await service.post('social/p1/token', { id_token, nonce: 'n' }), 'invalid_token')
   })
 
   test('that is honest passes, under the same description', async () => {

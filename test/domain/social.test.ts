@@ -94,8 +94,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await service.post('social/exchange', first)).body.code).toBe('invalid_code')
 
     const stolen = await browser.obtainCode()
-    const wrong = await browser.exchange(stolen.code, newPkce().verifier)
-    expectRefusal(wrong, 'invalid_code')
+    expectRefusal(await browser.exchange(stolen.code, newPkce().verifier), 'invalid_code')
     expect((await service.post('social/exchange', stolen)).body.code).toBe('invalid_code')
 
     const late = await browser.obtainCode()

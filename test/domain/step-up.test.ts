@@ -47,8 +47,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       code: 'validation_failed',
       errors: [{ field, code: 'wrong_password' }],
     })
-    const invalid = await call(method, path, { ...body(), otp: '000000' }, { bearer })
-    expectRefusal(invalid, 'invalid_code')
+    expectRefusal(await call(method, path, { ...body(), otp: '000000' }, { bearer }), 'invalid_code')
     const done = await call(method, path, { ...body(), otp: recoveryCodes[0] }, { bearer })
     expect(done.status).toBeLessThan(300)
     expect(done.body.status).toBe(done.status)

@@ -40,8 +40,7 @@ describe.each(shapes)('the tour on %s', (shape) => {
     const identifier = newIdentifier()
     const person = { identifier, password: PASSWORD }
     expect((await service.post('register', registration(identifier))).status).toBe(201)
-    const early = await service.post('login', person)
-    expectRefusal(early, 'account_unconfirmed')
+    expectRefusal(await service.post('login', person), 'account_unconfirmed')
     const otp = await service.inbox.nextCode(identifier)
     const wrong = await service.post('verify-account', { identifier, otp: otp === '000000' ? '1' : '000000' })
     expectRefusal(wrong, 'invalid_code')
