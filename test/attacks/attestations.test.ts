@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { verifyRegistrationResponse } from '@simplewebauthn/server'
-import { newEmail } from '../helpers/api-client.ts'
 import { chainNaming } from '../helpers/attestation-chain.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -66,8 +65,7 @@ describe('a registration', () => {
   const service = useService({ settings })
 
   test.each(formats)('attested as %s is taken without its statement, and nothing is fetched', async (fmt) => {
-    const person = await service.signUp(newEmail())
-    const bearer = (await service.logIn(person)).access_token
+    const { person, bearer } = await service.signedIn()
     const { password } = person
     const { body } = await service.post('passkeys/registration/options', { password }, { bearer })
     const { credential } = attested(body.options, fmt)

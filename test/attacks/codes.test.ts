@@ -285,8 +285,7 @@ test('a code for one purpose is of no use for any other', async () => {
   await using service = await startService({ clock: noon() })
   /** Purposes by what asks for a code and what takes one; each on an account that waits for all of them. */
   const owner = async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token } = await service.logIn(person)
+    const { person, bearer: access_token } = await service.signedIn()
     return { ...person, bearer: access_token as string, newEmail: newEmail(), newPhone: newPhone() }
   }
   type Owner = Awaited<ReturnType<typeof owner>>

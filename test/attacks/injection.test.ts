@@ -65,8 +65,7 @@ async function noticeWithDevice(
   identifier: string,
   device_name: string,
 ): Promise<string> {
-  const person = await service.signUp(identifier)
-  const { refresh_token } = await service.logIn(person, { device_name })
+  const { refresh_token } = await service.signedIn(identifier, { device_name })
   const { body } = await service.post('refresh', { refresh_token })
   await service.post('refresh', { refresh_token: body.refresh_token })
   const before = service.inbox.textsTo(identifier).length

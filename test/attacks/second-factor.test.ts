@@ -24,7 +24,7 @@ describe.each(limitingShapes)('a stranger beside an owner with two factors, on %
 
   /** An account with two factors that signs in, and the code that came; the limits of sending have passed. */
   async function loggingIn(client: CallOptions, device: Record<string, string> = {}) {
-    const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(service)
     service.clock.advance(60_000)
     expect((await service.post('login', { ...person, ...device }, client)).status).toBe(202)
     const otp = await service.inbox.nextCode(person.identifier)

@@ -80,8 +80,7 @@ describe('with limits on', () => {
   }
 
   async function signIn() {
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer, refresh_token } = await service.logIn(person)
+    const { person, bearer, refresh_token } = await service.signedIn()
     return { person, bearer, refresh_token }
   }
 

@@ -30,8 +30,7 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
   const typesOf = async (uuid: string): Promise<string[]> =>
     (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(known)
+    const { person: known, bearer: access_token, account } = await service.signedIn()
     return { ...known, bearer: access_token as string, uuid: account.uuid as string }
   }
   const recover = async (uuid: string, body: object = {}) =>

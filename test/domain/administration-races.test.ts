@@ -12,8 +12,7 @@ describe('an administrator acts', () => {
   const replica = useReplica(service, { settings: listening })
 
   test('no sign-in that was under way outlives a lock', async () => {
-    const person = await service.signUp(newEmail())
-    const { account } = await service.logIn(person)
+    const { person, account } = await service.signedIn()
     const answers = await race([service, replica], (one, caller) =>
       caller === 8
         ? asOperator(one, 'PATCH', `accounts/${account.uuid}`, { locked: true })
@@ -49,7 +48,7 @@ describe('an administrator acts', () => {
   })
 
   test('no sign-in on the page outlives the role', async () => {
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { body } = await asOperator(service, 'POST', 'administrators', {
       account: person.identifier,
       role: 'owner',

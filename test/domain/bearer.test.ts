@@ -40,8 +40,8 @@ async function createServiceForger() {
   const { kid, publicJwk, sealed } = (await service.inside.database.first(read, {}))!
   const secret = createServerSecret(Buffer.from(String(service.storage.server!.secret), 'hex'))
   const privateKey = await importJWK(JSON.parse(secret.open('signing key', sealed)), 'ES256')
-  const { access_token } = await service.logIn(await service.signUp(newEmail()))
-  const { sub, sid, iss, aud } = decodeJwt(access_token)
+  const { bearer } = await service.signedIn()
+  const { sub, sid, iss, aud } = decodeJwt(bearer)
   return createForger({
     issuer: iss!,
     audience: aud as string,

@@ -24,7 +24,7 @@ async function noticesTo(identifier: string): Promise<number> {
 }
 
 async function protectedOwner() {
-  const { person, secret } = await protectByApp(service, newEmail())
+  const { person, secret } = await protectByApp(service)
   const logIn = async (device: object) =>
     (await service.post('login', { ...person, ...device }, newClient())).body.two_factor.login_token
   return { ...person, secret, logIn }

@@ -1,13 +1,13 @@
 /** The number of changes of contact that may be asked for. */
 import { describe, expect, test } from 'bun:test'
-import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 async function signIn(service: TestService): Promise<string> {
-  return (await service.logIn(await service.signUp(newEmail()))).access_token
+  return (await service.signedIn()).bearer
 }
 
 const changePhone = (service: TestService, bearer: string, phone: string, password = PASSWORD) =>
@@ -42,8 +42,7 @@ describe.each(limitingShapes)('limits of changes on %s', (shape) => {
   })
 
   test('ten wrong passwords close the session for it, and nobody else', async () => {
-    const person = await service.signUp(newEmail())
-    const bearer = (await service.logIn(person)).access_token
+    const { person, bearer } = await service.signedIn()
     for (let i = 0; i < 10; i++) {
       expectRefusal(await changePhone(service, bearer, newPhone(), 'wrong password'), 'validation_failed')
     }

@@ -32,9 +32,8 @@ describe.each(shapes)('contacts on %s', (shape) => {
   const replica = useReplica(service, { shape })
 
   async function signedIn(identifier = newEmail()) {
-    const person = await service.signUp(identifier)
-    const { access_token } = await service.logIn(person)
-    return { ...person, bearer: access_token as string }
+    const { person, bearer } = await service.signedIn(identifier)
+    return { ...person, bearer }
   }
   const kindOf = (contact: string) => (contact.startsWith('+') || /^0\d/.test(contact) ? 'phone' : 'email')
   const change = (bearer: string, contact: string, password = PASSWORD, at = service) =>
@@ -173,8 +172,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
   rule(
     'a request for somebody else’s contact comes to nothing, also when its owner gives it up later',
     async () => {
-      const owner = await service.signUp(newEmail())
-      const { access_token: ownersBearer } = await service.logIn(owner)
+      const { person: owner, bearer: ownersBearer } = await service.signedIn()
       const asker = await signedIn()
       expect((await change(asker.bearer, owner.identifier)).status).toBe(201)
       const moved = newEmail()

@@ -30,8 +30,7 @@ test('e-mails of strangers beyond smtp.strangers_per_hour wait, and those of an 
     clock: createTestClock(),
     settings: { smtp: { strangers_per_hour: 6 }, limits: { codes_burst: 100, codes_per_hour: 100 } },
   })
-  const owner = await service.signUp(newEmail())
-  const { access_token: bearer } = await service.logIn(owner)
+  const { person: owner, bearer } = await service.signedIn()
   const strangers = Array.from({ length: 5 }, newEmail)
   for (const email of strangers) {
     expect((await service.post('register', registration(email), newClient())).status).toBe(201)

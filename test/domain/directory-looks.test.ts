@@ -28,8 +28,8 @@ describe('on two replicas', () => {
 
   test('a first look of many calls at once is recorded once', async () => {
     const call = operatorOf(service)
-    const { access_token } = await service.logIn(await service.signUp(newEmail()))
-    const uuid = decodeJwt(access_token as string).sub
+    const { bearer } = await service.signedIn()
+    const uuid = decodeJwt(bearer as string).sub
     const answers = await race([service], () => call('GET', `accounts/${uuid}`))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     const looks = await call('GET', `events?account=${uuid}&type=account.viewed`)
@@ -52,9 +52,8 @@ describe('on two replicas', () => {
 
   test('the log line of a call names its caller, and nobody where an account calls', async () => {
     const call = operatorOf(service)
-    const person = await service.signUp(newEmail())
-    const { access_token } = await service.logIn(person)
-    await service.get('me', { bearer: access_token as string })
+    const { person, bearer } = await service.signedIn()
+    await service.get('me', { bearer: bearer as string })
     const { body } = await call('GET', `accounts?query=${encodeURIComponent(person.identifier)}`)
     await call('GET', `accounts/${body.items[0].uuid}/sessions`)
     const callersAt = (route: string) =>

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail } from '../helpers/api-client.ts'
-import { signedIn } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn } from '../helpers/service.ts'
@@ -66,7 +65,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('each change writes its event in its own transaction', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const { password } = person
     const newPassword = 'another horse battery'
     await service.post(
@@ -100,7 +99,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   rule('a reset and its request are in it', async () => {
-    const { person } = await signedIn(service, newEmail())
+    const { person } = await service.signedIn()
     const { identifier } = person
     const password = 'another horse battery'
     await service.resetPassword(identifier, password)
@@ -111,7 +110,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('failed logins of an hour are one event with their number, and none for who has no account', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const before = await countRows(service, 'events')
     for (let count = 0; count < 3; count++) await service.post('login', { ...person, password: 'wrong' })
     await service.inside.services.events.flush()
@@ -129,7 +128,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('pages follow each other without a gap, and a cursor that is none is refused', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     for (let count = 0; count < 4; count++) await service.logIn(person)
     const all = await eventsOf(bearer)
     const seen: number[] = []
@@ -148,14 +147,14 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('nobody changes or removes an event, whatever the statement', async () => {
-    await signedIn(service, newEmail())
+    await service.signedIn()
     const { database } = service.inside
     for (const change of [sql`update events set type = 'x'`, sql`delete from events`, sql`truncate events`])
       await expect(database.all(statement(change), {})).rejects.toThrow('neither changed nor removed')
   })
 
   test('it holds no password, no code and no contact', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     await service.post('login', { ...person, password: 'not-the-password-7' })
     await eventsOf(bearer)
     const dump = (await dumpTables(service))
@@ -168,8 +167,8 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('addresses go after 30 days and with the account, events after 180 days', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
-    const leaving = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
+    const leaving = await service.signedIn()
     const { password } = leaving.person
     const uuid = (await eventsOf(leaving.bearer))[0]?.account
     const erased = await service.call('DELETE', '/api/v1/auth/me', { password }, { bearer: leaving.bearer })

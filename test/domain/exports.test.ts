@@ -42,8 +42,7 @@ test('an owner who just signed in gets it, is told, and gets it five times a day
 })
 
 test('an older sign-in gives nobody a copy, and no session at all either', async () => {
-  const person = await service.signUp(newEmail())
-  const { access_token: bearer, refresh_token } = await service.logIn(person)
+  const { bearer, refresh_token } = await service.signedIn()
   const copying = { bearer, headers: { 'x-refresh-token': refresh_token } }
   expectRefusal(await service.get('me/export', { bearer }), 'reauthentication_required')
   service.clock.advance(5 * 60_000 + 1)

@@ -99,9 +99,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
   let uuid: string
   let bearer: string
   beforeAll(async () => {
-    const { access_token, account } = await service.logIn(await service.signUp(newEmail()))
-    uuid = account.uuid
-    bearer = access_token
+    ;({ bearer, uuid } = await service.signedIn())
   })
   const call = async (method: string, path: string, body?: unknown) => {
     const there = path.replace('{uuid}', uuid)

@@ -24,8 +24,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     service.call('DELETE', `/api/v1/auth/identities/${name}`, body, { bearer })
 
   async function signedUp(): Promise<Person & { bearer: string; id: number }> {
-    const person = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(person)
+    const { person, bearer: access_token, account } = await service.signedIn()
     return { ...person, bearer: access_token, id: account.id }
   }
 
@@ -180,8 +179,7 @@ describe.each(shapes)('identities on %s', (shape) => {
 
   test('a reset takes back what a session added since its destination was verified, and says so', async () => {
     const email = newEmail()
-    const person = await service.signUp(email)
-    const { access_token } = await service.logIn(person)
+    const { bearer: access_token } = await service.signedIn(email)
     other.present(newPerson())
     const linked = await link(access_token, { ...(await browser.obtainCode('p2')), password: PASSWORD }, 'p2')
     expect(linked.body.identities).toHaveLength(1)

@@ -168,8 +168,7 @@ describe('SMS', () => {
   test('that strangers ask for never keep a notice from an owner', async () => {
     const limits = { sms_per_prefix_per_hour: 5 }
     await withService({ limits, sms: { daily_budget: 100 } }, async (service) => {
-      const owner = await service.signUp(newPhone())
-      const { access_token: bearer } = await service.logIn(owner)
+      const { person: owner, bearer } = await service.signedIn(newPhone())
       let next = 0
       const prefix = owner.identifier.slice(0, 8)
       const ofPrefix = () => `${prefix}${String(1000 + next++)}`

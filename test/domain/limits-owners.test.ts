@@ -105,7 +105,7 @@ describe('an owner', () => {
   })
 
   test('tries 20 recovery codes an hour from one address, which closes nothing else', async () => {
-    const { person, secret, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, secret, recoveryCodes } = await protectByApp(service)
     const [client, next] = [newClient(), recoveryCodes[0]]
     const guess = () => verify({ ...person, otp: '0000-0000-0000-0000' }, client)
     expect(await repeat(22, guess)).toEqual({ 422: 20, 429: 2 })
@@ -118,7 +118,7 @@ describe('an owner', () => {
 
   test('opens the second step of today by a reset once a day', async () => {
     passDay()
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { identifier } = person
     const guess = () => verify({ ...person, otp: WRONG })
     const isOpen = () => {

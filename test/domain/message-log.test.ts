@@ -21,8 +21,7 @@ describe('messages', () => {
   const service = useService()
   const call: AdminCall = (...args) => createAdminClient(service)(...args)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { account } = await service.logIn(known)
+    const { person: known, account } = await service.signedIn()
     return { ...known, uuid: account.uuid as string }
   }
   const ofAccount = async (uuid: string, query = ''): Promise<Message[]> => {

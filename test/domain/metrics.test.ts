@@ -467,7 +467,7 @@ describe('with Prometheus', () => {
         new Date(),
       )
       await service.signUp(newPhone())
-      const { refresh_token } = await service.logIn(await service.signUp(newEmail()))
+      const { refresh_token } = await service.signedIn()
       await service.post('refresh', { refresh_token })
       const isWithoutData = async (expression: string) => {
         const found = await prometheus.query(expression.replaceAll('$__rate_interval', '1m'))

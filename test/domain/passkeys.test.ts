@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { signedIn } from '../helpers/authenticator.ts'
+import { PASSWORD } from '../helpers/api-client.ts'
 import { countRows, lockAccount } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import {
@@ -36,7 +35,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   }
 
   async function withPasskey(quirks: Parameters<typeof createPasskey>[2] = {}) {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const { passkey, answer } = await addPasskey(bearer, quirks)
     expect(answer.status).toBe(201)
     return { person, bearer, passkey, id: answer.body.passkey.id as string }
@@ -52,7 +51,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
   describe('adding one', () => {
     test('takes options of the session, and answers with its record', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const options = await creationOptions(bearer)
       expect(options).toMatchObject({
         rp: { id: 'example.com' },
@@ -111,7 +110,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('needs the password once the sign-in is five minutes old', async () => {
-      const { person, bearer } = await signedIn(service, newEmail())
+      const { person, bearer } = await service.signedIn()
       service.clock.advance(5 * 60_000 + 1000)
       const ask = (body: object) => service.post('passkeys/registration/options', body, { bearer })
       expectRefusal(await ask({}), 'validation_failed')
@@ -120,7 +119,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('takes only a challenge that the same session got', async () => {
-      const [mine, others] = await Promise.all([signedIn(service, newEmail()), signedIn(service, newEmail())])
+      const [mine, others] = await Promise.all([service.signedIn(), service.signedIn()])
       const { credential } = createPasskey(await creationOptions(others.bearer), origin)
       const stolen = await service.post('passkeys/registration', { credential }, { bearer: mine.bearer })
       expectRefusal(stolen, 'invalid_passkey')
@@ -141,7 +140,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     test('ends after five minutes', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       service.clock.advance(5 * 60_000)
       const late = await service.post('passkeys/registration', { credential }, { bearer })
@@ -149,7 +148,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     raced('works once, of 32 callers with one challenge', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       const answers = await race([service, replica], (at) =>
         at.post('passkeys/registration', { credential }, { bearer }),
@@ -159,7 +158,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     test('stops at ten', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const options = await creationOptions(bearer)
       for (let count = 0; count < 10; count++) expect((await addPasskey(bearer)).answer.status).toBe(201)
       const eleventh = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
@@ -169,7 +168,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('does not take a credential that somebody has', async () => {
-      const [owner, other] = await Promise.all([withPasskey(), signedIn(service, newEmail())])
+      const [owner, other] = await Promise.all([withPasskey(), service.signedIn()])
       const { answer } = await addPasskey(other.bearer, { id: owner.passkey.id })
       expectRefusal(answer, 'invalid_passkey')
     })
@@ -317,7 +316,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('cannot turn them on for an account that has none, nor without the password', async () => {
-      const { person, bearer } = await signedIn(service, newEmail())
+      const { person, bearer } = await service.signedIn()
       const none = await enable(bearer, { password: person.password, method: 'passkey' })
       expectRefusal(none, 'passkey_not_found')
       const owner = await withPasskey()
@@ -441,7 +440,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule("does not reach somebody else's", async () => {
-      const [owner, other] = await Promise.all([withPasskey(), signedIn(service, newEmail())])
+      const [owner, other] = await Promise.all([withPasskey(), service.signedIn()])
       const path = `/api/v1/auth/passkeys/${owner.id}`
       const options = { bearer: other.bearer }
       expectRefusal(await service.call('DELETE', path, { password: PASSWORD }, options), 'passkey_not_found')
@@ -480,8 +479,7 @@ describe('with limits', () => {
 describe('the relying party', () => {
   test('may not change while passkeys are stored, unless the operator says so', async () => {
     await using service = await startService({ shape: 'postgres', settings })
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = await service.logIn(person)
+    const { person, bearer } = await service.signedIn()
     const { body } = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
     const { credential } = createPasskey(body.options, origin)
     await service.post('passkeys/registration', { credential }, { bearer })

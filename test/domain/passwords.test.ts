@@ -50,8 +50,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
 
   describe('forgotten', () => {
     test('the code sets another one, ends every session, tells the owner, and does not sign in', async () => {
-      const person = await service.signUp(newEmail())
-      const { access_token, refresh_token } = await service.logIn(person)
+      const { person, bearer, refresh_token } = await service.signedIn()
       const asked = await forgot(person.identifier)
       expect(asked.body).toEqual({
         status: 201,
@@ -65,7 +64,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
         200,
         { status: 200, message: 'Votre mot de passe a été modifié. Vous pouvez maintenant vous connecter.' },
       ])
-      expectRefusal(await me(access_token, replica), 'invalid_token')
+      expectRefusal(await me(bearer, replica), 'invalid_token')
       expectRefusal(await service.post('refresh', { refresh_token }), 'invalid_token')
       expectRefusal(await logIn(person.identifier, PASSWORD), 'invalid_credentials')
       expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
@@ -213,8 +212,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
     })
 
     rule('two factors stay on', async () => {
-      const person = await service.signUp(newEmail())
-      const { access_token: bearer } = await service.logIn(person)
+      const { person, bearer } = await service.signedIn()
       await service.post('2fa/enable', { password: PASSWORD }, { bearer })
       const enrolment = await service.inbox.nextCode(person.identifier)
       const enabled = await service.post('2fa/enable/confirm', { otp: enrolment }, { bearer })
@@ -250,8 +248,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       at.post('password/change', { current_password, password, password_confirmation: password }, { bearer })
 
     async function signedIn(): Promise<{ person: Person; bearer: string; elsewhere: string }> {
-      const person = await service.signUp(newEmail())
-      const { access_token: elsewhere } = await service.logIn(person)
+      const { person, bearer: elsewhere } = await service.signedIn()
       const { access_token: bearer } = await service.logIn(person)
       return { person, bearer, elsewhere }
     }

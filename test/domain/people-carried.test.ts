@@ -12,8 +12,7 @@ describe('what an account carries', () => {
   const service = useService({ settings: { ...listening, roles: { 1: 'user', 7: 'editor' } } })
   const call: AdminCall = (...args) => createAdminClient(service)(...args)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token: bearer, account } = await service.logIn(known)
+    const { person: known, bearer, account } = await service.signedIn()
     return { ...known, bearer: bearer as string, uuid: account.uuid as string }
   }
   const patchMe = (bearer: string, body: object) => service.call('PATCH', '/api/v1/auth/me', body, { bearer })
@@ -208,8 +207,7 @@ describe('what an account carries', () => {
   })
 
   test('access tokens of before this second are refused, and those of after it work', async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token: bearer, refresh_token, account } = await service.logIn(known)
+    const { bearer, refresh_token, account } = await service.signedIn()
     const other = await person()
     await Bun.sleep(1100)
     expect((await set(account.uuid, { end_tokens: true })).status).toBe(200)
@@ -291,8 +289,7 @@ describe('what an account carries', () => {
         settings: { server: { secret: 'ab'.repeat(32) } },
       })
       const name = newName()
-      const uuidOf = async (at: typeof first) =>
-        (await at.logIn(await at.signUp(newEmail()))).account.uuid as string
+      const uuidOf = async (at: typeof first) => (await at.signedIn()).account.uuid as string
       await createAdminClient(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
       const server = { secret: 'cd'.repeat(32), previous_secrets: ['ab'.repeat(32)] }
       const second = await startService({

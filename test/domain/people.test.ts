@@ -16,11 +16,10 @@ describe('support', () => {
   const service = useService()
   const call: AdminCall = (...args) => createAdminClient(service)(...args)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(known)
+    const { person: known, bearer, account } = await service.signedIn()
     return {
       ...known,
-      bearer: access_token as string,
+      bearer: bearer as string,
       uuid: account.uuid as string,
       id: account.id as number,
     }

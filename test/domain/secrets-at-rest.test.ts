@@ -30,7 +30,7 @@ describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shap
   })
 
   test('no challenge of a passkey, no signature and no private part stands in any table or line', async () => {
-    const bearer = (await service.logIn(await service.signUp(newEmail()))).access_token
+    const bearer = (await service.signedIn()).bearer
     const origin = 'https://example.com'
     const asked = (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer }))
       .body.options

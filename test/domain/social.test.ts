@@ -171,8 +171,7 @@ describe.each(shapes)('social login on %s', (shape) => {
   })
 
   test('an e-mail that the local account proved links, and its owner is told', async () => {
-    const person = await service.signUp(newEmail())
-    const { account } = await service.logIn(person)
+    const { person, account } = await service.signedIn()
     const before = service.inbox.textsTo(person.identifier).length
     provider.present(newPerson({ email: person.identifier.toUpperCase(), email_verified: true }))
     const { body } = await browser.signIn()
@@ -202,7 +201,7 @@ describe.each(shapes)('social login on %s', (shape) => {
 
   test('an account with sessions and factors, whose e-mail nobody proved, only loses its claim too', async () => {
     const email = newEmail()
-    const { access_token: bearer, refresh_token, account } = await service.logIn(await service.signUp(email))
+    const { bearer, refresh_token, account } = await service.signedIn(email)
     await service.post('2fa/enable', { password: PASSWORD }, { bearer })
     const otp = await service.inbox.nextCode(email)
     await service.post('2fa/enable/confirm', { otp }, { bearer })
@@ -222,7 +221,7 @@ describe.each(shapes)('social login on %s', (shape) => {
   test('an account that proved its phone, or is another identity’s, only loses its claim to the e-mail', async () => {
     const email = newEmail()
     const phone = newPhone()
-    const { account } = await service.logIn(await service.signUp(phone))
+    const { account } = await service.signedIn(phone)
     provider.present(newPerson())
     const social = (await browser.signIn()).body
     for (const { id } of [account, social.account])
@@ -271,8 +270,7 @@ describe.each(shapes)('social login on %s', (shape) => {
   )
 
   rule('without a verified e-mail there is a new account without any', async () => {
-    const owner = await service.signUp(newEmail())
-    const { account } = await service.logIn(owner)
+    const { person: owner, account } = await service.signedIn()
     for (const email_verified of [false, undefined, 'true', 1, null]) {
       provider.present(newPerson({ email: owner.identifier, email_verified }))
       const { body } = await browser.signIn()
@@ -340,12 +338,11 @@ describe.each(shapes)('social login on %s', (shape) => {
   /** This person has two factors, and the provider says so. */
   async function guardedPerson() {
     const email = newEmail()
-    const owner = await service.signUp(email)
-    const { access_token, account } = await service.logIn(owner)
-    const enable = await service.post('2fa/enable', { password: owner.password }, { bearer: access_token })
+    const { person: owner, bearer, account } = await service.signedIn(email)
+    const enable = await service.post('2fa/enable', { password: owner.password }, { bearer })
     expect(enable.status).toBe(201)
     const first = { otp: await service.inbox.nextCode(email) }
-    expect((await service.post('2fa/enable/confirm', first, { bearer: access_token })).status).toBe(200)
+    expect((await service.post('2fa/enable/confirm', first, { bearer })).status).toBe(200)
     return { account, email, person: newPerson({ email, email_verified: true }) }
   }
 

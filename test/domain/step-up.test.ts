@@ -31,7 +31,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
     service.call(method, `/api/v1/auth/${path}`, body, options)
 
   test.each(changes)('%s takes the second factor besides the password', async (_name, method, path, body) => {
-    const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { bearer, recoveryCodes } = await protectByApp(service)
     const missing = await call(method, path, body(), { bearer, language: 'en' })
     expect(missing.body).toEqual({
       status: 403,
@@ -54,7 +54,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   })
 
   rule('what is not there costs no recovery code', async () => {
-    const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { bearer, recoveryCodes } = await protectByApp(service)
     const proof = { password: PASSWORD, otp: recoveryCodes[0] }
     for (const path of ['phone', 'identities/none', `passkeys/${crypto.randomUUID()}`]) {
       const { status } = await call('DELETE', path, proof, { bearer })
@@ -66,7 +66,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   })
 
   test('removing a contact takes the second factor besides the password', async () => {
-    const { person, bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, bearer, recoveryCodes } = await protectByApp(service)
     const phone = newPhone()
     const asked = { phone, password: PASSWORD, otp: recoveryCodes[0] }
     expect((await service.post('phone/change', asked, { bearer })).status).toBe(201)
@@ -87,7 +87,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   })
 
   raced('a code of the app serves too, and nothing of it serves twice', async () => {
-    const { bearer, secret } = await protectByApp(service, newEmail())
+    const { bearer, secret } = await protectByApp(service)
     const otp = appCode(secret, service.clock.now(), 1)
     const body = { password: PASSWORD, otp }
     const answers = await race([service], () => service.post('2fa/recovery-codes', body, { bearer }))
@@ -121,8 +121,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   rule('request-otp needs an identifier or a session with two factors', async () => {
     const without = await service.post('2fa/request-otp', {})
     expect(without.body.errors).toMatchObject([{ field: 'identifier', code: 'required' }])
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = await service.logIn(person)
+    const { bearer } = await service.signedIn()
     expectRefusal(await service.post('2fa/request-otp', {}, { bearer }), 'two_factor_not_enabled')
     expectRefusal(await service.post('2fa/request-otp', {}, { bearer: 'x.y.z' }), 'invalid_token')
   })
@@ -151,9 +150,8 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
     expect(after.two_factor.recovery_codes_left).toBe(9)
     expect(after.sessions).toBe(1)
     expect(Date.parse(after.last_password_change_at)).toBeLessThanOrEqual(service.clock.now().getTime())
-    const one = await service.signUp(newPhone())
-    const { access_token } = await service.logIn(one)
-    expect((await service.get('me/security', { bearer: access_token })).body).toMatchObject({
+    const other = await service.signedIn(newPhone())
+    expect((await service.get('me/security', { bearer: other.bearer })).body).toMatchObject({
       email_verified: null,
       phone_verified: true,
       two_factor: { enabled: false, methods: [], recovery_codes_left: 0 },

@@ -310,7 +310,7 @@ describe('for other first factors, a trusted device', () => {
 
 test.each(['never', undefined])('nothing is trusted where trust_device is %s', async (trust_device) => {
   await using service = await startService({ settings: trust_device ? { two_factor: { trust_device } } : {} })
-  const owner = await protectByApp(service, newEmail())
+  const owner = await protectByApp(service)
   service.clock.advance(31_000)
   const otp = appCode(owner.secret, service.clock.now())
   const { body } = await service.post('2fa/verify', { ...owner.person, otp, ...device(), trust_device: true })

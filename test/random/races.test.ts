@@ -64,9 +64,8 @@ async function inOrder(
 
 /** Somebody signed in, like the owner and like everybody who knows the password. */
 async function signedIn() {
-  const person = await service.signUp(newEmail())
-  const { account, access_token, refresh_token } = await service.logIn(person)
-  return { ...person, uuid: account.uuid as string, bearer: access_token as string, refresh_token }
+  const { person, ...session } = await service.signedIn()
+  return { ...person, ...session }
 }
 
 async function resetOf(identifier: string) {

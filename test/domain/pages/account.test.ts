@@ -153,7 +153,7 @@ describe('what the pages of an account show', () => {
   })
 
   test('with two factors, a form without the code says which one is missing', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = await openBrowser(service.url).open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })

@@ -352,7 +352,7 @@ describe('what may be asked for', () => {
   })
 
   test('the longest state comes back after every step, and a longer one is refused', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = openBrowser(service.url)
     const state = '"'.repeat(256)
     await browser.open(authorizeAddress(newVerifier(), { state, login_hint: 'x'.repeat(300) }))

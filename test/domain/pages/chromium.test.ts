@@ -190,7 +190,7 @@ describe('without script', () => {
   })
 
   test('a second factor, and another language on the way', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const { page, close } = await withoutScript()
     await page.goto(authorize)
     await page.click('summary')

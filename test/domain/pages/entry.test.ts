@@ -314,7 +314,7 @@ describe('a device that is trusted', () => {
   const service = useService({ settings: { ...settings, two_factor: { trust_device: '30d' } } })
 
   test('needs no second step until its cookie is gone', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const { identifier, password } = person
     const browser = await openBrowser(service.url).open('/sign-in')
     await browser.press('Sign in', { identifier, password })

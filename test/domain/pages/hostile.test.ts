@@ -57,7 +57,7 @@ describe('ways that end elsewhere', () => {
   })
 
   test('a second step that waited too long leads to the first page, with what was typed', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     for (const press of [false, true]) {
       const browser = await signIn(browse(), person.identifier)
       expect(browser.path).toBe('/code')
@@ -309,7 +309,7 @@ describe('what is typed', () => {
   })
 
   test('a step that was taken is not taken again: its flow, its code and its token are used up', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = await signIn(browse(), person.identifier)
     const { action } = browser.forms[0]!
     const otp = await service.inbox.nextCode(person.identifier)

@@ -50,7 +50,7 @@ describe('the pages', () => {
   })
 
   test('a password, then a code of the second factor', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = await browse().open('/sign-in?return_to=https://app.example.com/in/x')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     expect(browser.path).toBe('/code')
@@ -282,8 +282,8 @@ describe('what a page is', () => {
   })
 
   test('a base_url that moved: sessions go on, and access tokens of before are refreshed', async () => {
-    const { access_token, refresh_token } = await service.logIn(await service.signUp(newEmail()))
-    expectRefusal(await moved.get('me', { bearer: access_token }), 'invalid_token')
+    const { bearer, refresh_token } = await service.signedIn()
+    expectRefusal(await moved.get('me', { bearer }), 'invalid_token')
     const { body } = await moved.post('refresh', { refresh_token })
     expect((await moved.get('me', { bearer: body.access_token })).status).toBe(200)
   })
