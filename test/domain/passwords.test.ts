@@ -183,6 +183,11 @@ describe.each(shapes)('passwords on %s', (shape) => {
         [],
       )
       expect((await logIn(identifier, passwords[winners[0]!]!)).status).toBe(200)
+      await service.delivered()
+      const notices = service.inbox
+        .textsTo(identifier)
+        .filter((text) => text.includes('mot de passe de votre compte'))
+      expect(notices).toHaveLength(1)
     })
 
     raced('a login with the old password that runs beside the reset leaves no session', async () => {

@@ -1,14 +1,13 @@
 /** The second step of a sign-in, and what does not get past it: every kind of code, races, guesses, orders of calls. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { noon } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const invalidCode = [422, 'invalid_code']
@@ -16,18 +15,8 @@ const DAY_MS = 86_400_000
 
 describe.each(shapes)('the second step on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, clock: noon() })
-    const { storage, clock, smtp, gateway } = service
-    const settings = deliverySettings(smtp, gateway)
-    replica = shape === 'embedded' ? service : await startService({ shape, storage, clock, settings })
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape, clock: noon() })
+  const replica = useReplica(service, { shape })
 
   const now = () => service.clock.now()
   const verify = (body: Record<string, unknown>, at = service) => at.post('2fa/verify', body)
@@ -53,6 +42,9 @@ describe.each(shapes)('the second step on %s', (shape) => {
   test('a recovery code opens one session, whatever the number of callers and replicas', async () => {
     const { person, recoveryCodes } = await protectByApp(service)
     expect(await callers({ ...person, otp: recoveryCodes[0] })).toBe(1)
+    await service.delivered()
+    const texts = service.inbox.textsTo(person.identifier).filter((text) => text.includes('code de secours'))
+    expect(texts).toEqual([expect.stringMatching(/Il en reste 9\./)])
     service.clock.advance(DAY_MS) // The others were wrong tries.
     expect((await verify({ ...person, otp: recoveryCodes[1] })).status).toBe(200)
   })

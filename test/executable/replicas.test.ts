@@ -1,13 +1,16 @@
-/** Two processes on the same stores: what may succeed once succeeds once, no matter which of them is asked. */
+/**
+ * Two processes on the same stores: what may succeed once succeeds once, no matter which of them is asked. The tests of
+ * other operations race over two replicas in one process.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
-import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { appCode, type LogInAnswer, protectByApp } from '../helpers/authenticator.ts'
-import { type Executable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { type CallOptions, newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
+import { appCode, type LogInAnswer } from '../helpers/authenticator.ts'
+import { type Executable, newStorage, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { createTestClock, mergeSettings } from '../helpers/service.ts'
+import { mergeSettings } from '../helpers/service.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -81,25 +84,6 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     expect(await sessionsOf(body.access_token)).toHaveLength(1)
   })
 
-  test('of 32 people with the last use of an invitation one gets an account, and it is in the group', async () => {
-    const inviting = ['invitations', 'create', '--group', 'staff', '--json', ...first().configArgs]
-    const { code, id } = JSON.parse((await runExecutable(inviting)).out)
-    const people = await race(both, async (each) => {
-      const email = newEmail()
-      await each.post('register', { ...registration(email), invitation: code })
-      return email
-    })
-    const codes = await Promise.all(people.map(nextCode))
-    const answers = await race(both, (each, caller) =>
-      each.post('verify-account', { identifier: people[caller], otp: codes[caller] }),
-    )
-    const email = people[answers.indexOf(onlySuccess(answers, 'invalid_invitation'))] as string
-    const opened = await sql`
-      select email, accounts.groups, used from accounts join invitations on invitations.id = invitation_id
-       where invitations.uuid = ${id} and account_confirmed_at is not null`
-    expect([...opened]).toEqual([{ email, groups: ['staff'], used: 1 }])
-  })
-
   test('32 registrations at once make one account, and each is answered alike', async () => {
     const email = newEmail()
     const answers = await ask('register', registration(email))
@@ -107,53 +91,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     expect(await sql`select uuid from accounts where email = ${email}`).toHaveLength(1)
   })
 
-  test('32 right codes at once, each with another new password, set one of them', async () => {
-    const { identifier } = await first().signUp(newEmail())
-    await first().post('password/forgot', { identifier })
-    const otp = await nextCode(identifier)
-    const password = (caller: number) => `sentence number ${caller} of many`
-    const answers = await race(both, (each, caller) => {
-      const chosen = { password: password(caller), password_confirmation: password(caller) }
-      return each.post('password/reset', { identifier, otp, ...chosen })
-    })
-    const winner = answers.indexOf(onlySuccess(answers, ...USED))
-    const logins = await race(both, (each, caller) =>
-      each.post('login', { identifier, password: password(caller) }),
-    )
-    expect(logins.indexOf(onlySuccess(logins, 'invalid_credentials'))).toBe(winner)
-    expect((await second().post('login', { identifier, password: PASSWORD })).status).toBe(401)
-    expect(await noticesTo(identifier, 'mot de passe de votre compte')).toHaveLength(1)
-  })
-
-  test.each([
-    ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
-    ['email', newEmail, 'L’adresse e-mail de votre compte'],
-  ] as const)('32 right codes at once change the %s once', async (kind, newContact, words) => {
-    const { person, bearer } = await first().signedIn()
-    const contact = newContact()
-    await first().post(`${kind}/change`, { [kind]: contact, password: PASSWORD }, { bearer })
-    const otp = await nextCode(contact)
-    const { body } = onlySuccess(await ask(`${kind}/confirm`, { otp }, { bearer }), ...USED)
-    expect(body.account[kind]).toBe(contact)
-    const later = await second().logIn({ identifier: contact, password: PASSWORD })
-    expect(later.account.id).toBe(body.account.id)
-    expect(await noticesTo(person.identifier, words)).toHaveLength(1)
-  })
-
-  test('32 refreshes by one token at once have one successor, which lives', async () => {
-    const { refresh_token } = await first().signedIn()
-    const answers = await ask('refresh', { refresh_token })
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    const successors = [...new Set(answers.map(({ body }) => body.refresh_token as string))]
-    expect(successors).toHaveLength(1)
-    const { status, body } = await second().post('refresh', { refresh_token: successors[0] })
-    expect(status).toBe(200)
-    expect(await sessionsOf(body.access_token)).toHaveLength(1)
-  })
-
   describe('with two factors', () => {
-    const byApp = () => protectByApp({ ...first(), clock: createTestClock() }, newEmail())
-
     /** By one of 32 callers, and the recovery codes it was shown are those that serve. */
     async function confirmedOnce(operation: string, otp: string, { person, bearer }: LogInAnswer) {
       const answers = await ask(operation, { otp }, { bearer })
@@ -174,22 +112,6 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
       const owner = await first().signedIn()
       const { body } = await first().post('2fa/totp', { password: PASSWORD }, { bearer: owner.bearer })
       await confirmedOnce('2fa/totp/confirm', appCode(body.secret, new Date()), owner)
-    })
-
-    test('32 calls at once with one code of the app sign in once', async () => {
-      const { person, bearer, secret } = await byApp()
-      const answers = await ask('2fa/verify', { ...person, otp: appCode(secret, new Date(), 1) })
-      onlySuccess(answers, ...USED)
-      expect(await sessionsOf(bearer)).toHaveLength(2)
-    })
-
-    test('32 calls at once with one recovery code sign in once, and nine are left', async () => {
-      const { person, bearer, recoveryCodes } = await byApp()
-      onlySuccess(await ask('2fa/verify', { ...person, otp: recoveryCodes[0] }), ...USED)
-      expect(await sessionsOf(bearer)).toHaveLength(2)
-      const [notice, ...more] = await noticesTo(person.identifier, 'code de secours')
-      expect(notice).toMatch(/Il en reste 9\./)
-      expect(more).toEqual([])
     })
   })
 
