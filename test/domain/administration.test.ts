@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newPhone } from '../helpers/api-client.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -11,7 +11,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   const { test, rule } = testsOn(shape)
   const service = useService({ shape })
 
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const typesOf = async (uuid: string) =>
     (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
 

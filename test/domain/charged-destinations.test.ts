@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { accountCodeKinds, codePurposes } from '../../src/domain/messages/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import type { TestService } from '../helpers/service.ts'
@@ -65,7 +65,7 @@ describe('with two_factor.allow_email = false', () => {
     await done('2fa/request-otp', {}, bearer)
     const otp = await service.newestCode(phone)
     await done('email/change', { email: newEmail(), password, otp }, bearer)
-    const call = createAdminClient(service)
+    const call = operatorOf(service)
     for (const send of ['email', 'sms'])
       await charged(service, () => call('POST', `accounts/${account.uuid}/access-code`, { send }))
     await charged(service, () => call('POST', 'accounts', { phone: newPhone(), invite: true }))

@@ -4,7 +4,7 @@ import { getTableColumns, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { exportedLists } from '../../src/domain/self-service/me/export-store.ts'
 import * as schema from '../../src/platform/postgres/schema.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
@@ -75,7 +75,7 @@ test('it does not tell whether somebody has the contact that one asks for', asyn
 test('an administrator gets the same, without a hash, a seed or a secret', async () => {
   const identifier = newEmail()
   const { recoveryCodes, secret } = await protectByApp(service, identifier)
-  const call = createAdminClient(service)
+  const call = operatorOf(service)
   const { uuid } = (await call('GET', `accounts?query=${identifier}`)).body.items[0]
   await call('POST', `accounts/${uuid}/access-code`, {})
   const { status, body } = await call('GET', `accounts/${uuid}/export`)

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { adminOpenapiPage, openapiPage } from '../../scripts/openapi-page.ts'
 import { AppError } from '../../src/errors.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { resolveReference } from '../helpers/openapi.ts'
 import { expectInvalid } from '../helpers/refusals.ts'
@@ -104,7 +104,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
   const call = async (method: string, path: string, body?: unknown) => {
     const there = path.replace('{uuid}', uuid)
     if (there.startsWith('/admin/v1/'))
-      return createAdminClient(service)(method as 'GET', there.slice('/admin/v1/'.length), body)
+      return operatorOf(service)(method as 'GET', there.slice('/admin/v1/'.length), body)
     return service.call(method, there, body, { bearer })
   }
 

@@ -1,7 +1,7 @@
 /** Messages, limits, the report of SMS and the numbers of the first screen, as an administrator sees them. */
 import { describe, expect, test } from 'bun:test'
 import { meaningOf } from '../../src/domain/administration/message-log/meaning.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -19,7 +19,7 @@ interface Message {
 
 describe('messages', () => {
   const service = useService()
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
     const { person: known, account } = await service.signedIn()
     return { ...known, uuid: account.uuid as string }
@@ -243,7 +243,7 @@ describe('messages', () => {
 
 describe.each(differingShapes)('limits on %s', (shape: Shape) => {
   const service = useLimited({ shape })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
 
   test('are lifted for one identifier: wrong passwords, codes and tries of a code', async () => {
     const known = await service.signUp(newEmail())

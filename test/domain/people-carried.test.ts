@@ -1,7 +1,6 @@
 /** Profile, username, groups and role: who writes them, what is refused, and that a username goes to nobody else. */
 import { describe, expect, test } from 'bun:test'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
-import { listening, onListener } from '../helpers/administration.ts'
+import { listening, onListener, operatorOf } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
@@ -10,7 +9,7 @@ import { useService } from '../helpers/use-service.ts'
 
 describe('what an account carries', () => {
   const service = useService({ settings: { ...listening, roles: { 1: 'user', 7: 'editor' } } })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
     const { person: known, bearer, account } = await service.signedIn()
     return { ...known, bearer: bearer as string, uuid: account.uuid as string }
@@ -290,7 +289,7 @@ describe('what an account carries', () => {
       })
       const name = newName()
       const uuidOf = async (at: typeof first) => (await at.signedIn()).account.uuid as string
-      await createAdminClient(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
+      await operatorOf(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
       const server = { secret: 'cd'.repeat(32), previous_secrets: ['ab'.repeat(32)] }
       const second = await startService({
         storage: { ...first.storage, server },
@@ -298,7 +297,7 @@ describe('what an account carries', () => {
       })
       const refused = async (at: typeof first) =>
         expectRefusal(
-          await createAdminClient(at)('PATCH', `accounts/${await uuidOf(at)}`, { username: name }),
+          await operatorOf(at)('PATCH', `accounts/${await uuidOf(at)}`, { username: name }),
           'username_taken',
         )
       await refused(second)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000
 
 describe('support', () => {
   const service = useService()
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
     const { person: known, bearer, account } = await service.signedIn()
     return {

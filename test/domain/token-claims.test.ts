@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/sessions/tokens/account-claims.ts'
 import type { ClaimConfig } from '../../src/platform/config/claims-rule.ts'
 import type { Config } from '../../src/platform/config/types.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createConfigDirectory } from '../helpers/config.ts'
@@ -44,7 +44,7 @@ const claims: Settings = {
 
 describe('claims', () => {
   const service = useService({ settings: claims })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
     const known = await service.signUp(newEmail())
     return { known, ...(await service.logIn(known)) }
@@ -150,7 +150,7 @@ describe.each(differingShapes)('a required claim on %s', (shape) => {
     shape,
     settings: { tokens: { claims: { login: { from: 'username', required: true } } } },
   })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const uuidOf = async (identifier: string) =>
     (await call('GET', `accounts?query=${identifier}`)).body.items[0].uuid
   const name = () => `u${crypto.randomUUID().slice(0, 12)}`
@@ -260,7 +260,7 @@ test('a required claim that is missing leaves a code of a provider unspent, and 
     tokens: { claims: { login: { from: 'username', required: true } } },
   }
   await using service = await startService({ settings })
-  const call = createAdminClient(service)
+  const call = operatorOf(service)
   const browser = createSocialBrowser(service)
   const email = newEmail()
   provider.present(newPerson({ email, email_verified: true }))

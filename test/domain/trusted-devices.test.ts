@@ -1,6 +1,6 @@
 /** `two_factor.trust_device`: what spares a device the second step, how little that is worth, and what ends it. */
 import { describe, expect, test } from 'bun:test'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
@@ -15,7 +15,7 @@ const device = (name = 'laptop') => ({ device_fingerprint: `${name}-fingerprint`
 
 describe('a trusted device', () => {
   const service = useService({ settings: { two_factor: { trust_device: '30d' } } })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
 
   const withApp = async () => {
     const identifier = newEmail()
