@@ -5,7 +5,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, ruleOn } from '../helpers/service.ts'
+import { differingShapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 const DAY_MS = 86_400_000
@@ -24,7 +24,6 @@ interface EventItem {
 }
 
 describe.each(differingShapes)('the history on %s', (shape) => {
-  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   const eventsOf = async (bearer: string): Promise<EventItem[]> => {
@@ -96,17 +95,6 @@ describe.each(differingShapes)('the history on %s', (shape) => {
       'account.confirmed',
       'account.registered',
     ])
-  })
-
-  rule('a reset and its request are in it', async () => {
-    const { person } = await service.signedIn()
-    const { identifier } = person
-    const password = 'another horse battery'
-    await service.resetPassword(identifier, password)
-    const { access_token } = await service.logIn({ ...person, password })
-    expect(await typesOf(access_token)).toEqual(
-      expect.arrayContaining(['password.reset', 'password.reset_requested']),
-    )
   })
 
   test('failed logins of an hour are one event with their number, and none for who has no account', async () => {
