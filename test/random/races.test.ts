@@ -6,13 +6,13 @@ import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { appCode } from '../helpers/authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startService } from '../helpers/service.ts'
 import { measureBelow } from '../helpers/soak.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-import { appCode, STEP_MS } from './model.ts'
 
 const provider = use(startPretendProvider)
 const service = use(
@@ -79,7 +79,7 @@ const isDead = async (token: string) => expect((await service.get('me', { bearer
 test('an authenticator app that is confirmed while the owner resets the password is not the account’s', async () => {
   const { identifier, password, uuid, bearer } = await signedIn()
   const { body } = await service.post('2fa/totp', { password }, { bearer })
-  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const otp = appCode(body.secret, service.clock.now())
   const confirm = () => service.post('2fa/totp/confirm', { otp }, { bearer })
   const [reset, confirmed] = await inOrder(uuid, [await resetOf(identifier), confirm])
   expect(reset?.status).toBe(200)
@@ -101,7 +101,7 @@ test('two factors that are turned on while the owner resets the password stay of
 test('what the stranger changes of two factors while the owner resets the password stays as it was', async () => {
   const { identifier, password, uuid, bearer } = await signedIn()
   const { body } = await service.post('2fa/totp', { password }, { bearer })
-  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const otp = appCode(body.secret, service.clock.now())
   const { recovery_codes } = (await service.post('2fa/totp/confirm', { otp }, { bearer })).body
   const [reset, ...late] = await inOrder(uuid, [
     await resetOf(identifier),
@@ -237,7 +237,7 @@ test('a login that was checked before the account was locked opens no session', 
 test('what comes while the account is erased finds nobody', async () => {
   const { password, uuid, bearer, refresh_token } = await signedIn()
   const { body } = await service.post('2fa/totp', { password }, { bearer })
-  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const otp = appCode(body.secret, service.clock.now())
   const [erased, ...late] = await inOrder(uuid, [
     () => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer }),
     () => service.post('2fa/totp/confirm', { otp }, { bearer }),
