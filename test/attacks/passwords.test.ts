@@ -104,8 +104,7 @@ describe('refused with the reason', () => {
   ])('in a reset and in a change as in a registration: %j is %s', async (password, code) => {
     const { identifier, password: current_password } = await service.signUp(newEmail())
     const { access_token: bearer } = await service.logIn({ identifier, password: current_password })
-    await service.post('password/forgot', { identifier })
-    const otp = await service.inbox.nextCode(identifier)
+    const otp = await service.askCode('password/forgot', identifier)
     const fields = { password, password_confirmation: password }
     const answers = await Promise.all([
       service.post('register', registration(newEmail(), password)),

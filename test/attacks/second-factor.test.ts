@@ -87,8 +87,7 @@ describe.each(limitingShapes)('a stranger beside an owner with two factors, on %
     for (const email of [newEmail(), newEmail().replace('person', 'Person')]) {
       await service.signUp(email)
       service.clock.advance(60_000)
-      await service.post('2fa/request-otp', { identifier: email }, newClient())
-      const otp = await service.inbox.nextCode(email)
+      const otp = await service.askCode('2fa/request-otp', email, newClient())
       await lockAccount(service, email, service.clock.now())
       expect((await verify({ identifier: email, otp })).body.code).toBe('account_locked')
     }

@@ -189,8 +189,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     }
     const devices = sql`kind = 'device' and account_id = (select id from accounts where uuid = ${sql.raw(`'${account.uuid}'`)})`
     expect(await countRows(service, 'known_devices', devices)).toBe(2)
-    await service.post('password/forgot', { identifier: email }, newClient())
-    const otp = await service.inbox.nextCode(email)
+    const otp = await service.askCode('password/forgot', email, newClient())
     const chosen = { password: 'chosen by the owner', password_confirmation: 'chosen by the owner' }
     const body = { identifier: email, otp, device_fingerprint: 'of the owner', ...chosen }
     expect((await service.post('password/reset', body, newClient())).status).toBe(200)

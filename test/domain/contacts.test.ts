@@ -281,8 +281,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const phoneCode = await changeCode(bearer, phone)
     await changeCode(bearer, newEmail())
     await changeCode(stranger.bearer, newPhone())
-    await service.post('2fa/request-otp', { identifier })
-    const loginCode = await service.inbox.nextCode(identifier)
+    const loginCode = await service.askCode('2fa/request-otp', identifier)
     const refused = [422, 'invalid_code']
     expect(failure(await confirm(bearer, 'email', phoneCode))).toEqual(refused)
     expect(failure(await confirm(stranger.bearer, 'phone', phoneCode))).toEqual(refused)
@@ -304,10 +303,8 @@ describe.each(shapes)('contacts on %s', (shape) => {
 
   rule('codes sent to the old one are dead, also when it comes back', async () => {
     const { identifier: old, bearer } = await signedIn(newPhone())
-    await service.post('2fa/request-otp', { identifier: old })
-    const loginCode = await service.inbox.nextCode(old)
-    await service.post('password/forgot', { identifier: old })
-    const resetCode = await service.inbox.nextCode(old)
+    const loginCode = await service.askCode('2fa/request-otp', old)
+    const resetCode = await service.askCode('password/forgot', old)
     await confirm(bearer, 'phone', await changeCode(bearer, newPhone()))
     await confirm(bearer, 'phone', await changeCode(bearer, old))
     const password = 'a quite different sentence'

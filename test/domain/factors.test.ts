@@ -229,8 +229,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     rule('a sent code opens nothing any more, not even one requested before', async () => {
       const email = newEmail()
       const { bearer, person } = await service.signedIn(email)
-      await service.post('2fa/request-otp', { identifier: email })
-      const sent = await service.inbox.nextCode(email)
+      const sent = await service.askCode('2fa/request-otp', email)
       const { body } = await service.post('2fa/totp', { password }, { bearer })
       const otp = appCode(body.secret, now())
       expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
@@ -318,8 +317,7 @@ describe('with two_factor.allow_email = false', () => {
   test('a password and a mailed code are one factor, a password and an SMS are two', async () => {
     const { person, bearer } = await service.signedIn()
     const amrBy = async (identifier: string) => {
-      expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
-      const otp = await service.inbox.nextCode(identifier)
+      const otp = await service.askCode('2fa/request-otp', identifier)
       const verified = await service.post('2fa/verify', { ...person, identifier, otp })
       return decodeJwt(verified.body.access_token).amr
     }

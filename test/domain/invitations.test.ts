@@ -158,8 +158,7 @@ describe('registering with an invitation', () => {
       let valid = otp
       if (end === 'expired') {
         service.clock.advance(DAY_MS + 1000)
-        await service.post('resend-verification', { identifier: email })
-        valid = await service.inbox.nextCode(email)
+        valid = await service.askCode('resend-verification', email)
       }
       expectRefusal(
         await service.post('verify-account', { identifier: email, otp: '000000' }),
@@ -250,8 +249,7 @@ describe('registering with an invitation', () => {
     const phone = newPhone()
     await service.post('register', { ...registration(ours), phone, invitation: code })
     const otp = await service.inbox.nextCode(ours)
-    await service.post('resend-verification', { identifier: phone })
-    const bySms = await service.inbox.nextCode(phone)
+    const bySms = await service.askCode('resend-verification', phone)
     expectRefusal(
       await service.post('verify-account', { identifier: phone, otp: bySms }),
       'invalid_invitation',

@@ -91,8 +91,7 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
 
   rule('takes the codes on their way with it', async () => {
     const { person, bearer } = await service.signedIn()
-    await service.post('2fa/request-otp', { identifier: person.identifier })
-    const otp = await service.inbox.nextCode(person.identifier)
+    const otp = await service.askCode('2fa/request-otp', person.identifier)
     await erase(bearer)
     const dead = await service.post('2fa/verify', { identifier: person.identifier, otp })
     expect(dead.body.code).toBe('invalid_code')

@@ -31,8 +31,7 @@ describe('messages', () => {
 
   test('what was sent to a person is listed with what became of it, and never a code', async () => {
     const { identifier, uuid } = await person()
-    await service.post('password/forgot', { identifier })
-    const code = await service.inbox.nextCode(identifier)
+    const code = await service.askCode('password/forgot', identifier)
     const messages = await ofAccount(uuid)
     expect(messages.map(({ purpose, state }) => [purpose, state])).toEqual([
       ['password_reset', 'sent'],

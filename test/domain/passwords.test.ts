@@ -141,8 +141,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
 
     test('other codes on their way to the account die with the password', async () => {
       const { identifier } = await service.signUp(newEmail())
-      await service.post('2fa/request-otp', { identifier })
-      const loginCode = await service.inbox.nextCode(identifier)
+      const loginCode = await service.askCode('2fa/request-otp', identifier)
       expect((await reset(identifier, await resetCode(identifier))).status).toBe(200)
       expectRefusal(await service.post('2fa/verify', { identifier, otp: loginCode }), 'invalid_code')
     })

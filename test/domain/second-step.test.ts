@@ -123,8 +123,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
       async () => {
         const app = await protectByApp(service)
         const sent = await protectBySentCodes(service)
-        await service.post('2fa/request-otp', { identifier: sent.person.identifier })
-        const code = await service.inbox.nextCode(sent.person.identifier)
+        const code = await service.askCode('2fa/request-otp', sent.person.identifier)
         const tries = [
           { person: app.person, otp: appCode(app.secret, now(), 1) },
           { person: app.person, otp: app.recoveryCodes[0] },

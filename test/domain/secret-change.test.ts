@@ -77,8 +77,7 @@ async function begin(service: TestService, { clock, provider }: Setting) {
     await service.post('login', { ...owner, password: 'wrong' }, CROWDED)
   }
   const forgetful = await service.signUp(newEmail())
-  await service.post('password/forgot', { identifier: forgetful.identifier })
-  const otp = await service.inbox.nextCode(forgetful.identifier)
+  const otp = await service.askCode('password/forgot', forgetful.identifier)
   const names = [(await service.signUp(newEmail())).identifier, newEmail()]
   for (const name of names) await guess(service, name)
   const browser = createSocialBrowser(service)

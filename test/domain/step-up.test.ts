@@ -101,8 +101,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       const { bearer, person } = await protectBySentCodes(service, email)
       await service.post('login', person)
       const ofLogin = await service.inbox.nextCode(email)
-      await service.post('2fa/request-otp', { identifier: email })
-      const ofRequest = await service.inbox.nextCode(email)
+      const ofRequest = await service.askCode('2fa/request-otp', email)
       for (const otp of [ofLogin, ofRequest]) {
         const answer = await service.post('2fa/recovery-codes', { password: PASSWORD, otp }, { bearer })
         expectRefusal(answer, 'invalid_code')

@@ -195,8 +195,7 @@ describe.each(differingShapes)('a required claim on %s', (shape) => {
 
   test('that is missing leaves a sent code unspent, and a wrong code is wrong', async () => {
     const known = await complete()
-    await service.post('2fa/request-otp', { identifier: known.identifier })
-    const otp = await service.inbox.nextCode(known.identifier)
+    const otp = await service.askCode('2fa/request-otp', known.identifier)
     await spoil(known.identifier)
     const verify = (typed: string) => service.post('2fa/verify', { identifier: known.identifier, otp: typed })
     expectRefusal(await verify(otp), 'account_incomplete')

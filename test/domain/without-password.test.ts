@@ -286,8 +286,7 @@ describe('two factors without a password', () => {
       [email, phone, 'sms'],
       [phone, email, 'email'],
     ] as const) {
-      await service.post('2fa/request-otp', { identifier: first })
-      const otp = await service.inbox.nextCode(first)
+      const otp = await service.askCode('2fa/request-otp', first)
       const due = await service.post('2fa/verify', { identifier: first, otp })
       expect(due.status).toBe(202)
       expect(due.body.two_factor.methods).toEqual([method])

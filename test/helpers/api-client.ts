@@ -39,6 +39,8 @@ export interface ApiClient {
   signUp(identifier: string, password?: string): Promise<Person>
   /** Signs up and in; `device`: the device fields of the login. */
   signedIn(identifier?: string, device?: Record<string, string>): Promise<SignedIn>
+  /** Asks for a code by this operation, with the identifier alone, and gives the one that arrives. */
+  askCode(operation: string, identifier: string, options?: CallOptions): Promise<string>
   /** Resets the password by the code that arrives. */
   resetPassword(identifier: string, password: string, options?: CallOptions): Promise<void>
   /** The body of a successful login. */
@@ -91,6 +93,10 @@ export function createApiClient(url: string, inbox: Inbox): ApiClient {
   }
   const logIn: ApiClient['logIn'] = async (person, device) =>
     must(await post('login', { ...person, ...device }), 200)
+  const askCode: ApiClient['askCode'] = async (operation, identifier, options) => {
+    must(await post(operation, { identifier }, options), 201)
+    return inbox.nextCode(identifier)
+  }
   return {
     call,
     post,
@@ -102,9 +108,9 @@ export function createApiClient(url: string, inbox: Inbox): ApiClient {
       const { access_token: bearer, refresh_token, account } = await logIn(person, device)
       return { person, bearer, refresh_token, account, uuid: account.uuid }
     },
+    askCode,
     async resetPassword(identifier, password, options) {
-      must(await post('password/forgot', { identifier }, options), 201)
-      const otp = await inbox.nextCode(identifier)
+      const otp = await askCode('password/forgot', identifier, options)
       const body = { identifier, otp, password, password_confirmation: password }
       must(await post('password/reset', body, options), 200)
     },

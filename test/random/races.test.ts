@@ -69,8 +69,7 @@ async function signedIn() {
 }
 
 async function resetOf(identifier: string) {
-  await service.post('password/forgot', { identifier })
-  const otp = await service.inbox.nextCode(identifier)
+  const otp = await service.askCode('password/forgot', identifier)
   return () => service.post('password/reset', { identifier, otp, ...newPassword })
 }
 
@@ -208,8 +207,7 @@ test('a session that ended before it links, of an account without password, link
 
 test('somebody who signs in with the old password, or a code, while it is reset gets in nowhere', async () => {
   const { identifier, password, uuid } = await signedIn()
-  await service.post('2fa/request-otp', { identifier })
-  const otp = await service.inbox.nextCode(identifier)
+  const otp = await service.askCode('2fa/request-otp', identifier)
   const [reset, ...late] = await inOrder(uuid, [
     await resetOf(identifier),
     () => service.post('login', { identifier, password }),
@@ -298,8 +296,7 @@ test('two who prove, at once, what the other one claims both succeed, or one is 
     // One is confirmed by phone and claims the e-mail address.
     await service.post('register', { ...registration(email), phone: other })
     await service.inbox.nextCode(email)
-    await service.post('resend-verification', { identifier: other })
-    const first = await service.inbox.nextCode(other)
+    const first = await service.askCode('resend-verification', other)
     expect((await service.post('verify-account', { identifier: other, otp: first })).status).toBe(201)
     const { access_token: bearer } = await service.logIn({ identifier: other, password: PASSWORD })
     // The other one waits for that address, and claims the phone that the first one is about to change to.

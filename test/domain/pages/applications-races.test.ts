@@ -44,8 +44,7 @@ describe.each(reduced<Shape[]>(['redis'], shapes))('races of the hand-over on %s
 
   const endings: Record<string, Ending> = {
     'a reset': async ({ person: { identifier } }) => {
-      await service.post('password/forgot', { identifier })
-      const otp = await service.inbox.nextCode(identifier)
+      const otp = await service.askCode('password/forgot', identifier)
       const body = { identifier, otp, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
       return () => replica.post('password/reset', body)
     },
