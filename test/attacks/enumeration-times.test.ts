@@ -42,8 +42,11 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
   afterAll(() => service?.close())
 
-  // A call with a fingerprint does all that one without does, and stands for both.
-  const timed = timedCalls.filter(({ sendsDevice }) => sendsDevice || soaking)
+  // A call with a fingerprint does all that one without does, and stands for both. What the calls do that check a code
+  // is the same on both shapes, but for the embedded database it takes four times as long to send the codes.
+  const isShort = ({ sendsDevice, codeFrom }: (typeof timedCalls)[number]) =>
+    sendsDevice && (shape === 'redis' || codeFrom === undefined)
+  const timed = timedCalls.filter((call) => soaking || isShort(call))
   /** A hundred wrong codes in a row change the answers. */
   const somePeople = sharedPeople(() => createPeople(service))
   test.each(timed)('$name: the same for known and unknown, within 3 ms', async (call) => {

@@ -215,7 +215,7 @@ function isEndedAsAWhole(): boolean {
 async function openSource(source: BackupJob['source']): Promise<CopySession> {
   if (source.kind === 'postgres') return openServerCopy(source.url)
   const lock = lockDirectory(source.path)
-  const instance = await openInstance(source.path)
+  const instance = await openInstance(source.path, { throwAway: true })
   return createEmbeddedCopy(instance, async () => {
     await instance.close()
     if (typeof lock === 'function') lock()

@@ -2,7 +2,7 @@
  * A backup is sealed with a key made from the server secret or from a passphrase. The key of a file is derived from it
  * and from random bytes of that file, so that no two files share one.
  */
-import { hkdfSync, scryptSync } from 'node:crypto'
+import { hkdfSync, randomBytes, scryptSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServerSecret } from '../secret.ts'
 import { BackupRefused } from './refused.ts'
@@ -34,20 +34,29 @@ const derive = (material: Uint8Array, salt: Uint8Array, info: string, length: nu
 /** By which a backup names the server secret, and so does `poterne secret status`. */
 export const secretKeyId = (secret: Uint8Array): string => createServerSecret(secret).current.id
 
-function materialOf(key: BackupKey, salt: Uint8Array, logN: number): Uint8Array {
+/** A file that was written is read back at once, and one that was checked is loaded. */
+let lastStretched: { passphrase: string; salt: Buffer; logN: number; material: Uint8Array } | null = null
+
+function materialOf(key: BackupKey, salt: Buffer, logN: number): Uint8Array {
   if (key.kind === 'secret') return key.secret
+  const { passphrase } = key
+  const isLast =
+    lastStretched?.passphrase === passphrase && lastStretched.logN === logN && salt.equals(lastStretched.salt)
+  if (isLast) return lastStretched!.material
   const N = 2 ** logN
-  return scryptSync(key.passphrase.normalize('NFC'), salt, 32, { N, r: 8, p: 1, maxmem: 256 * N * 8 })
+  const material = scryptSync(passphrase.normalize('NFC'), salt, 32, { N, r: 8, p: 1, maxmem: 256 * N * 8 })
+  lastStretched = { passphrase, salt, logN, material }
+  return material
 }
 
 /** Makes the key of a new file. */
 export function makeFileKey(key: BackupKey): { fileKey: Uint8Array; header: KeyHeader } {
-  const salt = crypto.getRandomValues(new Uint8Array(32))
+  const salt = randomBytes(32)
   const material = materialOf(key, salt, SCRYPT_LOG_N)
   const header: KeyHeader = {
     key: key.kind,
     ...(key.kind === 'secret' ? { key_id: secretKeyId(key.secret) } : { scrypt: SCRYPT_LOG_N }),
-    salt: Buffer.from(salt).toString('hex'),
+    salt: salt.toString('hex'),
     check: derive(material, salt, 'check', 8).toString('hex'),
   }
   return { fileKey: derive(material, salt, 'file', 32), header }

@@ -59,7 +59,7 @@ export async function openInstance(
     // Loaded here, since with a PostgreSQL server nothing needs it.
     import('@electric-sql/pglite'),
     import('./embedded-files.ts'),
-    isNew ? unpackPrepared(directory) : null,
+    isNew ? unpackPrepared(directory, { throwAway }) : null,
   ])
   const files = new FlushedFiles(directory, observer)
   const instance = await PGlite.create({
@@ -104,12 +104,12 @@ async function compile(path: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readAsset(path))
 }
 
-async function unpackPrepared(target: string): Promise<void> {
+async function unpackPrepared(target: string, { throwAway }: { throwAway: boolean }): Promise<void> {
   if (preparedDatabasePath === null) return
   const partial = `${target}.partial`
   rmSync(partial, { recursive: true, force: true })
   await new Bun.Archive(await readAsset(preparedDatabasePath)).extract(partial)
-  await flushTree(partial)
+  if (!throwAway) await flushTree(partial)
   renameSync(partial, target)
   flush(dirname(target))
 }
