@@ -42,8 +42,8 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
   })
   afterAll(() => service?.close())
 
-  // A call with a fingerprint does all that one without does, and stands for both. What the calls do that check a code
-  // is the same on both shapes, but for the embedded database it takes four times as long to send the codes.
+  // A call with a fingerprint does all that one without does, and stands for both. The calls that check a code do
+  // the same on both shapes, but for the embedded database it takes four times as long to send the codes.
   const isShort = ({ sendsDevice, codeFrom }: (typeof timedCalls)[number]) =>
     sendsDevice && (shape === 'redis' || codeFrom === undefined)
   const timed = timedCalls.filter((call) => soaking || isShort(call))
