@@ -1,5 +1,5 @@
 /** The forms of `/account` sent by somebody else, from elsewhere, or in a way that no browser of ours sends them. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { createAccountRoutes } from '../../src/domain/pages/account/routes.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
@@ -7,8 +7,6 @@ import { appCode } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const absent: unknown = new Proxy(() => {}, { get: () => absent })
 const FORMS = createAccountRoutes(new Elysia() as never, absent as never)

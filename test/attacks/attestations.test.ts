@@ -2,14 +2,11 @@
  * A registration of a passkey reads no address that the caller names, whatever its attestation says. The statement of
  * each format holds certificates with addresses for their revocation, which the library would fetch.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { verifyRegistrationResponse } from '@simplewebauthn/server'
-import { newEmail } from '../helpers/api-client.ts'
 import { chainNaming } from '../helpers/attestation-chain.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const origin = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [origin] } }
@@ -68,8 +65,7 @@ describe('a registration', () => {
   const service = useService({ settings })
 
   test.each(formats)('attested as %s is taken without its statement, and nothing is fetched', async (fmt) => {
-    const person = await service.signUp(newEmail())
-    const bearer = (await service.logIn(person)).access_token
+    const { person, bearer } = await service.signedIn()
     const { password } = person
     const { body } = await service.post('passkeys/registration/options', { password }, { bearer })
     const { credential } = attested(body.options, fmt)

@@ -1,5 +1,5 @@
 /** A stranger's account that claims an address, when the person whose address it is signs in through a provider. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
@@ -8,8 +8,6 @@ import { race } from '../helpers/race.ts'
 import { mergeSettings, type Settings } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const ORIGIN = 'https://app.example.com'
 

@@ -1,12 +1,10 @@
 /** Guessing, replaying and misusing one-time codes, through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
 import { racingShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const MINUTE = 60_000
 const outcome = ({ status, body }: Answer) => `${status} ${body.code ?? 'ok'}`
@@ -165,8 +163,7 @@ describe.each(racingShapes)('codes on %s', (shape) => {
       await guess(email, wrongOnes(otp, 10))
       await guess(email.toUpperCase(), wrongOnes(otp, 5))
       await guess(phone, wrongOnes(otp, 5))
-      await service.post('resend-verification', { identifier: email })
-      const next = await service.inbox.nextCode(email)
+      const next = await service.askCode('resend-verification', email)
       for (const code of [otp, next]) {
         expect((await service.post('verify-account', { identifier: email, otp: code })).status).toBe(422)
       }
@@ -175,8 +172,7 @@ describe.each(racingShapes)('codes on %s', (shape) => {
     rule('a right code does not count', async () => {
       const { identifier } = await service.signUp(newEmail())
       for (let round = 0; round < 12; round++) {
-        await service.post('2fa/request-otp', { identifier })
-        const otp = await service.inbox.nextCode(identifier)
+        const otp = await service.askCode('2fa/request-otp', identifier)
         await guess(identifier, wrongOnes(otp, 1), '2fa/verify')
         expect((await service.post('2fa/verify', { identifier, otp })).status).toBe(200)
       }
@@ -224,16 +220,14 @@ describe.each(racingShapes)('codes on %s', (shape) => {
     await service.post('register', { ...registration(email), phone })
     const byMail = await service.inbox.nextCode(email)
     expect((await service.post('verify-account', { identifier: phone, otp: byMail })).status).toBe(422)
-    await service.post('resend-verification', { identifier: phone })
-    const bySms = await service.inbox.nextCode(phone)
+    const bySms = await service.askCode('resend-verification', phone)
     expect((await service.post('verify-account', { identifier: email, otp: bySms })).status).toBe(422)
     expect((await service.post('verify-account', { identifier: phone, otp: bySms })).status).toBe(201)
   })
 
   rule('what is not six digits is a wrong code: never an error, never a right one', async () => {
     const { identifier } = await service.signUp(newEmail())
-    await service.post('2fa/request-otp', { identifier })
-    const otp = await service.inbox.nextCode(identifier)
+    const otp = await service.askCode('2fa/request-otp', identifier)
     const typed = [
       '',
       ' ',
@@ -287,8 +281,7 @@ test('a code for one purpose is of no use for any other', async () => {
   await using service = await startService({ clock: noon() })
   /** Purposes by what asks for a code and what takes one; each on an account that waits for all of them. */
   const owner = async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token } = await service.logIn(person)
+    const { person, bearer: access_token } = await service.signedIn()
     return { ...person, bearer: access_token as string, newEmail: newEmail(), newPhone: newPhone() }
   }
   type Owner = Awaited<ReturnType<typeof owner>>

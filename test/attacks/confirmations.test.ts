@@ -1,12 +1,10 @@
 /** Wrong codes of strangers at a registration: what they may try, and what that costs the newcomer who waits for it. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type CallOptions, newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = 'no code has these letters'

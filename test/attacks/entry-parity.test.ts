@@ -1,13 +1,11 @@
 /** Whatever decides who may register: nobody learns by any call who has an account, from the first call to the limit. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { from, newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import { mergeSettings, type Settings, type TestService } from '../helpers/service.ts'
 import { use, useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const settings = (accounts: object): Settings => ({
   accounts: { password: 'optional', ...accounts },

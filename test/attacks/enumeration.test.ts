@@ -1,15 +1,13 @@
 /** Neither status nor headers nor body of any answer tell who has an account. Its time: enumeration-times.test.ts. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
+import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes } from '../helpers/service.ts'
 import { expectEveryCallIsDescribed, strangersCalls } from '../helpers/strangers-calls.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(240_000)
 
 const HOUR = 3_600_000
 const [OWNERS_DEVICE, STRANGERS_DEVICE] = ['the device of the owner', 'the device of the stranger']
@@ -26,8 +24,9 @@ describe.each(limitingShapes)('what an answer shows, on %s', (shape) => {
     shape,
     settings: { limits: { codes_per_day: 1000, sms_per_prefix_per_hour: 1000 } },
   })
+  setDefaultTimeout(240_000)
   beforeAll(async () => {
-    await signedIn(service, newEmail(), { device_fingerprint: STRANGERS_DEVICE })
+    await service.signedIn(newEmail(), { device_fingerprint: STRANGERS_DEVICE })
   })
 
   /** Nobody, an account, one that waits, a locked one, two with two factors. The confirmed ones know a device. */
@@ -41,9 +40,9 @@ describe.each(limitingShapes)('what an answer shows, on %s', (shape) => {
       string,
     ]
     const device = { device_fingerprint: OWNERS_DEVICE }
-    await signedIn(service, confirmed, device)
+    await service.signedIn(confirmed, device)
     await service.post('register', registration(waiting), newClient())
-    await signedIn(service, locked, device)
+    await service.signedIn(locked, device)
     await lockAccount(service, locked, new Date())
     await protectBySentCodes(service, sent, device)
     await protectByApp(service, app, device)
@@ -143,7 +142,7 @@ describe.each(limitingShapes)('what an answer shows, on %s', (shape) => {
       const taken = (await service.signUp(newContact())).identifier
       service.clock.advance(HOUR)
       const answersFor = async (contact: string) => {
-        const { bearer } = await signedIn(service, newEmail())
+        const { bearer } = await service.signedIn()
         const call = { bearer, ...newClient() }
         const asked = () => service.post(`${kind}/change`, { [kind]: contact, password: PASSWORD }, call)
         const tried = () => service.post(`${kind}/confirm`, { otp: 'not a code' }, call)

@@ -1,12 +1,10 @@
 /** Spellings by which one person could be two, or two one: one account, one bucket, one recipient equal to the stored one. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { confirmedAccounts } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useService()
 
@@ -61,20 +59,12 @@ describe('e-mail addresses', () => {
     }
   })
 
+  /** The form of an address refuses every other one: see domain/identifiers. */
   const lookAlikes: [string, (email: string) => string][] = [
     ['a Kelvin sign', (email) => email.replace('k', '\u212a')],
-    ['a dotless i', (email) => email.replace('i', '\u0131')],
-    ['a dotted capital I', (email) => email.replace('i', '\u0130')],
-    ['full-width letters', (email) => email.replace('k', '\uff4b')],
-    ['a combining letter', (email) => email.replace('i', 'i\u0301')],
     ['a Cyrillic letter', (email) => email.replace('a', '\u0430')],
-    ['a long s', (email) => email.replace('s', '\u017f')],
-    ['a zero-width space', (email) => email.replace('k', 'k\u200b')],
     ['a right-to-left mark', (email) => email.replace('k', '\u202ek')],
-    ['a soft hyphen', (email) => email.replace('k', 'k\u00ad')],
-    ['a no-break space inside', (email) => email.replace('k', 'k\u00a0')],
     ['a full-width at sign', (email) => email.replace('@', '\uff20')],
-    ['a second at sign', (email) => email.replace('@', '@@')],
   ]
   test.each(lookAlikes)('%s in the local part is refused, and never somebody else', async (_name, spell) => {
     const email = `kisa-${crypto.randomUUID().slice(0, 8)}@example.com`
@@ -94,44 +84,15 @@ describe('e-mail addresses', () => {
 
   test.each([
     'a@example.com,b@example.com',
-    'a@example.com, b@example.com',
-    'a@example.com;b@example.com',
-    'a@example.com b@example.com',
     'Ada <a@example.com>',
-    '<a@example.com>',
-    'a@example.com (comment)',
-    '"a"@example.com',
     '"a b"@example.com',
-    '"a@b"@example.com',
-    'a\\@example.com',
     'a@example.com\r\nBcc: b@example.com',
-    'a@example.com\nBcc: b@example.com',
     'a\r\nDATA@example.com',
     'a@example.com%0d%0aBcc:b@example.com',
-    'a%0d%0a@exa%mple.com',
     'a@[127.0.0.1]',
-    'a@127.0.0.1',
-    'a@localhost',
-    'a@example',
-    'a@.example.com',
-    'a@example..com',
-    'a@-example.com',
-    'a@example.com.',
-    '.a@example.com',
-    'a.@example.com',
-    'a..b@example.com',
-    '@example.com',
-    'a@',
-    'mailto:a@example.com',
-    'a@example.com/b',
-    'a@example.com?b',
-    'a@example.com#b',
-    'a@exam ple.com',
     'a@example.com\u0000',
     `${'a'.repeat(65)}@example.com`,
-    `a@${'b'.repeat(250)}.com`,
     `a@${'b'.repeat(600)}.com`,
-    'a@b:c@example.com',
   ])('%j is refused, and nothing is sent', async (email) => {
     const sent = await service.delivered()
     const { status, body } = await register({ email })
@@ -203,20 +164,9 @@ describe('telephone numbers', () => {
   test.each([
     '+33612345678,+33612345679',
     '+33612345678;ext=5',
-    '+33612345678 ext. 5',
-    '+33612345678x5',
-    'tel:+33612345678',
-    '+33 6FLOWERS',
-    '+1234',
-    '+999123456789',
-    '0000000000',
     '+33612345678\r\nto: +33600000000',
     '+33612345678%0a',
-    '+336123456789999999999',
-    '++33612345678',
     '+33-6-12-34-56-78-',
-    '٠',
-    '½½½½½½½½½½',
     '𝟎𝟔𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖',
     '9'.repeat(9000),
   ])('%j is refused, or the one number it can only mean', async (phone) => {

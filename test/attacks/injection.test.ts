@@ -1,5 +1,5 @@
 /** The text that a stranger writes stays text: in SQL, mails, SMS gateways, templates, logs, objects and columns. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createApiClient, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { startGateway } from '../helpers/gateway.ts'
@@ -7,8 +7,6 @@ import { createInbox } from '../helpers/inbox.ts'
 import { differingShapes, type Settings, startService, type TestService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const TABLES = ['accounts', 'sessions', 'messages', 'code_budgets']
 
@@ -67,8 +65,7 @@ async function noticeWithDevice(
   identifier: string,
   device_name: string,
 ): Promise<string> {
-  const person = await service.signUp(identifier)
-  const { refresh_token } = await service.logIn(person, { device_name })
+  const { refresh_token } = await service.signedIn(identifier, { device_name })
   const { body } = await service.post('refresh', { refresh_token })
   await service.post('refresh', { refresh_token: body.refresh_token })
   const before = service.inbox.textsTo(identifier).length

@@ -2,7 +2,7 @@
  * The calls of anonymous callers must cost owners nothing: neither their codes, nor their tries, nor their way in. Each
  * test lets strangers fill a counter until it refuses them, and then lets the owner come.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { Redis } from 'ioredis'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -13,8 +13,6 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { deliverySettings, limitingShapes, ruleOn, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = '000 000 x'
@@ -91,7 +89,7 @@ describe.each(limitingShapes)('on %s', (shape) => {
   const verify = (body: object, client: CallOptions = newClient()) => service.post('2fa/verify', body, client)
 
   test('strangers who ask for codes do not stop a login with two factors by e-mail', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     await useUpCodes(service, person.identifier)
     await signsInWithTwoFactors(service, person.identifier, 'email')
   })
@@ -128,7 +126,7 @@ describe.each(limitingShapes)('on %s', (shape) => {
 
   test('a reset opens the second step that somebody with the password closed for the day', async () => {
     passDay(service)
-    const { person, secret, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, secret, recoveryCodes } = await protectByApp(service)
     const { identifier } = person
     await useUpDay(service, '2fa/verify', { identifier, password: PASSWORD })
     const app = () => appCode(secret, service.clock.now(), 1)
@@ -177,7 +175,7 @@ describe.each(limitingShapes)('on %s', (shape) => {
     'who shares the owner’s address and has no password uses up none of the owner’s second-step tries',
     async () => {
       passDay(service)
-      const { person } = await protectBySentCodes(service, newEmail())
+      const { person } = await protectBySentCodes(service)
       const { identifier } = person
       for (const proof of ['login_token', 'password']) {
         service.clock.advance(10 * MINUTE)
@@ -197,7 +195,7 @@ describe.each(limitingShapes)('on %s', (shape) => {
   )
 
   rule('nor any of the owner’s tries of recovery codes', async () => {
-    const { person, recoveryCodes } = await protectBySentCodes(service, newEmail())
+    const { person, recoveryCodes } = await protectBySentCodes(service)
     const { identifier } = person
     const { body } = await service.post('login', person, HERE)
     const guess = () => verify({ identifier, otp: 'AAAA-BBBB-CCCC-DDDD' }, HERE)
@@ -210,10 +208,7 @@ describe.each(limitingShapes)('on %s', (shape) => {
 
   rule('32 parallel calls with one right code use up nothing of the day', async () => {
     passDay(service)
-    const [{ identifier }, guarded] = [
-      await service.signUp(newEmail()),
-      await protectBySentCodes(service, newEmail()),
-    ]
+    const [{ identifier }, guarded] = [await service.signUp(newEmail()), await protectBySentCodes(service)]
     service.clock.advance(MINUTE)
     const ways = [
       { ask: '2fa/request-otp', use: '2fa/verify', body: { identifier } },
@@ -251,7 +246,7 @@ describe.each(limitingShapes)('on %s', (shape) => {
       const { storage, clock, smtp, gateway } = service
       passDay(service)
       const { identifier } = await service.signUp(newEmail())
-      const guarded = await protectBySentCodes(service, newEmail())
+      const guarded = await protectBySentCodes(service)
       clock.advance(MINUTE)
       await service.post('2fa/request-otp', { identifier }, newClient())
       const otp = await service.newestCode(identifier)

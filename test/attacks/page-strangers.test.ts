@@ -1,15 +1,13 @@
 /** Strangers at the forms of the pages, with limits on: who has an account is not told, and an owner always gets in. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
-import { protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
+import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { type PageForm, pageForms, seenOf } from '../helpers/page-forms.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(120_000)
 
 const HOUR = 3_600_000
 const service = useLimited({
@@ -35,9 +33,9 @@ describe('what a form shows', () => {
       string,
       string,
     ]
-    await signedIn(service, confirmed)
+    await service.signedIn(confirmed)
     await service.post('register', registration(waiting), newClient())
-    await signedIn(service, locked)
+    await service.signedIn(locked)
     await lockAccount(service, locked, new Date())
     await protectBySentCodes(service, guarded)
     service.clock.advance(HOUR)

@@ -2,16 +2,14 @@
  * A second step that names neither the token of its login nor a device counts by address, and over all addresses by
  * account. Somebody with the password may change addresses as often as they like.
  */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import type { CallOptions } from '../helpers/api-client.ts'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
-
-setDefaultTimeout(120_000)
 
 const DAY = 86_400_000
 const WRONG = 'no code has these letters'
@@ -53,7 +51,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
 
   test('sixty wrong codes a day are compared, from however many addresses, and the owner is told', async () => {
     passDay()
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { identifier } = person
     let compared = 0
     for (let address = 0; address < 34; address++) compared += await guess(identifier, 5)
@@ -66,7 +64,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
 
   test('an owner with the login token, the password in the call, or on a known device is not refused by it', async () => {
     passDay()
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { identifier } = person
     const atFirst = { ...person, ...KNOWN, otp: code(secret) }
     expect((await service.post('2fa/verify', atFirst, newClient())).status).toBe(200)
@@ -87,7 +85,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
 
   rule('one address fills a third of it and no more, however long it goes on', async () => {
     passDay()
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { identifier } = person
     const shared = from('198.51.100.99')
     expect(await guess(identifier, 100, shared)).toBe(HERE)
@@ -99,7 +97,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
   rule(
     'a hundred in a row are compared over days and addresses, then one a day, until a right one',
     async () => {
-      const { person, secret } = await protectByApp(service, newEmail())
+      const { person, secret } = await protectByApp(service)
       const { identifier } = person
       const days = []
       for (let day = 0; day < 4; day++) {
@@ -119,7 +117,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
 
   rule('of 32 guesses at once from as many addresses no more are compared than are left', async () => {
     passDay()
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const { identifier } = person
     for (let address = 0; address < 5; address++) await guess(identifier, 10)
     const clients = Array.from({ length: 32 }, newClient)

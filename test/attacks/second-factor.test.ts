@@ -2,7 +2,7 @@
  * A stranger beside an owner who signs in with two factors. The owner's first factor serves nobody else, and the stranger's
  * tries neither use up the owner's nor tell whose a name is.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
@@ -10,8 +10,6 @@ import { lockAccount } from '../helpers/database.ts'
 import { from, newClient, seen } from '../helpers/limited-service.ts'
 import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const HERE = from('198.51.100.1')
 const ELSEWHERE = from('203.0.113.1')
@@ -26,7 +24,7 @@ describe.each(limitingShapes)('a stranger beside an owner with two factors, on %
 
   /** An account with two factors that signs in, and the code that came; the limits of sending have passed. */
   async function loggingIn(client: CallOptions, device: Record<string, string> = {}) {
-    const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(service)
     service.clock.advance(60_000)
     expect((await service.post('login', { ...person, ...device }, client)).status).toBe(202)
     const otp = await service.inbox.nextCode(person.identifier)
@@ -89,8 +87,7 @@ describe.each(limitingShapes)('a stranger beside an owner with two factors, on %
     for (const email of [newEmail(), newEmail().replace('person', 'Person')]) {
       await service.signUp(email)
       service.clock.advance(60_000)
-      await service.post('2fa/request-otp', { identifier: email }, newClient())
-      const otp = await service.inbox.nextCode(email)
+      const otp = await service.askCode('2fa/request-otp', email, newClient())
       await lockAccount(service, email, service.clock.now())
       expect((await verify({ identifier: email, otp })).body.code).toBe('account_locked')
     }

@@ -2,7 +2,7 @@
  * Access tokens are made to be sent to other services. So one of these may try what it can do with a token that it was
  * sent a moment after the sign-in. Whatever relies on a recent sign-in needs the session's refresh token as well.
  */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import openapi from '../../docs/openapi.json'
 import { type Answer, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
@@ -18,8 +18,6 @@ import { race } from '../helpers/race.ts'
 import { expectRefusal, outcomeOf, refusedBy } from '../helpers/refusals.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const ORIGIN = 'https://app.example.com'
 const HOUR = 3_600_000
@@ -82,8 +80,7 @@ describe('with limits on', () => {
   }
 
   async function signIn() {
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer, refresh_token } = await service.logIn(person)
+    const { person, bearer, refresh_token } = await service.signedIn()
     return { person, bearer, refresh_token }
   }
 
@@ -112,8 +109,7 @@ describe('with limits on', () => {
     const next = await service.post('refresh', { refresh_token: present }, newClient())
     expect(next.status).toBe(200)
     service.clock.advance(5 * 60_000 + 1)
-    const late = await attempt(operation, own.bearer, next.body.refresh_token)
-    expectRefusal(late, 'reauthentication_required')
+    expectRefusal(await attempt(operation, own.bearer, next.body.refresh_token), 'reauthentication_required')
   })
 
   const ask = (operation: string, body: object, bearer?: string) =>

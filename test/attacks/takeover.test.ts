@@ -221,8 +221,10 @@ describe('a waiting registration is contested', () => {
   const message = (contested: boolean) =>
     contested ? expect.stringMatching(/mot de passe/) : 'Votre compte a été confirmé avec succès.'
 
-  /** Registers with each [address, password] in turn, confirms with the last code, and says which passwords open it. */
-  async function openedBy(tries: [string, string][]) {
+  type Try = [address: string, password: string]
+
+  /** Registers with each in turn, confirms with the last code, and says which passwords open it. */
+  async function openedBy(tries: Try[]) {
     const email = newEmail()
     for (const [address, password] of tries) {
       expect((await service.post('register', registration(email, password), from(address))).status).toBe(201)
@@ -241,95 +243,26 @@ describe('a waiting registration is contested', () => {
   }
 
   const [here, there] = ['198.51.100.1', '203.0.113.1']
-  test.each([
-    ['one registration', [[here, OWNERS]], [OWNERS]],
-    [
-      'the same again',
-      [
-        [here, OWNERS],
-        [here, OWNERS],
-      ],
-      [OWNERS],
-    ],
-    [
-      'the same password from another address',
-      [
-        [here, OWNERS],
-        [there, OWNERS],
-      ],
-      [OWNERS],
-    ],
-    [
-      'another password from the same address',
-      [
-        [here, STRANGERS],
-        [here, OWNERS],
-      ],
-      [],
-    ],
-    [
-      'another one from another address, the stranger first',
-      [
-        [there, STRANGERS],
-        [here, OWNERS],
-      ],
-      [],
-    ],
-    [
-      'another one from another address, the stranger last',
-      [
-        [here, OWNERS],
-        [there, STRANGERS],
-      ],
-      [],
-    ],
-    [
-      'the stranger in between',
-      [
-        [here, OWNERS],
-        [there, STRANGERS],
-        [here, OWNERS],
-      ],
-      [],
-    ],
-    [
-      'the stranger first and last',
-      [
-        [there, STRANGERS],
-        [here, OWNERS],
-        [there, STRANGERS],
-      ],
-      [],
-    ],
-    [
-      'two addresses of one /64',
-      [
-        ['2001:db8::1', STRANGERS],
-        ['2001:db8::2', OWNERS],
-      ],
-      [],
-    ],
-    [
-      'two addresses of two /64',
-      [
-        ['2001:db8::1', STRANGERS],
-        ['2001:db8:0:1::1', OWNERS],
-      ],
-      [],
-    ],
-  ] as [string, [string, string][], string[]][])('or not: %s', async (_name, tries, opening) => {
-    expect(await openedBy(tries)).toEqual(opening)
-  })
+  const owner: Try = [here, OWNERS]
+  const ownerElsewhere: Try = [there, OWNERS]
+  const stranger: Try = [there, STRANGERS]
+  const strangerHere: Try = [here, STRANGERS]
+  const at = (address: string, [, password]: Try): Try => [address, password]
 
-  test('and stays so whatever the strangers send afterwards, until somebody proves it', async () => {
-    expect(
-      await openedBy([
-        [here, OWNERS],
-        [there, STRANGERS],
-        [there, STRANGERS],
-        [there, STRANGERS],
-      ]),
-    ).toEqual([])
+  test.each<[string, Try[], string[]]>([
+    ['one registration', [owner], [OWNERS]],
+    ['the same again', [owner, owner], [OWNERS]],
+    ['the same password from another address', [owner, ownerElsewhere], [OWNERS]],
+    ['another password from the same address', [strangerHere, owner], []],
+    ['another one from another address, the stranger first', [stranger, owner], []],
+    ['another one from another address, the stranger last', [owner, stranger], []],
+    ['the stranger in between', [owner, stranger, owner], []],
+    ['the stranger first and last', [stranger, owner, stranger], []],
+    ['whatever the strangers send afterwards', [owner, stranger, stranger, stranger], []],
+    ['two addresses of one /64', [at('2001:db8::1', stranger), at('2001:db8::2', owner)], []],
+    ['two addresses of two /64', [at('2001:db8::1', stranger), at('2001:db8:0:1::1', owner)], []],
+  ])('or not: %s', async (_name, tries, opening) => {
+    expect(await openedBy(tries)).toEqual(opening)
   })
 
   test('in a race of both too', async () => {

@@ -2,7 +2,7 @@
  * The four places where codes, counters and tickets may live, opened for a contract suite. Every suite runs on all
  * of them; `forEachBackend` opens one before its tests and closes it after.
  */
-import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import Redis from 'ioredis'
 import type { LimitStore } from '../../src/domain/foundation/limits/store.ts'
@@ -140,13 +140,14 @@ export function forEachBackend(
   suite: (backend: () => OpenBackend, name: BackendName) => void,
   names: readonly BackendName[] = backendNames,
 ): void {
+  setDefaultTimeout(60_000)
   for (const name of names) {
     describe(`${promise} in ${name}`, () => {
       let backend: OpenBackend | undefined
       beforeAll(async () => {
         backend = await open(name)
         await backend.ready()
-      }, 60_000)
+      })
       afterEach(async () => {
         const lifetimes = (await backend?.lifetimes()) ?? []
         expect(lifetimes.filter(({ lifetimeMs }) => lifetimeMs === -1)).toEqual([])

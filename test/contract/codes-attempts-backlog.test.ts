@@ -1,10 +1,8 @@
 /** The time in which an attempt is taken back, however many others its day has. It is measured, so it runs alone. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { AttemptKey } from '../../src/domain/messages/codes/attempt-store.ts'
 import { measured } from '../helpers/timing.ts'
 import { forEachBackend, type OpenBackend } from './backends.ts'
-
-setDefaultTimeout(60_000)
 
 const morning = new Date('2026-07-01T00:00:00.000Z')
 const dayOn = (days: number) => new Date(morning.getTime() + days * 86_400_000)

@@ -1,9 +1,7 @@
 /** The promise of the AttemptStore of codes, on the two backends that are PostgreSQL. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { AttemptKey } from '../../src/domain/messages/codes/attempt-store.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
-
-setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 const morning = new Date('2026-07-01T00:00:00.000Z')

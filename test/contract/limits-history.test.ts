@@ -2,15 +2,13 @@
  * LimitStore against its model over random histories, on every backend. A failure prints fast-check's seed and path;
  * POTERNE_SEED, or `fc.assert(…, { seed, path })`, replays it.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Charge, LimitStore, Rule } from '../../src/domain/foundation/limits/store.ts'
 import { seed } from '../random/seed.ts'
 import { forEachBackend } from './backends.ts'
 import { createLimitModel } from './limit-model.ts'
 import { runsOf } from './runs.ts'
-
-setDefaultTimeout(20_000)
 
 const startMs = Date.parse('2026-07-01T12:00:00.000Z')
 

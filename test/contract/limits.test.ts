@@ -1,10 +1,8 @@
 /** The promise of LimitStore by examples and races, on every backend; limits-history.test.ts has the properties. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Charge, Rule } from '../../src/domain/foundation/limits/store.ts'
 import { countRows, forEachBackend } from './backends.ts'
 import { raceProcesses } from './racer.ts'
-
-setDefaultTimeout(20_000)
 
 const start = new Date('2026-07-01T12:00:00.000Z')
 const after = (ms: number) => new Date(start.getTime() + ms)

@@ -1,13 +1,11 @@
 /** The promise of SpentTokenStore, on the two backends that are PostgreSQL. */
 
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { createSpentTokenStore } from '../../src/domain/sign-in/identities/spent-token-store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { countRows, forEachBackend, type OpenBackend } from './backends.ts'
-
-setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 const end = new Date('2026-07-01T12:00:00.000Z')

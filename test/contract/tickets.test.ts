@@ -1,12 +1,10 @@
 /** The promise of TicketStore, on every backend. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { seed } from '../random/seed.ts'
 import { countRows, forEachBackend } from './backends.ts'
 import { raceProcesses } from './racer.ts'
 import { runsOf } from './runs.ts'
-
-setDefaultTimeout(20_000)
 
 const start = new Date('2026-07-01T12:00:00.000Z')
 const after = (ms: number) => new Date(start.getTime() + ms)

@@ -1,18 +1,20 @@
 /** Accounts that an administrator makes, invitations and recovery codes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type AdminCall, createAdminClient, letterCodeIn } from '../helpers/admin-client.ts'
+import { describe, expect, test } from 'bun:test'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
-import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, ruleOn, type Shape, startService, type TestService } from '../helpers/service.ts'
+import { differingShapes, ruleOn, type Shape, startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { useService } from '../helpers/use-service.ts'
+import { use, useService } from '../helpers/use-service.ts'
 
-setDefaultTimeout(20_000)
+/** The last code of 16 letters that a message to this destination holds. */
+const letterCodeIn = (texts: string[]): string | undefined =>
+  texts.flatMap((text) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/.exec(text)?.[0] ?? []).at(-1)
 
 const PASSWORD = 'quite another horse'
 const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
@@ -22,7 +24,7 @@ const DAY_MS = 86_400_000
 describe.each(differingShapes)('codes that an administrator makes, on %s', (shape: Shape) => {
   const service = useService({ shape })
   const rule = ruleOn(shape)
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const reset = (identifier: string, otp: string) =>
     service.post('password/reset', { identifier, otp, ...chosen })
   const codeFor = async (destination: string) => {
@@ -32,8 +34,7 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
   const typesOf = async (uuid: string): Promise<string[]> =>
     (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(known)
+    const { person: known, bearer: access_token, account } = await service.signedIn()
     return { ...known, bearer: access_token as string, uuid: account.uuid as string }
   }
   const recover = async (uuid: string, body: object = {}) =>
@@ -240,18 +241,12 @@ describe.each(differingShapes)('codes that an administrator makes, on %s', (shap
 
 describe('passkeys and identities at a recovery', () => {
   const origin = 'https://app.example.com'
-  let provider: PretendProvider
-  let service: TestService
-  beforeAll(async () => {
-    provider = await startPretendProvider()
+  const provider = use(startPretendProvider)
+  const service = use(() => {
     const passkeys = { rp_id: 'example.com', origins: [origin] }
-    service = await startService({ settings: { ...socialSettings(provider.issuer), passkeys } })
-  }, 60_000)
-  afterAll(async () => {
-    await service?.close()
-    await provider?.stop()
-  })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+    return startService({ settings: { ...socialSettings(provider.issuer), passkeys } })
+  }, provider)
+  const call = operatorOf(service)
 
   async function addPasskey(bearer: string) {
     const proof = { password: registration('').password }

@@ -1,5 +1,5 @@
 /** `poterne accounts`, `sessions` and `events`: over a socket, and on the database where no service runs. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -19,8 +19,6 @@ import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const run = (args: string[], directory: string) =>
   runPoterne(args, { directory, env: { USER: 'ada-the-operator' } })
@@ -49,8 +47,7 @@ describe('over the socket of a service with the embedded database', () => {
     expect(await listenAt(service, socket)).toBeNull()
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     expect(await listenAt(service, socket)).toBe('another service answers there')
-    const person = await service.signUp(newEmail())
-    const { account } = await service.logIn(person)
+    const { person, account } = await service.signedIn()
     const shown = await over('accounts', 'show', person.identifier, '--json')
     expect([shown.code, JSON.parse(shown.out).uuid]).toEqual([0, account.uuid])
     const locked = await over('accounts', 'lock', account.uuid, '--reason', 'chargeback')
@@ -247,8 +244,7 @@ describe('over the socket of a service with the embedded database', () => {
 
   test('a changed contact is brought back once, after a question', async () => {
     const [before, after] = [newEmail(), newEmail()]
-    const person = await service.signUp(before)
-    const { access_token: bearer } = await service.logIn(person)
+    const { person, bearer } = await service.signedIn(before)
     const none = await over('accounts', 'undo-contact', before, '--yes')
     expect([none.code, none.error]).toEqual([1, `no change of a contact of ${before} can be undone\n`])
     await service.post('email/change', { email: after, password: person.password }, { bearer })
@@ -330,7 +326,7 @@ describe('over the socket of a service with the embedded database', () => {
   })
 
   test('an account that is named by its uuid is changed by one call, which looks at nobody', async () => {
-    const { account } = await service.logIn(await service.signUp(newEmail()))
+    const { account } = await service.signedIn()
     expect((await over('accounts', 'lock', account.uuid)).code).toBe(0)
     const { out } = await over('events', 'list', '--account', account.uuid, '--json')
     const types = JSON.parse(out).map(({ type }: { type: string }) => type)
@@ -364,13 +360,12 @@ describe.each(['postgres', 'redis'] as const)('without a socket, on %s', (shape)
   }
 
   test('they work on the configured database, and leave no file', async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token } = await service.logIn(person)
+    const { person, bearer } = await service.signedIn()
     const set = await on(service.storage, 'accounts', 'set', person.identifier, '--role', '3', '--json')
     expect([set.code, JSON.parse(set.out).role_id]).toEqual([0, 3])
     const sessions = await on(service.storage, 'sessions', 'end', person.identifier, '--yes')
     expect(sessions.code).toBe(0)
-    expect((await service.get('me', { bearer: access_token })).status).toBe(401)
+    expect((await service.get('me', { bearer })).status).toBe(401)
     const { directory, file } = writeSettings(service.storage)
     const listed = await run(['accounts', 'list', '--config', file], directory)
     expect(listed.out).toContain(person.identifier)

@@ -1,5 +1,5 @@
 /** Signing in on the page of administration, what its session may do, and what ends it; with limits on. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { adminRoutes } from '../../src/admin-app.ts'
 import { type AdminRoute, roles } from '../../src/domain/administration/access/access.ts'
 import {
@@ -18,8 +18,6 @@ import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const MINUTE_MS = 60_000
 const passkeys = { rp_id: 'example.com', origins: ['https://app.example.com'] }
@@ -160,7 +158,7 @@ describe('the page of administration', () => {
   })
 
   test('a mailed code is no second factor here, and a password alone adds none beside it', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     await asOperator(service, 'POST', 'administrators', { account: person.identifier, role: 'owner' })
     const page = createPage(service, headers())
     expect((await page.call('POST', 'session', person)).body.methods).toEqual([])
@@ -207,7 +205,7 @@ describe('the page of administration', () => {
   })
 
   test('a cookie of somebody else names nothing afterwards, and one sign-in opens one session', async () => {
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     await asOperator(service, 'POST', 'administrators', { account: person.identifier, role: 'owner' })
     const page = createPage(service, headers())
     page.cookie = `__Host-poterne_admin=${'a'.repeat(43)}`
@@ -315,7 +313,7 @@ describe('the page of administration', () => {
 
   test('a role that is lowered in mid-session reaches less at once', async () => {
     const { page, uuid, person } = await signInAs(service, 'owner', headers())
-    const { uuid: other } = (await service.logIn(await service.signUp(newEmail()))).account
+    const { uuid: other } = (await service.signedIn()).account
     expect((await page.call('GET', 'administrators')).status).toBe(200)
     await asOperator(service, 'POST', 'administrators', { account: person.identifier, role: 'viewer' })
     const [event] = await eventsOf(uuid, 'administrator.role_changed')
@@ -328,7 +326,7 @@ describe('the page of administration', () => {
   test('support staff lock and unlock, change nothing else, and reach no administrator', async () => {
     const { page } = await signInAs(service, 'support', headers())
     const administrator = await addAdministrator(service, 'viewer')
-    const { uuid } = (await service.logIn(await service.signUp(newEmail()))).account
+    const { uuid } = (await service.signedIn()).account
     const change = (of: string, body: unknown) => page.call('PATCH', `accounts/${of}`, body)
     const locked = await change(uuid, { locked: true, locked_reason: 'asked for it' })
     expect(locked.body.account.locked_reason).toBe('asked for it')
@@ -388,7 +386,7 @@ describe('the page of administration', () => {
 
   test('support staff send a recovery code, and never see one', async () => {
     const { page } = await signInAs(service, 'support', headers())
-    const { uuid } = (await service.logIn(await service.signUp(newEmail()))).account
+    const { uuid } = (await service.signedIn()).account
     expectRefusal(await page.call('POST', `accounts/${uuid}/access-code`, {}), 'insufficient_scope')
     expectRefusal(
       await page.call('POST', `accounts/${uuid}/access-code`, { send: null }),
@@ -401,7 +399,7 @@ describe('the page of administration', () => {
   test('a destructive action asks for password and second factor after five minutes', async () => {
     const administrator = await signInAs(service, 'owner', headers())
     const { page, secret, person } = administrator
-    const victim = async () => (await service.logIn(await service.signUp(newEmail()))).account.uuid as string
+    const victim = async () => (await service.signedIn()).account.uuid as string
     expect((await page.call('DELETE', `accounts/${await victim()}`)).status).toBe(200)
     service.clock.advance(5 * MINUTE_MS + 1)
     const uuid = await victim()
@@ -427,8 +425,7 @@ describe('the page of administration', () => {
         await createPage(service, from).call('POST', 'session', { ...person, password: 'wrong' }),
         'invalid_credentials',
       )
-    const refused = await createPage(service, from).call('POST', 'session', person)
-    expectRefusal(refused, 'too_many_requests')
+    expectRefusal(await createPage(service, from).call('POST', 'session', person), 'too_many_requests')
     const administrator = await signInAs(service, 'owner', headers())
     const stranger = createPage(service, headers())
     await stranger.call('POST', 'session', administrator.person)
@@ -465,8 +462,7 @@ describe('the page of administration', () => {
     const { person, uuid } = await addAdministrator(service, 'owner')
     expectInvalid(await add(uuid, 'king'), { role: 'invalid_value' })
     expect((await add(uuid)).status).toBe(200)
-    const locked = await service.signUp(newEmail())
-    const { account } = await service.logIn(locked)
+    const { person: locked, account } = await service.signedIn()
     await asOperator(service, 'PATCH', `accounts/${account.uuid}`, { locked: true })
     expectRefusal(await add(locked.identifier), 'account_locked')
     const { items } = (await asOperator(service, 'GET', 'administrators?limit=1')).body

@@ -1,5 +1,5 @@
 /** The effects of an administrator's act on calls at the same moment: a sign-in, a refresh, a sign-in on the page. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { addAdministrator, asOperator, createPage, listening } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
@@ -7,15 +7,12 @@ import { race } from '../helpers/race.ts'
 import { outcomeOf } from '../helpers/refusals.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 
-setDefaultTimeout(30_000)
-
 describe('an administrator acts', () => {
   const service = useService({ settings: listening })
   const replica = useReplica(service, { settings: listening })
 
   test('no sign-in that was under way outlives a lock', async () => {
-    const person = await service.signUp(newEmail())
-    const { account } = await service.logIn(person)
+    const { person, account } = await service.signedIn()
     const answers = await race([service, replica], (one, caller) =>
       caller === 8
         ? asOperator(one, 'PATCH', `accounts/${account.uuid}`, { locked: true })
@@ -51,7 +48,7 @@ describe('an administrator acts', () => {
   })
 
   test('no sign-in on the page outlives the role', async () => {
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { body } = await asOperator(service, 'POST', 'administrators', {
       account: person.identifier,
       role: 'owner',

@@ -2,7 +2,7 @@
  * The page of administration in Chromium: what its users do on it, in both languages, on narrow and wide screens, light
  * and dark, by keyboard, with a check of accessibility. POTERNE_PICTURES=DIRECTORY keeps a picture of every screen.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { wordsEn } from '../../src/domain/administration/page/words-en.ts'
@@ -17,8 +17,6 @@ import { freePort } from '../helpers/free-port.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const MINUTE_MS = 60_000
 const port = await freePort()
@@ -339,7 +337,7 @@ describe('the page of administration', () => {
 
   test('support sees a removal of two factors that waits, keeps them on, and is told when it would happen', async () => {
     const { person } = await addAdministrator(service, 'support')
-    const bob = await protectByApp(service, newEmail())
+    const bob = await protectByApp(service)
     const { uuid } = (await asOperator(service, 'GET', `accounts?query=${bob.person.identifier}`)).body
       .items[0]
     const { page, close } = await open()
@@ -430,8 +428,7 @@ describe('the page of administration', () => {
   test('a changed contact is shown masked, from what to what, and support puts it back', async () => {
     const { person } = await addAdministrator(service, 'support')
     const [before, after] = [newEmail(), newEmail()]
-    const bob = await service.signUp(before)
-    const { access_token: bearer } = await service.logIn(bob)
+    const { person: bob, bearer } = await service.signedIn(before)
     const elsewhere = { bearer, headers: { 'x-forwarded-for': '203.0.113.9' } }
     await service.post('email/change', { email: after, password: bob.password }, elsewhere)
     await service.post('email/confirm', { otp: await service.inbox.nextCode(after) }, elsewhere)

@@ -1,29 +1,22 @@
 /** The reading and the changes of an operator, by the routes behind the socket, on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
-import { newEmail, newPhone } from '../helpers/api-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
+import { newPhone } from '../helpers/api-client.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 describe.each(shapes)('administration on %s', (shape) => {
   const { test, rule } = testsOn(shape)
   const service = useService({ shape })
 
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
-  const signedIn = async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token, refresh_token, account } = await service.logIn(person)
-    return { person, bearer: access_token, refresh_token, uuid: account.uuid as string }
-  }
+  const call = operatorOf(service)
   const typesOf = async (uuid: string) =>
     (await call('GET', `accounts/${uuid}/events`)).body.items.map(({ type }: { type: string }) => type)
 
   test('an account is found by e-mail, phone in any spelling, uuid, id, and by how its address begins', async () => {
-    const { person, uuid } = await signedIn()
+    const { person, uuid } = await service.signedIn()
     const id = (await call('GET', `accounts/${uuid}`)).body.account.id
     const { identifier } = person
     for (const query of [
@@ -92,7 +85,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('it is shown with its fields, and the look is recorded once an hour', async () => {
-    const { person, uuid } = await signedIn()
+    const { person, uuid } = await service.signedIn()
     const { status, body } = await call('GET', `accounts/${uuid}`)
     expect(status).toBe(200)
     expect(body.account).toMatchObject({
@@ -114,7 +107,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('locking ends every session and refuses every way in; unlocking tells the owner', async () => {
-    const { person, bearer, refresh_token, uuid } = await signedIn()
+    const { person, bearer, refresh_token, uuid } = await service.signedIn()
     const locked = await call('PATCH', `accounts/${uuid}`, { locked: true, locked_reason: 'chargeback' })
     expect(locked.body.account).toMatchObject({ locked_reason: 'chargeback', sessions: 0 })
     expect(locked.body.account.locked_at).not.toBeNull()
@@ -143,7 +136,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('role, owner, language and metadata are set, and shown to the next token', async () => {
-    const { person, uuid } = await signedIn()
+    const { person, uuid } = await service.signedIn()
     const wanted = {
       role_id: 3,
       accountable_type: 'Company',
@@ -167,7 +160,7 @@ describe.each(shapes)('administration on %s', (shape) => {
     [{ locked: 'yes' }],
     [{ accountable_id: 1.5 }],
   ])('a change that cannot be is refused: %#', async (patch) => {
-    const { uuid } = await signedIn()
+    const { uuid } = await service.signedIn()
     expect((await call('PATCH', `accounts/${uuid}`, patch)).body.code).toBe('validation_failed')
   })
 
@@ -180,7 +173,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('sessions are listed and ended, one or all', async () => {
-    const { person, bearer, uuid } = await signedIn()
+    const { person, bearer, uuid } = await service.signedIn()
     const second = (await service.logIn(person)).access_token
     const { items } = (await call('GET', `accounts/${uuid}/sessions`)).body
     expect(items).toHaveLength(2)
@@ -198,7 +191,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('every list comes in pages, each item once, and refuses a cursor of another list', async () => {
-    const { person, uuid } = await signedIn()
+    const { person, uuid } = await service.signedIn()
     await Promise.all([1, 2, 3].map(() => service.logIn(person)))
     await call('POST', 'keys/rotate', {})
     const cursorOf = (text: string) => Buffer.from(text).toString('base64url')
@@ -228,7 +221,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('erasing leaves nothing but the uuid in the audit trail', async () => {
-    const { person, bearer, uuid } = await signedIn()
+    const { person, bearer, uuid } = await service.signedIn()
     const reason = `asked for by the sister of ${person.identifier}`
     await call('PATCH', `accounts/${uuid}`, { locked: true, locked_reason: reason })
     expect((await call('DELETE', `accounts/${uuid}`)).status).toBe(200)
@@ -242,9 +235,9 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   test('pages stay apart while accounts are added, and a wrong query is refused', async () => {
-    const { uuid } = await signedIn()
+    const { uuid } = await service.signedIn()
     const first = (await call('GET', 'accounts?limit=2')).body
-    await signedIn()
+    await service.signedIn()
     const next = (await call('GET', `accounts?limit=2&cursor=${first.next_cursor}`)).body
     const uuids = [...first.items, ...next.items].map((item: { uuid: string }) => item.uuid)
     expect(uuids[0]).toBe(uuid)
@@ -263,7 +256,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   test('a span of time is listed by creation, page by page, also where ids do not follow it', async () => {
     const uuids: string[] = []
     for (let year = 2001; year <= 2005; year++) {
-      const { uuid } = await signedIn()
+      const { uuid } = await service.signedIn()
       uuids.push(uuid)
       // An import leaves it so: the account with the greatest id is the oldest.
       await service.inside.database.all(
@@ -297,7 +290,7 @@ describe.each(shapes)('administration on %s', (shape) => {
   })
 
   rule('none of it is on the public listener', async () => {
-    const { uuid } = await signedIn()
+    const { uuid } = await service.signedIn()
     for (const path of ['accounts', `accounts/${uuid}`, 'events', 'keys'])
       expect((await service.call('GET', `/admin/v1/${path}`)).body.code).toBe('route_not_found')
   })

@@ -1,5 +1,5 @@
 /** Tokens of administration on the TCP listener, and calls that are sent again; with limits on. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { adminRoutes } from '../../src/admin-app.ts'
 import { type AdminRoute, type Scope, scopes } from '../../src/domain/administration/access/access.ts'
@@ -12,8 +12,6 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -36,7 +34,7 @@ describe('a token of administration', () => {
   })
   const use = (token: string, method: string, path: string, body?: unknown, on = service) =>
     onListener(on, method, path, body, by(token))
-  const somebody = async () => (await service.logIn(await service.signUp(newEmail()))).account.uuid as string
+  const somebody = async () => (await service.signedIn()).account.uuid as string
   const events = async (type: string) => {
     await service.inside.services.events.flush()
     return (await asOperator(service, 'GET', `events?type=${type}&limit=200`)).body.items
@@ -175,7 +173,7 @@ describe('a token of administration', () => {
       const fields = { identifier: uuid, otp, password, password_confirmation: password }
       expectRefusal(await service.post('password/reset', fields, newClient()), 'invalid_code')
     }
-    const protectedBy = await protectByApp(service, newEmail())
+    const protectedBy = await protectByApp(service)
     const named = { account: protectedBy.person.identifier, role: 'viewer' }
     const { items } = (await asOperator(service, 'GET', `accounts?query=${named.account}`)).body
     const { accountFactors, twoFactorRemovals } = service.inside.services
@@ -192,7 +190,7 @@ describe('a token of administration', () => {
   })
 
   test('a removal of two factors of which the owner cannot be told does not begin', async () => {
-    const { person } = await protectByApp(service, newEmail())
+    const { person } = await protectByApp(service)
     const { items } = (await asOperator(service, 'GET', `accounts?query=${person.identifier}`)).body
     const { accountFactors, twoFactorRemovals } = service.inside.services
     const ask = () => accountFactors.removeTwoFactor(items[0].uuid, { delayed: true })
@@ -396,7 +394,7 @@ describe('a token of administration', () => {
 
     test('and support staff leave no removal of two factors behind', async () => {
       const support = await signInAs(service, 'support', headers())
-      const { person } = await protectByApp(service, newEmail())
+      const { person } = await protectByApp(service)
       const { items } = (await asOperator(service, 'GET', `accounts?query=${person.identifier}`)).body
       const path = `accounts/${items[0].uuid}/two-factor`
       expect((await support.page.call('DELETE', path)).body.due_at).toBeString()

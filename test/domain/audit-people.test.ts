@@ -1,11 +1,9 @@
 /** The audit trail by who did it and when, and with the names of people. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const HOUR_MS = 3_600_000
 

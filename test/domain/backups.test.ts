@@ -89,7 +89,7 @@ describe.each(reduced(['redis'] as const, ['embedded', 'redis'] as const))('with
     await service.post('email/change', { email: erased.identifier, password }, { bearer })
     const otp = await service.inbox.nextCode(erased.identifier)
     expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
-    const app = await protectByApp(service, newEmail())
+    const app = await protectByApp(service)
     const { refresh_token } = await service.logIn(ada)
     const { administrators, administrationTokens } = service.inside.services
     const makeOwner = async ({ identifier }: { identifier: string }) =>
@@ -100,8 +100,7 @@ describe.each(reduced(['redis'] as const, ['embedded', 'redis'] as const))('with
     const { stored: token } = await administrationTokens.create(operator, wish)
 
     const { people, accountFactors, twoFactorRemovals } = service.inside.services
-    const bob = await service.signUp(newEmail())
-    const { account: bobs } = await service.logIn(bob)
+    const { account: bobs } = await service.signedIn()
     const codeOf = async (uuid: string) => (await people.recover(uuid, { lifetime: '24h' })).code!
     const [used, unused] = [await codeOf(staying.uuid), await codeOf(bobs.uuid)]
     await accountFactors.removeTwoFactor(leaving.uuid, { delayed: true })

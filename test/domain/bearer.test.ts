@@ -1,5 +1,5 @@
 /** Every route that needs an access token, as the published document names them, refuses whatever is not one. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { decodeJwt, importJWK, type JWK } from 'jose'
 import { statement } from '../../src/platform/postgres/database.ts'
@@ -7,21 +7,18 @@ import { createServerSecret } from '../../src/platform/secret.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { createForger, type Forger } from '../helpers/forged-tokens.ts'
-import { startService, type TestService } from '../helpers/service.ts'
-
-setDefaultTimeout(20_000)
+import { useService } from '../helpers/use-service.ts'
 
 interface Route {
   method: string
   path: string
 }
 
-let service: TestService
+const service = useService()
 let routes: Route[]
 let forger: Forger
 
 beforeAll(async () => {
-  service = await startService({ shape: 'redis' })
   const { paths } = (await service.call('GET', '/swagger/json')).body
   routes = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations as Record<string, { security?: object[] }>)
@@ -29,8 +26,7 @@ beforeAll(async () => {
       .map(([method]) => ({ method: method.toUpperCase(), path: path.replaceAll(/\{\w+\}/g, 'x') })),
   )
   forger = await createServiceForger()
-}, 60_000)
-afterAll(() => service?.close())
+})
 
 /** Signs with the service's own key, read from the database under the server secret that the test gave it. */
 async function createServiceForger() {
@@ -40,8 +36,8 @@ async function createServiceForger() {
   const { kid, publicJwk, sealed } = (await service.inside.database.first(read, {}))!
   const secret = createServerSecret(Buffer.from(String(service.storage.server!.secret), 'hex'))
   const privateKey = await importJWK(JSON.parse(secret.open('signing key', sealed)), 'ES256')
-  const { access_token } = await service.logIn(await service.signUp(newEmail()))
-  const { sub, sid, iss, aud } = decodeJwt(access_token)
+  const { bearer } = await service.signedIn()
+  const { sub, sid, iss, aud } = decodeJwt(bearer)
   return createForger({
     issuer: iss!,
     audience: aud as string,

@@ -1,15 +1,13 @@
 /** The charges follow what is sent: every message that goes out by SMS costs one of the day, and no e-mail does. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { accountCodeKinds, codePurposes } from '../../src/domain/messages/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import type { TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const purposesSent = statement<object, { purpose: string }>(
   sql`select distinct code_purpose as purpose from messages where code_purpose is not null and lane <> 2`,
@@ -67,7 +65,7 @@ describe('with two_factor.allow_email = false', () => {
     await done('2fa/request-otp', {}, bearer)
     const otp = await service.newestCode(phone)
     await done('email/change', { email: newEmail(), password, otp }, bearer)
-    const call = createAdminClient(service)
+    const call = operatorOf(service)
     for (const send of ['email', 'sms'])
       await charged(service, () => call('POST', `accounts/${account.uuid}/access-code`, { send }))
     await charged(service, () => call('POST', 'accounts', { phone: newPhone(), invite: true }))

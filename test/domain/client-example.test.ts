@@ -1,5 +1,5 @@
 /** docs/client-example.ts, run as its readers run it: against the service, over a network that loses things. */
-import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { runInNewContext } from 'node:vm'
 import {
   type ClientOptions,
@@ -11,8 +11,6 @@ import {
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useService({ shape: 'redis' })
 

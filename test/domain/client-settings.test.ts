@@ -1,9 +1,7 @@
 /** The settings of the server that a client can ask for before anybody has signed in. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { builtInTags } from '../../src/texts/languages.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const SETTINGS = '/api/v1/auth/settings'
 

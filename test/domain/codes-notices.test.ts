@@ -1,14 +1,12 @@
 /**
  * The notices about wrong codes: to the owner of somebody who knows the password, and to the operator of many guesses.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 const [MINUTE, DAY] = [60_000, 86_400_000]
 const WRONG = 'no code has these letters'
@@ -26,7 +24,7 @@ async function noticesTo(identifier: string): Promise<number> {
 }
 
 async function protectedOwner() {
-  const { person, secret } = await protectByApp(service, newEmail())
+  const { person, secret } = await protectByApp(service)
   const logIn = async (device: object) =>
     (await service.post('login', { ...person, ...device }, newClient())).body.two_factor.login_token
   return { ...person, secret, logIn }

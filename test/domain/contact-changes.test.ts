@@ -1,13 +1,11 @@
 /** A change of contact that an administrator undoes while the link of its notice is open; with limits on. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator, listening, signInAs } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 

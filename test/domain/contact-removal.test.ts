@@ -1,5 +1,5 @@
 /** An e-mail address or phone removed from an account, on every storage shape; what a reset takes back. */
-import { afterAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, makeImported } from '../helpers/database.ts'
@@ -11,8 +11,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 const ORIGIN = 'https://app.example.com'
@@ -191,8 +189,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     }
     const devices = sql`kind = 'device' and account_id = (select id from accounts where uuid = ${sql.raw(`'${account.uuid}'`)})`
     expect(await countRows(service, 'known_devices', devices)).toBe(2)
-    await service.post('password/forgot', { identifier: email }, newClient())
-    const otp = await service.inbox.nextCode(email)
+    const otp = await service.askCode('password/forgot', email, newClient())
     const chosen = { password: 'chosen by the owner', password_confirmation: 'chosen by the owner' }
     const body = { identifier: email, otp, device_fingerprint: 'of the owner', ...chosen }
     expect((await service.post('password/reset', body, newClient())).status).toBe(200)

@@ -1,15 +1,13 @@
 /** The number of changes of contact that may be asked for. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { describe, expect, test } from 'bun:test'
+import { newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
-setDefaultTimeout(20_000)
-
 async function signIn(service: TestService): Promise<string> {
-  return (await service.logIn(await service.signUp(newEmail()))).access_token
+  return (await service.signedIn()).bearer
 }
 
 const changePhone = (service: TestService, bearer: string, phone: string, password = PASSWORD) =>
@@ -44,11 +42,9 @@ describe.each(limitingShapes)('limits of changes on %s', (shape) => {
   })
 
   test('ten wrong passwords close the session for it, and nobody else', async () => {
-    const person = await service.signUp(newEmail())
-    const bearer = (await service.logIn(person)).access_token
+    const { person, bearer } = await service.signedIn()
     for (let i = 0; i < 10; i++) {
-      const answer = await changePhone(service, bearer, newPhone(), 'wrong password')
-      expectRefusal(answer, 'validation_failed')
+      expectRefusal(await changePhone(service, bearer, newPhone(), 'wrong password'), 'validation_failed')
     }
     expectRefusal(await changePhone(service, bearer, newPhone()), 'too_many_requests')
     const elsewhere = (await service.logIn(person)).access_token

@@ -1,5 +1,5 @@
 /** Another e-mail address or phone, asked for by password and proved by a code, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -7,23 +7,11 @@ import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { passMidnight } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import {
-  deliverySettings,
-  type Shape,
-  shapes,
-  startService,
-  type TestService,
-  testsOn,
-} from '../helpers/service.ts'
+import { shapes, testsOn } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(20_000)
-
 const WRONG_CODE = 'not a code'
-
-/** It uses the same stores; what it sends arrives where the first one's messages do. */
-const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
-  startService({ shape, storage, clock, settings: deliverySettings(smtp, gateway) })
 
 const waitingChange = statement<{ accountId: number }, { destination: string }>(
   sql`select destination from contact_changes where account_id = ${param('accountId', 'bigint')}`,
@@ -40,21 +28,12 @@ const failure = ({ status, body }: Answer) => [status, body.code]
 
 describe.each(shapes)('contacts on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape })
-    replica = shape === 'embedded' ? service : await startReplica(service, shape)
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape })
+  const replica = useReplica(service, { shape })
 
   async function signedIn(identifier = newEmail()) {
-    const person = await service.signUp(identifier)
-    const { access_token } = await service.logIn(person)
-    return { ...person, bearer: access_token as string }
+    const { person, bearer } = await service.signedIn(identifier)
+    return { ...person, bearer }
   }
   const kindOf = (contact: string) => (contact.startsWith('+') || /^0\d/.test(contact) ? 'phone' : 'email')
   const change = (bearer: string, contact: string, password = PASSWORD, at = service) =>
@@ -193,8 +172,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
   rule(
     'a request for somebody else’s contact comes to nothing, also when its owner gives it up later',
     async () => {
-      const owner = await service.signUp(newEmail())
-      const { access_token: ownersBearer } = await service.logIn(owner)
+      const { person: owner, bearer: ownersBearer } = await service.signedIn()
       const asker = await signedIn()
       expect((await change(asker.bearer, owner.identifier)).status).toBe(201)
       const moved = newEmail()
@@ -303,8 +281,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const phoneCode = await changeCode(bearer, phone)
     await changeCode(bearer, newEmail())
     await changeCode(stranger.bearer, newPhone())
-    await service.post('2fa/request-otp', { identifier })
-    const loginCode = await service.inbox.nextCode(identifier)
+    const loginCode = await service.askCode('2fa/request-otp', identifier)
     const refused = [422, 'invalid_code']
     expect(failure(await confirm(bearer, 'email', phoneCode))).toEqual(refused)
     expect(failure(await confirm(stranger.bearer, 'phone', phoneCode))).toEqual(refused)
@@ -326,17 +303,14 @@ describe.each(shapes)('contacts on %s', (shape) => {
 
   rule('codes sent to the old one are dead, also when it comes back', async () => {
     const { identifier: old, bearer } = await signedIn(newPhone())
-    await service.post('2fa/request-otp', { identifier: old })
-    const loginCode = await service.inbox.nextCode(old)
-    await service.post('password/forgot', { identifier: old })
-    const resetCode = await service.inbox.nextCode(old)
+    const loginCode = await service.askCode('2fa/request-otp', old)
+    const resetCode = await service.askCode('password/forgot', old)
     await confirm(bearer, 'phone', await changeCode(bearer, newPhone()))
     await confirm(bearer, 'phone', await changeCode(bearer, old))
     const password = 'a quite different sentence'
     const body = { identifier: old, otp: resetCode, password, password_confirmation: password }
     expectRefusal(await service.post('password/reset', body), 'invalid_code')
-    const verified = await service.post('2fa/verify', { identifier: old, otp: loginCode })
-    expectRefusal(verified, 'invalid_code')
+    expectRefusal(await service.post('2fa/verify', { identifier: old, otp: loginCode }), 'invalid_code')
   })
 
   rule('two factors stay on, and their codes go to the new one', async () => {

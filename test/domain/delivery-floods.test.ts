@@ -1,14 +1,13 @@
 /** Messages of strangers wait behind those of owners, and messages to nobody are in nobody's way. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, PASSWORD, type Person, registration } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
-import { createTestClock, startService, type TestService } from '../helpers/service.ts'
+import { createTestClock } from '../helpers/service.ts'
 import { measured } from '../helpers/timing.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 /** Messages of another process, which wait for longer than any other. */
 const queue = (destination: string, lane: number, count: number) =>
@@ -30,8 +29,7 @@ test('e-mails of strangers beyond smtp.strangers_per_hour wait, and those of an 
     clock: createTestClock(),
     settings: { smtp: { strangers_per_hour: 6 }, limits: { codes_burst: 100, codes_per_hour: 100 } },
   })
-  const owner = await service.signUp(newEmail())
-  const { access_token: bearer } = await service.logIn(owner)
+  const { person: owner, bearer } = await service.signedIn()
   const strangers = Array.from({ length: 5 }, newEmail)
   for (const email of strangers) {
     expect((await service.post('register', registration(email), newClient())).status).toBe(201)
@@ -44,15 +42,12 @@ test('e-mails of strangers beyond smtp.strangers_per_hour wait, and those of an 
 })
 
 describe.each(['embedded', 'postgres'] as const)('in the shape %s', (shape) => {
-  let service: TestService
+  const service = useService({ shape })
   let owner: Person
   let bearer: string
   beforeAll(async () => {
-    service = await startService({ shape })
-    owner = await service.signUp(newEmail())
-    bearer = (await service.logIn(owner)).access_token
+    ;({ person: owner, bearer } = await service.signedIn())
   })
-  afterAll(() => service?.close())
 
   const count = async (lane: number) => (await service.inside.database.first(waiting(lane), {}))?.count ?? 0
 

@@ -1,14 +1,12 @@
 /** Callers learn at once if nothing could be sent, alike for known and unknown identifiers. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
-import { type LogInAnswer, signedIn } from '../helpers/authenticator.ts'
+import type { LogInAnswer } from '../helpers/authenticator.ts'
 import { seen } from '../helpers/limited-service.ts'
 import { startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const emailOnly = { sms: { gateways: [] } }
 const gateway = {
@@ -102,7 +100,7 @@ describe('numbers whose type takes no SMS', () => {
   describe('without a voice gateway', () => {
     let owner: LogInAnswer
     beforeAll(async () => {
-      owner = await signedIn(service, newEmail())
+      owner = await service.signedIn()
     })
 
     test.each(numbers)(
@@ -189,7 +187,7 @@ test('the log joins a message to its request and account, and names a gateway th
 })
 
 test('a notice names the device of the session that caused it', async () => {
-  const { person, bearer } = await signedIn(service, newEmail(), { device_name: 'Ada’s phone' })
+  const { person, bearer } = await service.signedIn(newEmail(), { device_name: 'Ada’s phone' })
   const body = {
     current_password: person.password,
     password: 'another horse battery',

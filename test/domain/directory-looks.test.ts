@@ -1,13 +1,11 @@
 /** Looks at people, lists of them, and what of administration is refused with a sentence. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import type { TestService } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const operatorOf = (service: TestService) => (method: string, path: string, body?: unknown) =>
   asOperator(service, method, path, body)
@@ -30,8 +28,8 @@ describe('on two replicas', () => {
 
   test('a first look of many calls at once is recorded once', async () => {
     const call = operatorOf(service)
-    const { access_token } = await service.logIn(await service.signUp(newEmail()))
-    const uuid = decodeJwt(access_token as string).sub
+    const { bearer } = await service.signedIn()
+    const uuid = decodeJwt(bearer as string).sub
     const answers = await race([service], () => call('GET', `accounts/${uuid}`))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     const looks = await call('GET', `events?account=${uuid}&type=account.viewed`)
@@ -54,9 +52,8 @@ describe('on two replicas', () => {
 
   test('the log line of a call names its caller, and nobody where an account calls', async () => {
     const call = operatorOf(service)
-    const person = await service.signUp(newEmail())
-    const { access_token } = await service.logIn(person)
-    await service.get('me', { bearer: access_token as string })
+    const { person, bearer } = await service.signedIn()
+    await service.get('me', { bearer: bearer as string })
     const { body } = await call('GET', `accounts?query=${encodeURIComponent(person.identifier)}`)
     await call('GET', `accounts/${body.items[0].uuid}/sessions`)
     const callersAt = (route: string) =>

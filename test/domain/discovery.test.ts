@@ -1,8 +1,6 @@
 /** The documents by which services that know the issuer alone find the keys of access tokens. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useService({
   settings: { server: { base_url: 'https://auth.example.com', cors_origins: ['https://app.example.com'] } },

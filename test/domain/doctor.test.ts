@@ -2,7 +2,7 @@
  * `poterne doctor` on real servers. Everything is well at first; then each test breaks one thing, and exactly the check
  * of that one says so.
  */
-import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -26,8 +26,6 @@ import { createDatabase, sharedPostgres, startRedis } from '../helpers/servers.t
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 interface Line {
   name: string
@@ -84,7 +82,6 @@ function serve(records: Record<string, string[]>): void {
 
 interface Patient {
   settings: Settings
-  args: string[]
   file: { mode: number }
   /** Gives it a database of its own, which may be changed. */
   ownDatabase(): Promise<postgres.Sql>
@@ -128,7 +125,6 @@ async function healthy(): Promise<Patient> {
   })
   return {
     settings,
-    args: ['--resolver', names.address],
     file: { mode: 0o600 },
     async ownDatabase() {
       const { url, sql, close } = await createPatientDatabase()
@@ -146,25 +142,26 @@ async function copyKeys(to: postgres.Sql): Promise<void> {
   for (const row of rows) await to`insert into signing_keys ${to(row)}`
 }
 
-async function examine({ settings, args, file }: Patient, more: string[] = []) {
-  const written = writeSettings(settings)
-  chmodSync(written.file, file.mode)
-  const all = ['--json', '--socket', service.socket, '--config', written.file, ...args, ...more]
-  const { code, out } = await captured(all)
-  const {
-    checks: lines,
-    failures,
-    warnings,
-  } = JSON.parse(out) as {
-    checks: Line[]
-    failures: number
-    warnings: number
-  }
-  return { code, lines, failures, warnings, bad: lines.filter(({ level }) => level !== 'ok') }
+/** The options that name a file with these settings, and the name server. */
+function configured(settings: Settings, mode = 0o600): string[] {
+  const { file } = writeSettings(settings)
+  chmodSync(file, mode)
+  return ['--config', file, '--resolver', names.address]
 }
 
+/** Its report to programs. */
+async function report(args: string[]) {
+  const { code, out } = await captured(['--json', ...args])
+  const said = JSON.parse(out) as { checks: Line[]; failures: number; warnings: number }
+  const messageOf = (name: string) => said.checks.find((line) => line.name === name)?.message
+  return { ...said, code, messageOf, bad: said.checks.filter(({ level }) => level !== 'ok') }
+}
+
+const examine = ({ settings, file }: Patient, more: string[] = []) =>
+  report([...configured(settings, file.mode), '--socket', service.socket, ...more])
+
 test('where everything is well each of the checks says so, in the order of the list', async () => {
-  const { code, lines, bad, failures, warnings } = await examine(await healthy())
+  const { code, checks: lines, bad, failures, warnings } = await examine(await healthy())
   expect(bad).toEqual([])
   expect({ code, failures, warnings }).toEqual({ code: 0, failures: 0, warnings: 0 })
   expect(lines.map(({ name }) => name)).toEqual(checks.map(({ name }) => name))
@@ -173,276 +170,205 @@ test('where everything is well each of the checks says so, in the order of the l
   expect(service.gateway.requests.filter(({ method }) => method !== 'HEAD')).toEqual([])
 })
 
-/** The things that break: the check that says so, how bad that is, and what it says to do. */
-const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patient) => unknown][] = [
-  [
-    'a hash that is cheap',
-    'configuration',
-    'warning',
-    /password\.memory_kib.*guessed/,
-    ({ settings }) => set(settings, 'password', { memory_kib: 8, iterations: 1 }),
-  ],
-  [
+const closers: (() => Promise<unknown>)[] = []
+
+/** A thing that breaks, and the check that says so. `broken`: settings of the patient, or what is done to it. */
+function breakage(level: 'warning' | 'failure') {
+  return (what: string, name: string, message: RegExp, broken: Settings | ((patient: Patient) => unknown)) =>
+    test(what, async () => {
+      const patient = await healthy()
+      try {
+        if (typeof broken === 'function') await broken(patient)
+        else patient.settings = mergeSettings(patient.settings, broken)
+        const { code, bad } = await examine(patient)
+        expect(bad).toEqual([{ name, level, message: expect.stringMatching(message) }])
+        expect(code).toBe(level === 'failure' ? 1 : 0)
+        expect(bad[0]?.message).not.toContain('\n')
+      } finally {
+        mail.smtp.behave({})
+        serve(wellKnown)
+        for (const close of closers.splice(0)) await close()
+      }
+    })
+}
+
+describe('exactly one check says what is wrong, and what to do', () => {
+  const [warns, fails] = [breakage('warning'), breakage('failure')]
+
+  warns('a hash that is cheap', 'configuration', /password\.memory_kib.*guessed/, {
+    password: { memory_kib: 8, iterations: 1 },
+  })
+  fails(
     'a configuration with secrets that everybody may read',
     'secret-files',
-    'failure',
     /can be read by everybody: chmod o=/,
     ({ file }) => {
       file.mode = 0o644
     },
-  ],
-  [
+  )
+  fails(
     'more passwords at once than there is memory for',
     'memory',
-    'failure',
     /1024 passwords .* lower limits\.hash_concurrency/,
-    ({ settings }) => {
-      set(settings, 'limits', { hash_concurrency: 1024 })
-      set(settings, 'password', { memory_kib: Math.max(19_456, Math.ceil((totalmem() * 1.1) / 1024 / 1024)) })
+    {
+      limits: { hash_concurrency: 1024 },
+      password: { memory_kib: Math.max(19_456, Math.ceil((totalmem() * 1.1) / 1024 / 1024)) },
     },
-  ],
-  [
-    'a hash that takes long',
-    'hash-time',
-    'warning',
-    /takes \d+ ms.*lower password\.iterations/,
-    ({ settings }) => set(settings, 'password', { iterations: 60 }),
-  ],
-  [
-    'a server that says it is old',
-    'database-version',
-    'failure',
-    /PostgreSQL 14 is too old: upgrade/,
-    async (patient) =>
-      shadow(
-        await patient.ownDatabase(),
-        `current_setting(name text) returns text language sql stable as $$
+  )
+  warns('a hash that takes long', 'hash-time', /takes \d+ ms.*lower password\.iterations/, {
+    password: { iterations: 60 },
+  })
+  fails('a server that says it is old', 'database-version', /PostgreSQL 14 is too old: upgrade/, (patient) =>
+    shadow(
+      patient,
+      `current_setting(name text) returns text language sql stable as $$
       select case name when 'server_version_num' then '140005' else pg_catalog.current_setting(name) end $$`,
-      ),
-  ],
-  [
+    ),
+  )
+  fails(
     'a database in another encoding',
     'database-encoding',
-    'failure',
     /SQL_ASCII.*create a database with encoding/,
-    async (patient) => {
-      await recreate(patient, `encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0`)
-    },
-  ],
-  [
+    (patient) => recreate(patient, `encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0`),
+  )
+  fails(
     'a user who may use the tables, and not make any',
     'database-rights',
-    'failure',
     /may not create tables.*make .* the owner/,
     (patient) => useRole(patient, 'select, insert, update, delete'),
-  ],
-  [
-    'a user who may only read',
-    'database-rights',
-    'failure',
-    /may not read and write .* tables: make/,
-    (patient) => useRole(patient, 'select'),
-  ],
-  [
+  )
+  fails('a user who may only read', 'database-rights', /may not read and write .* tables: make/, (patient) =>
+    useRole(patient, 'select'),
+  )
+  fails(
     'a pool that is larger than the server allows',
     'database-connections',
-    'failure',
     /database\.pool_size is 1000.*lower it/,
-    ({ settings }) => set(settings, 'database', { pool_size: 1000 }),
-  ],
-  [
+    { database: { pool_size: 1000 } },
+  )
+  warns(
     'a user with few connections left',
     'database-connections',
-    'warning',
     /\d of 3 connections are left/,
-    async (patient) => {
-      const sql = await patient.ownDatabase()
-      const [{ name }] = (await sql`select current_database() as name`) as unknown as [{ name: string }]
-      await sql.unsafe(`alter database ${name} connection limit 3`)
-    },
-  ],
-  [
+    (patient) => alterDatabase(patient, 'connection limit 3'),
+  )
+  fails(
     'a database with another clock',
     'database-clock',
-    'failure',
     /60 s behind that of the database.*NTP/,
-    async (patient) =>
+    (patient) =>
       shadow(
-        await patient.ownDatabase(),
+        patient,
         `clock_timestamp() returns timestamptz language sql volatile as $$
       select pg_catalog.clock_timestamp() + interval '1 minute' $$`,
       ),
-  ],
-  [
-    'a migration that is pending',
-    'migrations',
-    'warning',
-    /applied when the service starts/,
-    async (patient) => removeLastMigration(await patient.ownDatabase()),
-  ],
-  [
+  )
+  warns('a migration that is pending', 'migrations', /applied when the service starts/, removeLastMigration)
+  fails(
     'a migration that is pending where only `poterne migrate` applies it',
     'migrations',
-    'failure',
     /run `poterne migrate`/,
     async (patient) => {
-      await removeLastMigration(await patient.ownDatabase())
+      await removeLastMigration(patient)
       set(patient.settings, 'database', { migrate: false })
     },
-  ],
-  [
-    'a Redis that says it is old',
-    'redis-version',
-    'failure',
-    /Redis 5\.0\.\d+ is too old: upgrade/,
-    (patient) => throughProxy(patient, (said) => said.replace(/(redis_version:)\d/g, '$15')),
-  ],
-  [
-    'a Redis with another clock',
-    'redis-clock',
-    'failure',
-    /behind that of Redis.*NTP/,
-    (patient) =>
-      throughProxy(patient, (said) =>
-        said.replace(/(\*2\r\n\$10\r\n)(\d{10})/g, (_, head, seconds) => head + (Number(seconds) + 60)),
-      ),
-  ],
-  [
+  )
+  fails('a Redis that says it is old', 'redis-version', /Redis 5\.0\.\d+ is too old: upgrade/, (patient) =>
+    throughProxy(patient, (said) => said.replace(/(redis_version:)\d/g, '$15')),
+  )
+  fails('a Redis with another clock', 'redis-clock', /behind that of Redis.*NTP/, (patient) =>
+    throughProxy(patient, (said) =>
+      said.replace(/(\*2\r\n\$10\r\n)(\d{10})/g, (_, head, seconds) => head + (Number(seconds) + 60)),
+    ),
+  )
+  fails(
     'a Redis that forgets when it is full',
     'redis-eviction',
-    'failure',
     /allkeys-lru.*set it to noeviction/,
     (patient) => withRedis(patient, ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru']),
-  ],
-  [
-    'a Redis that cannot save',
-    'redis-persistence',
-    'failure',
-    /last save to its disk failed/,
-    async (patient) => {
-      await withRedis(patient, ['--stop-writes-on-bgsave-error', 'no'], async (say) => {
-        // A directory is where the file should be. Writes go on, so that nothing else is wrong.
-        const { dir: directory } = (await say('CONFIG', 'GET', 'dir')) as { dir: string }
-        mkdirSync(join(directory, 'dump.rdb', 'of-somebody'), { recursive: true })
-        await say('BGSAVE')
-        while (/rdb_bgsave_in_progress:1/.test(String(await say('INFO', 'persistence')))) await Bun.sleep(10)
-      })
-    },
-  ],
-  [
+  )
+  fails('a Redis that cannot save', 'redis-persistence', /last save to its disk failed/, (patient) =>
+    withRedis(patient, ['--stop-writes-on-bgsave-error', 'no'], async (say) => {
+      // A directory is where the file should be. Writes go on, so that nothing else is wrong.
+      const { dir: directory } = (await say('CONFIG', 'GET', 'dir')) as { dir: string }
+      mkdirSync(join(directory, 'dump.rdb', 'of-somebody'), { recursive: true })
+      await say('BGSAVE')
+      while (/rdb_bgsave_in_progress:1/.test(String(await say('INFO', 'persistence')))) await Bun.sleep(10)
+    }),
+  )
+  fails(
     'an authenticator app that nothing opens',
     'sealed-rows',
-    'failure',
     /1 sealed rows .* put the former secret into server\.previous_secrets/,
-    async (patient) => {
-      const sql = await patient.ownDatabase()
+    async ({ ownDatabase }) => {
+      const sql = await ownDatabase()
       await sql`insert into accounts (uuid, email, accountable_type, role_id, language, created_at, updated_at)
                 values (gen_random_uuid(), ${newEmail()}, 'User', 1, 'en', now(), now())`
       await sql`insert into totp_factors (account_id, sealed_secret, confirmed_at, last_step)
                 select id, '\\x00'::bytea, now(), 0 from accounts`
     },
-  ],
-  [
+  )
+  warns(
     'a signing key that nobody replaced',
     'signing-key',
-    'warning',
     /it is 120 days old.*poterne keys rotate/,
-    async (patient) =>
-      (await patient.ownDatabase())`update signing_keys set signs_from = signs_from - interval '120 days'`,
-  ],
-  [
+    async ({ ownDatabase }) =>
+      (await ownDatabase())`update signing_keys set signs_from = signs_from - interval '120 days'`,
+  )
+  fails(
     'a backup that failed',
     'backup',
-    'failure',
     /the last one failed \(the disk is full\): run `poterne backup`/,
-    async (
-      patient,
-    ) => (await patient.ownDatabase())`update backups set last_success_at = now() - interval '1 day', last_failure_at = now(),
-                            last_failure = 'the disk is full'`,
-  ],
-  [
+    async ({ ownDatabase }) => {
+      const sql = await ownDatabase()
+      await sql`update backups set last_success_at = now() - interval '1 day', last_failure_at = now(),
+                                   last_failure = 'the disk is full'`
+    },
+  )
+  warns(
     'a backup that was not restored on trial',
     'backup',
-    'warning',
     /the last one is 0 hours old; the trial restore could not run/,
-    async (patient) => {
-      await (await patient.ownDatabase())`update backups set last_warning = 'the trial restore could not run'`
-    },
-  ],
-  [
-    'backups that stopped',
-    'backup',
-    'failure',
-    /\d+ hours old, although backup\.at is 03:30/,
-    async (patient) => {
-      const sql = await patient.ownDatabase()
-      await sql`update backups set last_success_at = now() - interval '3 days'`
-      set(patient.settings, 'backup', { at: '03:30' })
-    },
-  ],
-  [
+    async ({ ownDatabase }) =>
+      (await ownDatabase())`update backups set last_warning = 'the trial restore could not run'`,
+  )
+  fails('backups that stopped', 'backup', /\d+ hours old, although backup\.at is 03:30/, async (patient) => {
+    const sql = await patient.ownDatabase()
+    await sql`update backups set last_success_at = now() - interval '3 days'`
+    set(patient.settings, 'backup', { at: '03:30' })
+  })
+  fails(
     'a sender that the mail server refuses',
     'mail-sender',
-    'failure',
     /smtp refuses .*no-reply@acme\.test.*550.*allow that sender/,
     () => mail.smtp.behave({ refuse: { status: 550, at: 'sender' } }),
-  ],
-  [
-    'no SPF record',
-    'spf',
-    'warning',
-    /has no SPF record.*add the TXT record/,
-    () => {
-      serve({ ...wellKnown, 'acme.test': [] })
-    },
-  ],
-  [
-    'two SPF records',
-    'spf',
-    'failure',
-    /2 SPF records, which counts as none: join them/,
-    () => {
-      serve({ ...wellKnown, 'acme.test': ['v=spf1 -all', 'v=spf1 mx -all'] })
-    },
-  ],
-  [
-    'no DMARC record',
-    'dmarc',
-    'warning',
-    /no DMARC record.*_dmarc\.acme\.test/,
-    () => {
-      const { '_dmarc.acme.test': _, ...others } = wellKnown
-      serve(others)
-    },
-  ],
-  [
-    'no DKIM key',
-    'dkim',
-    'failure',
-    /no key at s2\._domainkey\.acme\.test.*smtp\.dkim_selector/,
-    ({ settings }) => set(settings, 'smtp', { dkim_selector: 's2' }),
-  ],
-  [
-    'a gateway that is away',
-    'gateways',
-    'failure',
-    /gone: .*nothing listens there/,
-    async ({ settings }) => {
-      const url = `http://127.0.0.1:${await freePort()}/send`
-      set(settings, 'sms', { gateways: [{ name: 'gone', url, body: { to: '{to}', text: '{text}' } }] })
-    },
-  ],
-  [
+  )
+  warns('no SPF record', 'spf', /has no SPF record.*add the TXT record/, () =>
+    serve({ ...wellKnown, 'acme.test': [] }),
+  )
+  fails('two SPF records', 'spf', /2 SPF records, which counts as none: join them/, () =>
+    serve({ ...wellKnown, 'acme.test': ['v=spf1 -all', 'v=spf1 mx -all'] }),
+  )
+  warns('no DMARC record', 'dmarc', /no DMARC record.*_dmarc\.acme\.test/, () => {
+    const { '_dmarc.acme.test': _, ...others } = wellKnown
+    serve(others)
+  })
+  fails('no DKIM key', 'dkim', /no key at s2\._domainkey\.acme\.test.*smtp\.dkim_selector/, {
+    smtp: { dkim_selector: 's2' },
+  })
+  fails('a gateway that is away', 'gateways', /gone: .*nothing listens there/, async ({ settings }) => {
+    const url = `http://127.0.0.1:${await freePort()}/send`
+    set(settings, 'sms', { gateways: [{ name: 'gone', url, body: { to: '{to}', text: '{text}' } }] })
+  })
+  warns(
     'a name with letters that SMS lack',
     'sms-texts',
-    'warning',
     /"Zażółć" has .*70 characters instead of 160.*texts\.service_name/,
-    ({ settings }) => set(settings, 'texts', { service_name: 'Zażółć' }),
-  ],
-  [
+    { texts: { service_name: 'Zażółć' } },
+  )
+  warns(
     'a text of the operator with a letter that SMS lack',
     'sms-texts',
-    'warning',
     /a text of your own has ’.*change it in texts\.directory/,
     ({ settings }) => {
       const directory = newDirectory('texts')
@@ -450,25 +376,23 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
       writeFileSync(join(directory, 'fr.toml'), `[messages.codes.confirmation]\n${text}\n`)
       set(settings, 'texts', { directory })
     },
-  ],
-  [
+  )
+  warns(
     'a token that was made under a wrong clock',
     'future-dates',
-    'warning',
     /token nightly \(2\d{3}-.*\): revoke it and make another$/,
-    async (patient) => {
-      const sql = await patient.ownDatabase()
+    async ({ ownDatabase }) => {
+      const sql = await ownDatabase()
       await sql`insert into administration_tokens
                   (uuid, hash, name, scopes, addresses, created_at, expires_at, creator_type)
                 select gen_random_uuid(), name::bytea, name, '[]', '[]', now() + day * interval '1 day',
                        now() + interval '9 years', 'operator'
                   from (values ('nightly', 700), ('of today', 0)) made (name, day)`
     },
-  ],
-  [
+  )
+  fails(
     'an address that leads to another service',
     'base-url',
-    'failure',
     /other keys than those of this database: correct server\.base_url/,
     async (patient) => {
       const port = await behindProxy(patient, (request, pass) =>
@@ -477,29 +401,26 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
       // This test is not about proxies, so nothing is in front.
       set(patient.settings, 'server', { port })
     },
-  ],
-  [
+  )
+  fails(
     'a proxy that is not trusted',
     'forwarded-for',
-    'failure',
     /comes from 127\.0\.0\.1, which is not trusted.*server\.trusted_proxies/,
     (patient) => behindProxy(patient, (_, pass) => pass({ 'x-forwarded-for': '203.0.113.7, 127.0.0.1' })),
-  ],
-  [
+  )
+  fails(
     'a provider whose description cannot be read',
     'providers',
-    'failure',
     /corporate cannot be used .*its issuer in the configuration/,
     async ({ settings }) => {
       const issuer = `http://localhost:${await freePort()}`
       const provider = { name: 'corporate', issuer, client_id: 'poterne', client_secret: 'secret' }
       set(settings, 'social', { providers: [provider], redirect_uris: ['https://app.acme.test/in'] })
     },
-  ],
-  [
+  )
+  fails(
     'a site that does not serve the files of passkeys',
     'passkeys',
-    'failure',
     /passkey-endpoints answers 404: pass that path on to poterne/,
     ({ settings }) =>
       set(settings, 'passkeys', {
@@ -507,48 +428,36 @@ const breakages: [string, string, 'warning' | 'failure', RegExp, (patient: Patie
         origins: [service.url.replace('127.0.0.1', 'localhost')],
         enroll_url: 'https://acme.test/passkeys/new',
       }),
-  ],
-  [
+  )
+  warns(
     'an origin of passkeys that does not exist',
     'passkeys',
-    'warning',
     /cannot be reached from here: .*passkeys\.origins|nothing listens there/,
     async ({ settings }) =>
       set(settings, 'passkeys', { rp_id: 'localhost', origins: [`http://localhost:${await freePort()}`] }),
-  ],
-]
-
-const closers: (() => Promise<unknown>)[] = []
-
-describe('exactly one check says what is wrong, and what to do', () => {
-  test.each(breakages)('%s', async (_, name, level, message, breakIt) => {
-    const patient = await healthy()
-    try {
-      await breakIt(patient)
-      const { code, bad } = await examine(patient)
-      expect(bad).toEqual([{ name, level, message: expect.stringMatching(message) }])
-      expect(code).toBe(level === 'failure' ? 1 : 0)
-      expect(bad[0]?.message).not.toContain('\n')
-    } finally {
-      mail.smtp.behave({})
-      serve(wellKnown)
-      for (const close of closers.splice(0)) await close()
-    }
-  })
+  )
 })
 
 function set(settings: Settings, section: string, keys: Record<string, unknown>): void {
   settings[section] = { ...settings[section], ...keys }
 }
 
-/** A function that is found before PostgreSQL's own, on every connection to this database from now on. */
-async function shadow(sql: postgres.Sql, definition: string): Promise<void> {
+/** Changes a database of its own, for the connections that follow. */
+async function alterDatabase({ ownDatabase }: Patient, change: string): Promise<postgres.Sql> {
+  const sql = await ownDatabase()
   const [{ name }] = (await sql`select current_database() as name`) as unknown as [{ name: string }]
-  await sql.unsafe(`create function public.${definition}`)
-  await sql.unsafe(`alter database ${name} set search_path = public, pg_catalog`)
+  await sql.unsafe(`alter database ${name} ${change}`)
+  return sql
 }
 
-async function removeLastMigration(sql: postgres.Sql): Promise<void> {
+/** A function that is found before PostgreSQL's own, on every connection to this database from now on. */
+async function shadow(patient: Patient, definition: string): Promise<void> {
+  const sql = await alterDatabase(patient, 'set search_path = public, pg_catalog')
+  await sql.unsafe(`create function public.${definition}`)
+}
+
+async function removeLastMigration({ ownDatabase }: Patient): Promise<void> {
+  const sql = await ownDatabase()
   await sql`delete from poterne_migrations where number = (select max(number) from poterne_migrations)`
 }
 
@@ -652,9 +561,7 @@ describe('what others stand on', () => {
 
   test('a database that only reads: it answers, and serves nobody', async () => {
     const patient = await healthy()
-    const sql = await patient.ownDatabase()
-    const [{ name }] = (await sql`select current_database() as name`) as unknown as [{ name: string }]
-    await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+    await alterDatabase(patient, 'set default_transaction_read_only = on')
     const { code, bad } = await examine(patient)
     for (const close of closers.splice(0)) await close()
     expect(code).toBe(1)
@@ -690,15 +597,10 @@ describe('what others stand on', () => {
     const { settings } = await healthy()
     const { database: _, redis: __, ...others } = settings
     const data_dir = join(newDirectory('new'), 'data')
-    const { file } = writeSettings({ ...others, storage: { data_dir } })
-    chmodSync(file, 0o600)
-    const asked = ['--config', file, '--resolver', names.address]
-    const { code, out } = await captured(['--json', ...asked])
-    const { checks: lines } = JSON.parse(out) as { checks: Line[] }
-    const messageOf = (name: string) => lines.find((line) => line.name === name)?.message
+    const asked = configured({ ...others, storage: { data_dir } })
+    const { code, bad, messageOf } = await report(asked)
     expect(code).toBe(1)
-    const failures = lines.filter(({ level }) => level === 'failure')
-    expect(failures.map(({ name }) => name)).toEqual(['database'])
+    expect(namesOf(bad.filter(({ level }) => level === 'failure'))).toEqual(['database'])
     expect(messageOf('database')).toStartWith(`there is none in ${data_dir}, and no service`)
     expect((await captured(asked)).out).toContain(': 1 failure (database), ')
     expect(messageOf('migrations')).toBe('not checked, because there is no database')
@@ -720,7 +622,7 @@ describe('what others stand on', () => {
 
   test('name servers that do not answer: a warning for each record', async () => {
     const patient = await healthy()
-    const { bad } = await examine({ ...patient, args: ['--resolver', `127.0.0.1:${await freePort()}`] })
+    const { bad } = await examine(patient, ['--resolver', `127.0.0.1:${await freePort()}`])
     expect(bad.map(({ name, level }) => [name, level])).toEqual([
       ['spf', 'warning'],
       ['dmarc', 'warning'],
@@ -880,20 +782,11 @@ describe('with the embedded database', () => {
       },
       more,
     )
-  const examineIt = async (more: Settings = {}) => {
-    const { file } = writeSettings(settingsOf(more))
-    chmodSync(file, 0o600)
-    const { code, out } = await captured([
-      ...['--json', '--socket', embedded.socket, '--config', file, '--resolver', names.address],
-    ])
-    const { checks: lines } = JSON.parse(out) as { checks: Line[] }
-    return { code, lines, bad: lines.filter(({ level }) => level !== 'ok') }
-  }
+  const examineIt = () => report([...configured(settingsOf()), '--socket', embedded.socket])
 
   test('the service that runs looks for the command, and a backup needs a passphrase', async () => {
-    const { code, lines, bad } = await examineIt()
-    expect(lines.find(({ name }) => name === 'database')?.message).toContain('embedded')
-    expect(lines.find(({ name }) => name === 'base-url')).toMatchObject({ level: 'ok' })
+    const { code, bad, messageOf } = await examineIt()
+    expect(messageOf('database')).toContain('embedded')
     expect([code, namesOf(bad)]).toEqual([1, ['configuration', 'backup']])
     expect(bad[1]?.message).toMatch(/lost together with the machine; set backup\.passphrase_file/)
   })
@@ -912,22 +805,19 @@ describe('with the embedded database', () => {
   })
 
   test('without its socket, that it is in use', async () => {
-    const { file } = writeSettings(settingsOf({ admin: { socket: join(newDirectory('none'), 'none.sock') } }))
-    const { out } = await captured(['--json', '--config', file, '--resolver', names.address])
-    const { checks: lines } = JSON.parse(out) as { checks: Line[] }
-    expect(lines.find(({ name }) => name === 'database')?.message).toContain('name it with --socket')
+    const settings = settingsOf({ admin: { socket: join(newDirectory('none'), 'none.sock') } })
+    const { messageOf } = await report(configured(settings))
+    expect(messageOf('database')).toContain('name it with --socket')
   })
 })
 
 describe('the command', () => {
   test('prints a line for each check and a sum, and sends test messages where asked', async () => {
     const { settings } = await healthy()
-    const { file } = writeSettings(settings)
-    chmodSync(file, 0o600)
     const [email, number] = [newEmail(), '+33612345678']
     const { code, out } = await captured([
-      ...['--socket', service.socket, '--config', file, '--resolver', names.address],
-      ...['--send-email', email, '--send-sms', number],
+      ...configured(settings),
+      ...['--socket', service.socket, '--send-email', email, '--send-sms', number],
     ])
     const lines = out.trimEnd().split('\n')
     expect(lines).toHaveLength(checks.length + 3)
@@ -941,8 +831,7 @@ describe('the command', () => {
   test('says what is wrong with the configuration, and looks no further', async () => {
     const { settings } = await healthy()
     set(settings, 'server', { port: 99_999 })
-    const { file } = writeSettings(settings)
-    const { code, out } = await captured(['--config', file])
+    const { code, out } = await captured(configured(settings))
     expect(code).toBe(1)
     expect(out).toMatch(
       /^failure {2}configuration: server\.port = 99999: expected .*\n1 check: 1 failure \(configuration\), 0 warnings\n$/,
@@ -955,13 +844,12 @@ describe('the command', () => {
     ['--resolver', 'dns.acme.test', /--resolver must be an address/],
   ])('%s %s is wrong usage', async (option, value, message) => {
     const { settings } = await healthy()
-    const { file } = writeSettings(settings)
     let error = ''
     const write = spyOn(process.stderr, 'write').mockImplementation((text) => {
       error += text
       return true
     })
-    const { code } = await captured(['--config', file, option, value])
+    const { code } = await captured([...configured(settings), option, value])
     write.mockRestore()
     expect([code, error]).toEqual([2, expect.stringMatching(message) as unknown as string])
   })

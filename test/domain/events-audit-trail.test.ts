@@ -1,5 +1,5 @@
 /** The audit trail as a whole: every call that changes something writes its event, and nobody who follows misses one. */
-import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import Ajv from 'ajv'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
@@ -7,8 +7,7 @@ import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { toOcsf } from '../../src/domain/foundation/events/ocsf.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
-import { asOperator } from '../helpers/administration.ts'
+import { type AdminCall, asOperator, operatorOf } from '../helpers/administration.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
@@ -17,8 +16,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const ORIGIN = 'https://app.example.com'
 const NEW_PASSWORD = 'another horse battery'
@@ -67,7 +64,7 @@ describe('every call of the public interface that changes something', () => {
 
   test('writes its event', async () => {
     const { service, provider } = started
-    const call: AdminCall = createAdminClient(service)
+    const call: AdminCall = operatorOf(service)
     const browser = createSocialBrowser(service)
     const done = new Set<string>()
     let last = 0
@@ -224,7 +221,7 @@ describe('every call of the public interface that changes something', () => {
 describe('whoever follows the events', () => {
   const service = useService({ shape: 'postgres' })
   const replica = useReplica(service, { shape: 'postgres' })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const newest = async (): Promise<number> => (await call('GET', 'events?limit=1')).body.items[0].id
   const after = async (id: number, query = ''): Promise<{ id: number; type: string }[]> =>
     (await call('GET', `events?after=${id}${query}`)).body.items

@@ -1,15 +1,12 @@
 /** The history of an account: what is written with each change, by whom it is read, and when it goes. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail } from '../helpers/api-client.ts'
-import { signedIn } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, ruleOn } from '../helpers/service.ts'
+import { differingShapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 
@@ -27,7 +24,6 @@ interface EventItem {
 }
 
 describe.each(differingShapes)('the history on %s', (shape) => {
-  const rule = ruleOn(shape)
   const service = useService({ shape })
 
   const eventsOf = async (bearer: string): Promise<EventItem[]> => {
@@ -68,7 +64,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('each change writes its event in its own transaction', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const { password } = person
     const newPassword = 'another horse battery'
     await service.post(
@@ -101,19 +97,8 @@ describe.each(differingShapes)('the history on %s', (shape) => {
     ])
   })
 
-  rule('a reset and its request are in it', async () => {
-    const { person } = await signedIn(service, newEmail())
-    const { identifier } = person
-    const password = 'another horse battery'
-    await service.resetPassword(identifier, password)
-    const { access_token } = await service.logIn({ ...person, password })
-    expect(await typesOf(access_token)).toEqual(
-      expect.arrayContaining(['password.reset', 'password.reset_requested']),
-    )
-  })
-
   test('failed logins of an hour are one event with their number, and none for who has no account', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const before = await countRows(service, 'events')
     for (let count = 0; count < 3; count++) await service.post('login', { ...person, password: 'wrong' })
     await service.inside.services.events.flush()
@@ -131,7 +116,7 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('pages follow each other without a gap, and a cursor that is none is refused', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     for (let count = 0; count < 4; count++) await service.logIn(person)
     const all = await eventsOf(bearer)
     const seen: number[] = []
@@ -150,14 +135,14 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('nobody changes or removes an event, whatever the statement', async () => {
-    await signedIn(service, newEmail())
+    await service.signedIn()
     const { database } = service.inside
     for (const change of [sql`update events set type = 'x'`, sql`delete from events`, sql`truncate events`])
       await expect(database.all(statement(change), {})).rejects.toThrow('neither changed nor removed')
   })
 
   test('it holds no password, no code and no contact', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     await service.post('login', { ...person, password: 'not-the-password-7' })
     await eventsOf(bearer)
     const dump = (await dumpTables(service))
@@ -170,8 +155,8 @@ describe.each(differingShapes)('the history on %s', (shape) => {
   })
 
   test('addresses go after 30 days and with the account, events after 180 days', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
-    const leaving = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
+    const leaving = await service.signedIn()
     const { password } = leaving.person
     const uuid = (await eventsOf(leaving.bearer))[0]?.account
     const erased = await service.call('DELETE', '/api/v1/auth/me', { password }, { bearer: leaving.bearer })

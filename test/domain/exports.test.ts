@@ -1,17 +1,15 @@
 /** A copy of everything that is stored about a person: for themselves, and for an administrator who hands it on. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { getTableColumns, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { exportedLists } from '../../src/domain/self-service/me/export-store.ts'
 import * as schema from '../../src/platform/postgres/schema.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useLimited()
 const lists: readonly string[] = exportedLists
@@ -44,8 +42,7 @@ test('an owner who just signed in gets it, is told, and gets it five times a day
 })
 
 test('an older sign-in gives nobody a copy, and no session at all either', async () => {
-  const person = await service.signUp(newEmail())
-  const { access_token: bearer, refresh_token } = await service.logIn(person)
+  const { bearer, refresh_token } = await service.signedIn()
   const copying = { bearer, headers: { 'x-refresh-token': refresh_token } }
   expectRefusal(await service.get('me/export', { bearer }), 'reauthentication_required')
   service.clock.advance(5 * 60_000 + 1)
@@ -78,7 +75,7 @@ test('it does not tell whether somebody has the contact that one asks for', asyn
 test('an administrator gets the same, without a hash, a seed or a secret', async () => {
   const identifier = newEmail()
   const { recoveryCodes, secret } = await protectByApp(service, identifier)
-  const call = createAdminClient(service)
+  const call = operatorOf(service)
   const { uuid } = (await call('GET', `accounts?query=${identifier}`)).body.items[0]
   await call('POST', `accounts/${uuid}/access-code`, {})
   const { status, body } = await call('GET', `accounts/${uuid}/export`)

@@ -1,5 +1,5 @@
 /** Turning two factors on and off through HTTP, by sent codes and by authenticator app. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, newPhone, PASSWORD, type Person } from '../helpers/api-client.ts'
 import {
@@ -10,7 +10,6 @@ import {
   protectByApp,
   protectBySentCodes,
   readQr,
-  signedIn,
 } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
@@ -19,8 +18,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { deliverySettings, racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const RECOVERY_CODE = /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/
 
@@ -58,7 +55,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
   describe('by sent codes', () => {
     test('turn on with the password and a code, and give ten recovery codes once', async () => {
       const email = newEmail()
-      const { bearer } = await signedIn(service, email)
+      const { bearer } = await service.signedIn(email)
       const asked = await service.post('2fa/enable', { password }, { bearer, language: 'en' })
       expect(asked.body).toEqual({
         status: 201,
@@ -86,7 +83,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     })
 
     rule('need the password in the call, which counts like one at login', async () => {
-      const { bearer, person } = await signedIn(service, newEmail())
+      const { bearer, person } = await service.signedIn()
       const before = await service.delivered()
       for (const operation of ['2fa/enable', '2fa/totp', '2fa/recovery-codes']) {
         const wrong = await service.post(operation, { password: 'not this one' }, { bearer })
@@ -101,7 +98,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
 
     rule('do not turn on by a code for something else, a wrong one, or without having asked', async () => {
       const email = newEmail()
-      const { bearer } = await signedIn(service, email)
+      const { bearer } = await service.signedIn(email)
       const confirm = (otp: string) => service.post('2fa/enable/confirm', { otp }, { bearer })
       expectRefusal(await confirm('123456'), 'invalid_code')
       await service.post('2fa/request-otp', { identifier: email })
@@ -125,7 +122,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     })
 
     rule('turn on once: asked again, by either way of 2fa/enable, it is a conflict', async () => {
-      const { bearer } = await protectBySentCodes(service, newEmail())
+      const { bearer } = await protectBySentCodes(service)
       expectRefusal(await service.post('2fa/enable', { password }, { bearer }), 'two_factor_already_enabled')
       const otp = '000000'
       expectRefusal(
@@ -135,13 +132,13 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     })
 
     raced('turn on once by 32 parallel calls with one code, and what it shows serves', async () => {
-      const owner = await signedIn(service, newEmail())
+      const owner = await service.signedIn()
       await service.post('2fa/enable', { password }, { bearer: owner.bearer })
       await confirmedOnce('2fa/enable/confirm', await service.inbox.nextCode(owner.person.identifier), owner)
     })
 
     test('end the other sessions that one factor opened; the one that turned them on stays', async () => {
-      const { bearer, person } = await signedIn(service, newEmail())
+      const { bearer, person } = await service.signedIn()
       const other = await service.logIn(person)
       await service.post('2fa/enable', { password }, { bearer })
       const otp = await service.inbox.nextCode(person.identifier)
@@ -155,7 +152,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
   describe('by authenticator app', () => {
     rule('hand out a secret that oathtool and a QR reader agree with', async () => {
       const email = newEmail()
-      const { bearer } = await signedIn(service, email)
+      const { bearer } = await service.signedIn(email)
       const { status, body } = await service.post('2fa/totp', { password }, { bearer })
       expect(status).toBe(200)
       expect(Object.keys(body)).toEqual(['status', 'secret', 'otpauth_uri', 'qr_svg'])
@@ -182,14 +179,14 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     raced(
       'is confirmed once by 32 parallel calls with its first code, and what it shows serves',
       async () => {
-        const owner = await signedIn(service, newEmail())
+        const owner = await service.signedIn()
         const { body } = await service.post('2fa/totp', { password }, { bearer: owner.bearer })
         await confirmedOnce('2fa/totp/confirm', appCode(body.secret, now()), owner)
       },
     )
 
     test('a login sends nothing, says totp, and ends with the code of the app', async () => {
-      const { person, secret } = await protectByApp(service, newEmail())
+      const { person, secret } = await protectByApp(service)
       const before = await service.delivered()
       const login = await service.post('login', person, { language: 'en' })
       expect(login.body).toEqual({
@@ -212,7 +209,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     })
 
     rule('accept one step of drift either way, two never, and each step once', async () => {
-      const { person, secret } = await protectByApp(service, newEmail())
+      const { person, secret } = await protectByApp(service)
       const verify = async (periods: number) => {
         const answer = await service.post('2fa/verify', { ...person, otp: appCode(secret, now(), periods) })
         return answer.status
@@ -231,9 +228,8 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
 
     rule('a sent code opens nothing any more, not even one requested before', async () => {
       const email = newEmail()
-      const { bearer, person } = await signedIn(service, email)
-      await service.post('2fa/request-otp', { identifier: email })
-      const sent = await service.inbox.nextCode(email)
+      const { bearer, person } = await service.signedIn(email)
+      const sent = await service.askCode('2fa/request-otp', email)
       const { body } = await service.post('2fa/totp', { password }, { bearer })
       const otp = appCode(body.secret, now())
       expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
@@ -241,7 +237,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     })
 
     test('a new app takes over only once it is confirmed, and only for 30 minutes', async () => {
-      const { person, bearer, secret, recoveryCodes } = await protectByApp(service, newEmail())
+      const { person, bearer, secret, recoveryCodes } = await protectByApp(service)
       const [oldRecovery, ...spare] = recoveryCodes
       const ask = (otp: string | undefined, token = bearer) =>
         service.post('2fa/totp', { password, otp }, { bearer: token })
@@ -275,7 +271,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
       service.post('2fa/disable', { password, ...body }, { bearer })
 
     test('with password and app: the owner is told, app and recovery codes are gone, sessions stay', async () => {
-      const { person, bearer, secret, recoveryCodes } = await protectByApp(service, newEmail())
+      const { person, bearer, secret, recoveryCodes } = await protectByApp(service)
       expectRefusal(await disable(bearer, { otp: '000000' }), 'invalid_code')
       const otp = appCode(secret, now(), 1)
       expect((await disable(bearer, { otp })).body).toEqual({
@@ -295,17 +291,17 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     })
 
     test('with a code that request-otp sent for the session, or with a recovery code', async () => {
-      const bySentCode = await protectBySentCodes(service, newEmail())
+      const bySentCode = await protectBySentCodes(service)
       const { identifier } = bySentCode.person
       await service.post('2fa/request-otp', {}, { bearer: bySentCode.bearer })
       const otp = await service.inbox.nextCode(identifier)
       expect((await disable(bySentCode.bearer, { otp })).status).toBe(200)
-      const { bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+      const { bearer, recoveryCodes } = await protectBySentCodes(service)
       expect((await disable(bearer, { otp: recoveryCodes[3] })).status).toBe(200)
     })
 
     raced('once, by 32 parallel calls with one recovery code', async () => {
-      const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+      const { bearer, recoveryCodes } = await protectByApp(service)
       const otp = recoveryCodes[0]
       const answers = await race([service], () => disable(bearer, { otp }))
       onlySuccess(answers, 'invalid_code', 'too_many_attempts', 'two_factor_not_enabled')
@@ -319,10 +315,9 @@ describe('with two_factor.allow_email = false', () => {
   const [password, email] = [PASSWORD, newEmail()]
 
   test('a password and a mailed code are one factor, a password and an SMS are two', async () => {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const amrBy = async (identifier: string) => {
-      expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
-      const otp = await service.inbox.nextCode(identifier)
+      const otp = await service.askCode('2fa/request-otp', identifier)
       const verified = await service.post('2fa/verify', { ...person, identifier, otp })
       return decodeJwt(verified.body.access_token).amr
     }
@@ -335,9 +330,8 @@ describe('with two_factor.allow_email = false', () => {
   })
 
   test('e-mail does not turn two factors on; SMS and an app do', async () => {
-    const { person, bearer } = await signedIn(service, email)
-    const refused = await service.post('2fa/enable', { password }, { bearer })
-    expectRefusal(refused, 'no_verified_contact')
+    const { person, bearer } = await service.signedIn(email)
+    expectRefusal(await service.post('2fa/enable', { password }, { bearer }), 'no_verified_contact')
     const otp = '000000'
     expectRefusal(await service.post('2fa/enable/confirm', { otp }, { bearer }), 'no_verified_contact')
 
@@ -362,7 +356,7 @@ describe('with two_factor.allow_email = false', () => {
     await service.delivered()
     const mails = service.inbox.textsTo(email).filter((text) => /(?<!\d)\d{6}(?!\d)/.test(text))
     expect(mails).toHaveLength(1) // This is the code of the confirmation.
-    const other = await protectByApp(service, newEmail())
+    const other = await protectByApp(service)
     expect(other.recoveryCodes).toHaveLength(10)
   })
 })
@@ -386,7 +380,7 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
   }
 
   test('keeps it as long as it has nothing else', async () => {
-    const { person } = await protectBySentCodes(before, newEmail())
+    const { person } = await protectBySentCodes(before)
     expect(await methodsOf(person)).toEqual([202, ['email']])
     const otp = await before.inbox.nextCode(person.identifier)
     const verified = await after.post('2fa/verify', { ...person, otp })
@@ -394,7 +388,7 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
   })
 
   test('keeps it beside a number that no SMS can reach', async () => {
-    const { person, bearer, recoveryCodes } = await protectBySentCodes(before, newEmail())
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(before)
     const phone = '+12024561111'
     const change = { phone, password: PASSWORD, otp: recoveryCodes[0] }
     expect((await before.post('phone/change', change, { bearer })).status).toBe(201)
@@ -404,7 +398,7 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
   })
 
   test('is not sent it any more once it has a passkey', async () => {
-    const { person, bearer, recoveryCodes } = await protectBySentCodes(before, newEmail())
+    const { person, bearer, recoveryCodes } = await protectBySentCodes(before)
     const proof = { password: PASSWORD, otp: recoveryCodes[0] }
     const { body } = await before.post('passkeys/registration/options', proof, { bearer })
     const { credential } = createPasskey(body.options, origin)

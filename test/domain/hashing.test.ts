@@ -13,8 +13,14 @@ setDefaultTimeout(20_000)
 
 const noAccounts: DigestStore = { listWork: async () => ({ works: [], last: null }) }
 
-function startHashing(options: Omit<HashOptions, 'store'>, store = noAccounts) {
-  const service = createHashService({ ...options, store })
+/** The work of the usual configuration. */
+const usual = { memoryKib: 19_456, iterations: 2, reserved: 0 }
+
+function startHashing(
+  options: Omit<HashOptions, 'store' | keyof typeof usual> & Partial<typeof usual>,
+  store = noAccounts,
+) {
+  const service = createHashService({ ...usual, ...options, store })
   const verify = async (...args: Parameters<typeof service.check>) => (await service.check(...args)).right
   return { ...service, verify }
 }
@@ -22,7 +28,7 @@ function startHashing(options: Omit<HashOptions, 'store'>, store = noAccounts) {
 /** The table of accounts would tell these works. */
 const storing = (...works: string[]): DigestStore => ({ listWork: async () => ({ works, last: null }) })
 
-const hashing = startHashing({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64, reserved: 0 })
+const hashing = startHashing({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64 })
 afterAll(() => hashing.close())
 
 async function errorCodeOf(work: Promise<unknown>): Promise<string> {
@@ -69,17 +75,6 @@ describe('a password', () => {
       expect(await hashing.verify(wrong, digest)).toBe(false)
     }
     expect(await hashing.verify('impossible', null)).toBe(false)
-  })
-
-  test('opens its digest however its letters were composed', async () => {
-    const digest = await hashing.hash('\u00e9t\u00e9 \ufb01n')
-    expect(await hashing.verify('e\u0301te\u0301 fin', digest)).toBe(true)
-  })
-
-  test('counts whole, to its last code point', async () => {
-    const digest = await hashing.hash(`${'é'.repeat(255)}a`)
-    expect(await hashing.verify(`${'é'.repeat(255)}a`, digest)).toBe(true)
-    expect(await hashing.verify(`${'é'.repeat(255)}b`, digest)).toBe(false)
   })
 
   test('that cannot be hashed is a validation error', async () => {
@@ -138,13 +133,7 @@ describe('a stored digest', () => {
   })
 
   test('that is none, asks for too much, or is absent, costs the work of a true one and is false', async () => {
-    const heavy = startHashing({
-      memoryKib: 19456,
-      iterations: 2,
-      concurrency: 1,
-      queue: 0,
-      reserved: 0,
-    })
+    const heavy = startHashing({ concurrency: 1, queue: 0 })
     const digest = await heavy.hash('a password')
     const tail = digest.split('$').slice(4).join('$')
     const others: [string, string | null][] = [
@@ -236,13 +225,7 @@ describe('where stored digests have other parameters than today’s', () => {
 describe('under load', () => {
   test('so many are at work, so many wait, the rest is told at once to come back in a second', async () => {
     const untilRefused = async () => {
-      const small = startHashing({
-        memoryKib: 19456,
-        iterations: 2,
-        concurrency: 1,
-        queue: 3,
-        reserved: 0,
-      })
+      const small = startHashing({ concurrency: 1, queue: 3 })
       const start = performance.now()
       const refusedAfterMs: number[] = []
       const results = await Promise.all(
@@ -262,7 +245,7 @@ describe('under load', () => {
   })
 
   test('who came first is served first, and who comes later overtakes nobody', async () => {
-    const single = startHashing({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50, reserved: 0 })
+    const single = startHashing({ memoryKib: 64, iterations: 1, concurrency: 1, queue: 50 })
     const order: number[] = []
     const first = Array.from({ length: 20 }, (_, index) =>
       single.verify('x', null).then(() => order.push(index)),
@@ -277,13 +260,7 @@ describe('under load', () => {
   })
 
   test('the reserved places are for owners alone, who are served before strangers that came earlier', async () => {
-    const single = startHashing({
-      memoryKib: 19456,
-      iterations: 2,
-      concurrency: 1,
-      queue: 8,
-      reserved: 3,
-    })
+    const single = startHashing({ concurrency: 1, queue: 8, reserved: 3 })
     const order: string[] = []
     const call = (caller: 'stranger' | 'owner') =>
       single
@@ -303,26 +280,14 @@ describe('under load', () => {
   })
 
   test('a queue with fewer places than are to be reserved reserves none', async () => {
-    const single = startHashing({
-      memoryKib: 19456,
-      iterations: 2,
-      concurrency: 1,
-      queue: 2,
-      reserved: 16,
-    })
+    const single = startHashing({ concurrency: 1, queue: 2, reserved: 16 })
     const tries = await Promise.all(Array.from({ length: 5 }, () => errorCodeOf(single.verify('x', null))))
     expect(tries.filter((code) => code === 'server_busy')).toHaveLength(2)
     single.close()
   })
 
   test('500 at once cost less than 100 MB and leave none of it waiting', async () => {
-    const service = startHashing({
-      memoryKib: 19456,
-      iterations: 2,
-      concurrency: 0,
-      queue: 64,
-      reserved: 0,
-    })
+    const service = startHashing({ concurrency: 0, queue: 64 })
     await service.verify('a password', null)
     Bun.gc(true)
     const idle = process.memoryUsage.rss()
@@ -340,13 +305,7 @@ describe('under load', () => {
   })
 
   test('signing does not wait for the passwords at work', async () => {
-    const service = startHashing({
-      memoryKib: 19456,
-      iterations: 2,
-      concurrency: 0,
-      queue: 64,
-      reserved: 0,
-    })
+    const service = startHashing({ concurrency: 0, queue: 64 })
     const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
     const { privateKey } = (await crypto.subtle.generateKey(algorithm, false, [
       'sign',
@@ -364,13 +323,7 @@ describe('under load', () => {
   })
 
   test('a closed service answers that it is unavailable', async () => {
-    const service = startHashing({
-      memoryKib: 19456,
-      iterations: 2,
-      concurrency: 1,
-      queue: 5,
-      reserved: 0,
-    })
+    const service = startHashing({ concurrency: 1, queue: 5 })
     const waiting = [service.verify('x', null), service.verify('x', null)].map(errorCodeOf)
     service.close()
     expect(await Promise.all(waiting)).toEqual(['unavailable', 'unavailable'])

@@ -1,15 +1,13 @@
 /** Every number and time that the two documents name, with values that other readers accept. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { adminOpenapiPage, openapiPage } from '../../scripts/openapi-page.ts'
 import { AppError } from '../../src/errors.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { resolveReference } from '../helpers/openapi.ts'
 import { expectInvalid } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
 type Node = any
@@ -101,14 +99,12 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
   let uuid: string
   let bearer: string
   beforeAll(async () => {
-    const { access_token, account } = await service.logIn(await service.signUp(newEmail()))
-    uuid = account.uuid
-    bearer = access_token
+    ;({ bearer, uuid } = await service.signedIn())
   })
   const call = async (method: string, path: string, body?: unknown) => {
     const there = path.replace('{uuid}', uuid)
     if (there.startsWith('/admin/v1/'))
-      return createAdminClient(service)(method as 'GET', there.slice('/admin/v1/'.length), body)
+      return operatorOf(service)(method as 'GET', there.slice('/admin/v1/'.length), body)
     return service.call(method, there, body, { bearer })
   }
 

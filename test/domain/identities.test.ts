@@ -1,5 +1,5 @@
 /** The ways in through other providers, of somebody signed in: listed, added, removed; never the last one. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
@@ -8,8 +8,6 @@ import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 describe.each(shapes)('identities on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
@@ -26,8 +24,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     service.call('DELETE', `/api/v1/auth/identities/${name}`, body, { bearer })
 
   async function signedUp(): Promise<Person & { bearer: string; id: number }> {
-    const person = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(person)
+    const { person, bearer: access_token, account } = await service.signedIn()
     return { ...person, bearer: access_token, id: account.id }
   }
 
@@ -166,8 +163,7 @@ describe.each(shapes)('identities on %s', (shape) => {
     provider.present(newPerson({ email, email_verified: true }))
     const { access_token, refresh_token } = (await browser.signIn()).body
     const proof = { refresh_token }
-    const last = await unlink(access_token, proof)
-    expectRefusal(last, 'last_sign_in_method')
+    expectRefusal(await unlink(access_token, proof), 'last_sign_in_method')
     expect((await unlink(access_token, proof, 'p2')).body.code).toBe('identity_not_found')
     other.present(newPerson())
     await link(access_token, { ...(await browser.obtainCode('p2')), ...proof }, 'p2')
@@ -183,8 +179,7 @@ describe.each(shapes)('identities on %s', (shape) => {
 
   test('a reset takes back what a session added since its destination was verified, and says so', async () => {
     const email = newEmail()
-    const person = await service.signUp(email)
-    const { access_token } = await service.logIn(person)
+    const { bearer: access_token } = await service.signedIn(email)
     other.present(newPerson())
     const linked = await link(access_token, { ...(await browser.obtainCode('p2')), password: PASSWORD }, 'p2')
     expect(linked.body.identities).toHaveLength(1)

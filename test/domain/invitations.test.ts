@@ -1,5 +1,5 @@
 /** Invitations: made by administrators, spent by the statement that opens an account, accepted by people who have one. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
@@ -10,8 +10,6 @@ import { expectInvalid, expectRefusal, outcomeOf } from '../helpers/refusals.ts'
 import { shapes, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use, useLimited, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(40_000)
 
 const DAY_MS = 86_400_000
 const byInvitation = {
@@ -160,8 +158,7 @@ describe('registering with an invitation', () => {
       let valid = otp
       if (end === 'expired') {
         service.clock.advance(DAY_MS + 1000)
-        await service.post('resend-verification', { identifier: email })
-        valid = await service.inbox.nextCode(email)
+        valid = await service.askCode('resend-verification', email)
       }
       expectRefusal(
         await service.post('verify-account', { identifier: email, otp: '000000' }),
@@ -252,8 +249,7 @@ describe('registering with an invitation', () => {
     const phone = newPhone()
     await service.post('register', { ...registration(ours), phone, invitation: code })
     const otp = await service.inbox.nextCode(ours)
-    await service.post('resend-verification', { identifier: phone })
-    const bySms = await service.inbox.nextCode(phone)
+    const bySms = await service.askCode('resend-verification', phone)
     expectRefusal(
       await service.post('verify-account', { identifier: phone, otp: bySms }),
       'invalid_invitation',

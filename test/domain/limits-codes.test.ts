@@ -1,11 +1,9 @@
 /** The rate at which codes are sent, at the numbers of the default configuration and at others. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import { limitingShapes, type Settings, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -170,8 +168,7 @@ describe('SMS', () => {
   test('that strangers ask for never keep a notice from an owner', async () => {
     const limits = { sms_per_prefix_per_hour: 5 }
     await withService({ limits, sms: { daily_budget: 100 } }, async (service) => {
-      const owner = await service.signUp(newPhone())
-      const { access_token: bearer } = await service.logIn(owner)
+      const { person: owner, bearer } = await service.signedIn(newPhone())
       let next = 0
       const prefix = owner.identifier.slice(0, 8)
       const ofPrefix = () => `${prefix}${String(1000 + next++)}`

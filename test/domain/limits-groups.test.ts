@@ -1,12 +1,10 @@
 /** Each group of callers asks for codes on counters of its own, and has a live code of its own. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useLimited()
 const MINUTE = 60_000

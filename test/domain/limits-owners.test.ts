@@ -2,7 +2,7 @@
  * The counters that an owner pays with, and the time for which a device or an address is known. The strangers' part is
  * in attacks/.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import {
   type Answer,
@@ -15,8 +15,6 @@ import {
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = 'no code has these letters'
@@ -107,7 +105,7 @@ describe('an owner', () => {
   })
 
   test('tries 20 recovery codes an hour from one address, which closes nothing else', async () => {
-    const { person, secret, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, secret, recoveryCodes } = await protectByApp(service)
     const [client, next] = [newClient(), recoveryCodes[0]]
     const guess = () => verify({ ...person, otp: '0000-0000-0000-0000' }, client)
     expect(await repeat(22, guess)).toEqual({ 422: 20, 429: 2 })
@@ -120,7 +118,7 @@ describe('an owner', () => {
 
   test('opens the second step of today by a reset once a day', async () => {
     passDay()
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { identifier } = person
     const guess = () => verify({ ...person, otp: WRONG })
     const isOpen = () => {

@@ -1,8 +1,6 @@
 /** A path that is written out is not one with a parameter, whatever the method. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useService({
   settings: { passkeys: { rp_id: 'example.com', origins: ['https://example.com'] } },

@@ -2,7 +2,7 @@
  * The record that a login with two factors leaves for the call that ends it, and accounts whose app cannot be opened
  * any more.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
@@ -13,8 +13,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { deliverySettings, shapes, startService, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const invalidCode = [422, 'invalid_code']
@@ -32,7 +30,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
 
   const now = () => service.clock.now()
   async function begun(fields: Record<string, string> = {}) {
-    const owner = await protectByApp(service, newEmail())
+    const owner = await protectByApp(service)
     const { body } = await service.post('login', { ...owner.person, ...fields }, OWNER)
     return { ...owner, identifier: owner.person.identifier, token: body.two_factor.login_token as string }
   }
@@ -150,7 +148,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
 
 test('start says how many apps cannot be opened', async () => {
   await using service = await startService()
-  const { person } = await protectByApp(service, newEmail())
+  const { person } = await protectByApp(service)
   await service.inside.database.all(damage, { email: person.identifier })
   const { storage, smtp, gateway } = service
   await using again = await startService({ storage, settings: deliverySettings(smtp, gateway) })
@@ -178,7 +176,7 @@ test('guesses made before two factors were on do not close the second step', asy
 
 test('turning two factors on again opens what guesses closed while they were on before', async () => {
   await using service = await startService({ clock: noon() })
-  const { person, bearer, recoveryCodes } = await protectBySentCodes(service, newEmail())
+  const { person, bearer, recoveryCodes } = await protectBySentCodes(service)
   const { identifier, password } = person
   for (let n = 0; n < 21; n++) await service.post('2fa/verify', { ...person, otp: '000000' })
   await service.post('2fa/disable', { password, otp: recoveryCodes[0] }, { bearer })
@@ -194,7 +192,7 @@ test('sign-in by a code alone can be turned off; the second step stays', async (
   const before = await service.delivered()
   expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
   expect(await service.delivered()).toBe(before)
-  const sent = await protectBySentCodes(service, newEmail())
+  const sent = await protectBySentCodes(service)
   expect((await service.post('login', sent.person)).status).toBe(202)
   const otp = await service.inbox.nextCode(sent.person.identifier)
   expect((await service.post('2fa/verify', { ...sent.person, otp })).status).toBe(200)

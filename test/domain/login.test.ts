@@ -1,11 +1,9 @@
 /** Login by password through HTTP. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const accountFields = [
   'failed_attempts',
@@ -56,10 +54,9 @@ describe.each(racingShapes)('login on %s', (shape) => {
   })
 
   rule('the access token verifies against the published keys and says who, how and when', async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(person)
+    const { bearer, account } = await service.signedIn()
     const jwks = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`))
-    const { payload, protectedHeader } = await jwtVerify(access_token, jwks, {
+    const { payload, protectedHeader } = await jwtVerify(bearer, jwks, {
       algorithms: ['ES256'],
       typ: 'at+jwt',
       issuer: 'http://auth.internal',
@@ -119,6 +116,6 @@ describe.each(racingShapes)('login on %s', (shape) => {
 
 test('with password_digest = "full" the record holds the true digest', async () => {
   await using service = await startService({ settings: { accounts: { password_digest: 'full' } } })
-  const { account } = await service.logIn(await service.signUp(newEmail()))
+  const { account } = await service.signedIn()
   expect(await Bun.password.verify(PASSWORD, account.password_digest)).toBe(true)
 })

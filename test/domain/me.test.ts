@@ -1,36 +1,30 @@
 /** The own account, seen and erased, through HTTP. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
-setDefaultTimeout(20_000)
-
 describe.each(racingShapes)('the own account on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape })
 
-  const signedIn = async (identifier = newEmail()) => {
-    const person = await service.signUp(identifier)
-    return { person, ...(await service.logIn(person)) }
-  }
   const erase = (bearer: string, password: unknown = PASSWORD, at = service) =>
     at.call('DELETE', '/api/v1/auth/me', { password }, { bearer })
 
   test('is shown as login shows it, as it stands now', async () => {
-    const { person, account, access_token } = await signedIn()
-    const answer = await service.get('me', { bearer: access_token })
+    const { person, account, bearer } = await service.signedIn()
+    const answer = await service.get('me', { bearer })
     expect(Object.keys(answer.body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
     expect(answer.body.account).toEqual(account)
     await service.logIn(person)
-    const { body } = await service.get('me', { bearer: access_token })
+    const { body } = await service.get('me', { bearer })
     expect([body.account.sign_in_count, Object.keys(body.account)]).toEqual([2, Object.keys(account)])
   })
 
   test('is erased with its password: its sessions are dead, its identifier is free', async () => {
-    const { person, account, access_token, refresh_token } = await signedIn()
+    const { person, account, bearer: access_token, refresh_token } = await service.signedIn()
     const other = await service.logIn(person)
     const answer = await erase(access_token)
     expect(answer.body).toEqual({ status: 200, message: 'Votre compte a été supprimé définitivement.' })
@@ -48,21 +42,21 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
 
   test('leaves nothing that names the person, and one notice goes out', async () => {
     const [email, phone] = [newEmail(), newPhone()]
-    const { account, access_token } = await signedIn(phone)
+    const { account, bearer } = await service.signedIn(phone)
     await service.post('login', {
       identifier: account.phone,
       password: PASSWORD,
       device_fingerprint: 'my-own-device',
     })
     for (const contact of [email, newEmail()]) {
-      await service.post('email/change', { email: contact, password: PASSWORD }, { bearer: access_token })
+      await service.post('email/change', { email: contact, password: PASSWORD }, { bearer })
       const otp = await service.inbox.nextCode(contact)
-      await service.post('email/confirm', { otp }, { bearer: access_token })
+      await service.post('email/confirm', { otp }, { bearer })
     }
     await service.post('register', registration(phone, 'the password of somebody else'))
     await service.post('password/forgot', { identifier: phone })
     await service.delivered()
-    await erase(access_token)
+    await erase(bearer)
     await service.delivered()
     expect(service.inbox.textsTo(phone).at(-1)).toMatch(/compte a .t. supprim/)
     const rows = (await dumpTables(service)).split('\n')
@@ -71,35 +65,34 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
   })
 
   rule('is not erased without its password, and the failure counts as one of a login', async () => {
-    const { person, access_token } = await signedIn()
-    const wrong = await erase(access_token, 'not the password')
+    const { person, bearer } = await service.signedIn()
+    const wrong = await erase(bearer, 'not the password')
     expect([wrong.status, wrong.body.errors[0]]).toMatchObject([
       422,
       { field: 'password', code: 'wrong_password' },
     ])
     for (const body of [{}, { password: null }, { password: 1 }]) {
-      const answer = await service.call('DELETE', '/api/v1/auth/me', body, { bearer: access_token })
+      const answer = await service.call('DELETE', '/api/v1/auth/me', body, { bearer })
       expect(answer.status).toBe(422)
     }
-    const { body } = await service.get('me', { bearer: access_token })
+    const { body } = await service.get('me', { bearer })
     expect(body.account.failed_attempts).toBe(1)
     expect((await service.post('login', person)).status).toBe(200)
   })
 
   raced('is erased once by 32 callers', async () => {
-    const { access_token } = await signedIn()
+    const { bearer } = await service.signedIn()
     const before = await countRows(service, 'accounts')
-    const answers = await Promise.all(Array.from({ length: 32 }, () => erase(access_token)))
+    const answers = await Promise.all(Array.from({ length: 32 }, () => erase(bearer)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(answers.every(({ status }) => status === 200 || status === 401)).toBe(true)
     expect(await countRows(service, 'accounts')).toBe(before - 1)
   })
 
   rule('takes the codes on their way with it', async () => {
-    const { person, access_token } = await signedIn()
-    await service.post('2fa/request-otp', { identifier: person.identifier })
-    const otp = await service.inbox.nextCode(person.identifier)
-    await erase(access_token)
+    const { person, bearer } = await service.signedIn()
+    const otp = await service.askCode('2fa/request-otp', person.identifier)
+    await erase(bearer)
     const dead = await service.post('2fa/verify', { identifier: person.identifier, otp })
     expect(dead.body.code).toBe('invalid_code')
     await service.post('register', registration(person.identifier))
@@ -110,8 +103,7 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
 
 test('wrong passwords in a session refuse that session, and no login', async () => {
   await using service = await startService({ shape: 'redis', settings: { limits: { enabled: true } } })
-  const person = await service.signUp(newEmail())
-  const { access_token: bearer } = await service.logIn(person)
+  const { person, bearer } = await service.signedIn()
   const erase = (password: string) => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer })
   for (let tries = 0; tries < 10; tries++) expectRefusal(await erase('wrong'), 'validation_failed')
   const refused = await erase(person.password)

@@ -1,15 +1,13 @@
 /** Messages, limits, the report of SMS and the numbers of the first screen, as an administrator sees them. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { meaningOf } from '../../src/domain/administration/message-log/meaning.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, type Shape } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 interface Message {
   id: number
@@ -21,10 +19,9 @@ interface Message {
 
 describe('messages', () => {
   const service = useService()
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { account } = await service.logIn(known)
+    const { person: known, account } = await service.signedIn()
     return { ...known, uuid: account.uuid as string }
   }
   const ofAccount = async (uuid: string, query = ''): Promise<Message[]> => {
@@ -34,8 +31,7 @@ describe('messages', () => {
 
   test('what was sent to a person is listed with what became of it, and never a code', async () => {
     const { identifier, uuid } = await person()
-    await service.post('password/forgot', { identifier })
-    const code = await service.inbox.nextCode(identifier)
+    const code = await service.askCode('password/forgot', identifier)
     const messages = await ofAccount(uuid)
     expect(messages.map(({ purpose, state }) => [purpose, state])).toEqual([
       ['password_reset', 'sent'],
@@ -246,7 +242,7 @@ describe('messages', () => {
 
 describe.each(differingShapes)('limits on %s', (shape: Shape) => {
   const service = useLimited({ shape })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
 
   test('are lifted for one identifier: wrong passwords, codes and tries of a code', async () => {
     const known = await service.signUp(newEmail())

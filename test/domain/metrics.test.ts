@@ -1,5 +1,5 @@
 /** The metrics for Prometheus: a tour over every route, and then the numbers that it must have left behind. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountedRoutes } from '../../scripts/mounted-routes.ts'
@@ -14,8 +14,6 @@ import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { startService } from '../helpers/service.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const MOST_SERIES = 600
 const SCRAPE_MS = 5
@@ -469,7 +467,7 @@ describe('with Prometheus', () => {
         new Date(),
       )
       await service.signUp(newPhone())
-      const { refresh_token } = await service.logIn(await service.signUp(newEmail()))
+      const { refresh_token } = await service.signedIn()
       await service.post('refresh', { refresh_token })
       const isWithoutData = async (expression: string) => {
         const found = await prometheus.query(expression.replaceAll('$__rate_interval', '1m'))

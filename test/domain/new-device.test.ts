@@ -1,12 +1,10 @@
 /** Owners are told of new devices, and operators of attacks, without asking. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { from } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useLimited({
   settings: {

@@ -1,11 +1,9 @@
 /** A passkey from a page whose origin is not listed: who runs the service can find out why it is refused. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { describe, expect, test } from 'bun:test'
+import { PASSWORD } from '../helpers/api-client.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const LISTED = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [LISTED] } }
@@ -23,8 +21,7 @@ describe.each([
   }
 
   test('a registration and a sign-in say why in the log, and in the answer only with --dev', async () => {
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = await service.logIn(person)
+    const { bearer } = await service.signedIn()
     const add = async (origin: string) => {
       const asked = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
       const { passkey, credential } = createPasskey(asked.body.options, origin)

@@ -1,9 +1,8 @@
 /** Passkeys through HTTP, with an authenticator in software, on every storage shape. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { signedIn } from '../helpers/authenticator.ts'
+import { PASSWORD } from '../helpers/api-client.ts'
 import { countRows, lockAccount } from '../helpers/database.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import {
@@ -14,36 +13,17 @@ import {
 } from '../helpers/passkey-authenticator.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import {
-  deliverySettings,
-  type Shape,
-  shapes,
-  startService,
-  type TestService,
-  testsOn,
-} from '../helpers/service.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const origin = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [origin, 'https://example.com'] } }
 
-const startReplica = ({ storage, clock, smtp, gateway }: TestService, shape: Shape) =>
-  startService({ shape, storage, clock, settings: { ...settings, ...deliverySettings(smtp, gateway) } })
-
 describe.each(shapes)('passkeys on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, settings })
-    replica = shape === 'embedded' ? service : await startReplica(service, shape)
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape, settings })
+  const replica = useReplica(service, { shape, settings })
 
   const creationOptions = async (bearer: string) =>
     (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })).body.options
@@ -55,7 +35,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   }
 
   async function withPasskey(quirks: Parameters<typeof createPasskey>[2] = {}) {
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const { passkey, answer } = await addPasskey(bearer, quirks)
     expect(answer.status).toBe(201)
     return { person, bearer, passkey, id: answer.body.passkey.id as string }
@@ -66,10 +46,12 @@ describe.each(shapes)('passkeys on %s', (shape) => {
   async function assertion(passkey: SoftPasskey, quirks: AuthenticatorQuirks = {}) {
     return { credential: signWithPasskey(passkey, await loginOptions(), origin, quirks) }
   }
+  const signIn = async (passkey: SoftPasskey, quirks: AuthenticatorQuirks = {}) =>
+    service.post('passkeys/login', await assertion(passkey, quirks))
 
   describe('adding one', () => {
     test('takes options of the session, and answers with its record', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const options = await creationOptions(bearer)
       expect(options).toMatchObject({
         rp: { id: 'example.com' },
@@ -128,7 +110,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('needs the password once the sign-in is five minutes old', async () => {
-      const { person, bearer } = await signedIn(service, newEmail())
+      const { person, bearer } = await service.signedIn()
       service.clock.advance(5 * 60_000 + 1000)
       const ask = (body: object) => service.post('passkeys/registration/options', body, { bearer })
       expectRefusal(await ask({}), 'validation_failed')
@@ -137,7 +119,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     rule('takes only a challenge that the same session got', async () => {
-      const [mine, others] = await Promise.all([signedIn(service, newEmail()), signedIn(service, newEmail())])
+      const [mine, others] = await Promise.all([service.signedIn(), service.signedIn()])
       const { credential } = createPasskey(await creationOptions(others.bearer), origin)
       const stolen = await service.post('passkeys/registration', { credential }, { bearer: mine.bearer })
       expectRefusal(stolen, 'invalid_passkey')
@@ -158,7 +140,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     test('ends after five minutes', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       service.clock.advance(5 * 60_000)
       const late = await service.post('passkeys/registration', { credential }, { bearer })
@@ -166,7 +148,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     raced('works once, of 32 callers with one challenge', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const { credential } = createPasskey(await creationOptions(bearer), origin)
       const answers = await race([service, replica], (at) =>
         at.post('passkeys/registration', { credential }, { bearer }),
@@ -176,18 +158,17 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     })
 
     test('stops at ten', async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const options = await creationOptions(bearer)
       for (let count = 0; count < 10; count++) expect((await addPasskey(bearer)).answer.status).toBe(201)
       const eleventh = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
       expectRefusal(eleventh, 'passkey_limit')
       const { credential } = createPasskey({ ...options, user: options.user }, origin)
-      const late = await service.post('passkeys/registration', { credential }, { bearer })
-      expectRefusal(late, 'passkey_limit')
+      expectRefusal(await service.post('passkeys/registration', { credential }, { bearer }), 'passkey_limit')
     })
 
     rule('does not take a credential that somebody has', async () => {
-      const [owner, other] = await Promise.all([withPasskey(), signedIn(service, newEmail())])
+      const [owner, other] = await Promise.all([withPasskey(), service.signedIn()])
       const { answer } = await addPasskey(other.bearer, { id: owner.passkey.id })
       expectRefusal(answer, 'invalid_passkey')
     })
@@ -214,7 +195,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       expect(first.body.account.email).toBe(synced.person.identifier)
       expect(decodeJwt(first.body.access_token).amr).toEqual(['swk', 'user', 'mfa'])
       const quirks = { backupEligible: false, backedUp: false }
-      const second = await service.post('passkeys/login', await assertion(bound.passkey, quirks))
+      const second = await signIn(bound.passkey, quirks)
       expect(decodeJwt(second.body.access_token).amr).toEqual(['hwk', 'user', 'mfa'])
       const { body } = await service.get('passkeys', { bearer: first.body.access_token })
       expect(body.passkeys[0].last_used_at).not.toBeNull()
@@ -253,7 +234,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     rule('by a credential that nobody has names it, for the browser to forget', async () => {
       const { passkey } = await withPasskey()
       const id = randomBytes(16).toString('base64url')
-      const answer = await service.post('passkeys/login', await assertion({ ...passkey, id }))
+      const answer = await signIn({ ...passkey, id })
       expectRefusal(answer, 'unknown_passkey')
       expect(answer.body.passkey).toEqual({ rp_id: 'example.com', credential_id: id })
     })
@@ -268,8 +249,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
     ])('with %s is refused, and spends nothing', async (_, quirks) => {
       const { passkey } = await withPasskey()
       const before = await countRows(service, 'spent_challenges')
-      const answer = await service.post('passkeys/login', await assertion(passkey, quirks))
-      expectRefusal(answer, 'invalid_passkey')
+      expectRefusal(await signIn(passkey, quirks), 'invalid_passkey')
       expect(await countRows(service, 'spent_challenges')).toBe(before)
     })
 
@@ -281,12 +261,9 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
     test('with a counter that fell is refused, and the owner is told', async () => {
       const { person, passkey } = await withPasskey({ counter: 5 })
-      expect((await service.post('passkeys/login', await assertion(passkey, { counter: 6 }))).status).toBe(
-        200,
-      )
+      expect((await signIn(passkey, { counter: 6 })).status).toBe(200)
       for (const counter of [6, 5, 0]) {
-        const answer = await service.post('passkeys/login', await assertion(passkey, { counter }))
-        expectRefusal(answer, 'invalid_passkey')
+        expectRefusal(await signIn(passkey, { counter }), 'invalid_passkey')
       }
       await service.delivered()
       const told = () => service.inbox.textsTo(person.identifier).filter((text) => /copi/i.test(text)).length
@@ -296,16 +273,13 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         expect((await service.post('passkeys/login', replayed)).status).toBe(422)
       await service.delivered()
       expect(told()).toBe(4)
-      expect((await service.post('passkeys/login', await assertion(passkey, { counter: 7 }))).status).toBe(
-        200,
-      )
+      expect((await signIn(passkey, { counter: 7 })).status).toBe(200)
     })
 
     rule('of a locked account says so, to the one who has the key', async () => {
       const { person, passkey } = await withPasskey()
       await lockAccount(service, person.identifier, new Date())
-      const answer = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(answer, 'account_locked')
+      expectRefusal(await signIn(passkey), 'account_locked')
     })
 
     test('writes nothing for options and for garbage', async () => {
@@ -338,11 +312,11 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const login = await service.post('login', person)
       expect(login.status).toBe(202)
       expect(login.body.two_factor.methods[0]).toBe('passkey')
-      expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
+      expect((await signIn(passkey)).status).toBe(200)
     })
 
     rule('cannot turn them on for an account that has none, nor without the password', async () => {
-      const { person, bearer } = await signedIn(service, newEmail())
+      const { person, bearer } = await service.signedIn()
       const none = await enable(bearer, { password: person.password, method: 'passkey' })
       expectRefusal(none, 'passkey_not_found')
       const owner = await withPasskey()
@@ -397,8 +371,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { bearer } = owner
       const foreign = await stepUp(bearer, other.passkey)
       expectRefusal(await newCodes(bearer, foreign), 'invalid_passkey')
-      const elsewhere = (await service.post('passkeys/login', await assertion(owner.passkey))).body
-        .access_token
+      const elsewhere = (await signIn(owner.passkey)).body.access_token
       const ofOtherSession = await stepUp(elsewhere, owner.passkey)
       expectRefusal(await newCodes(bearer, ofOtherSession), 'invalid_passkey')
       const forLogin = (await assertion(owner.passkey)).credential
@@ -413,7 +386,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { bearer, passkey, id } = await withPasskey()
       const count = async () => (await service.get('me/security', { bearer })).body.passkeys
       expect(await count()).toBe(1)
-      await service.post('passkeys/login', await assertion(passkey))
+      await signIn(passkey)
       await service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect(await count()).toBe(0)
       const { items } = (await service.get('events', { bearer })).body
@@ -441,15 +414,13 @@ describe.each(shapes)('passkeys on %s', (shape) => {
         service.call('DELETE', `/api/v1/auth/passkeys/${id}`, { password: PASSWORD }, { bearer })
       expect((await remove()).status).toBe(200)
       expectRefusal(await remove(), 'passkey_not_found')
-      const answer = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(answer, 'unknown_passkey')
+      expectRefusal(await signIn(passkey), 'unknown_passkey')
     })
 
     test('a reset of the password takes back what a session added in the last seven days, and says so', async () => {
       const { person, passkey } = await withPasskey()
       await service.resetPassword(person.identifier, 'another horse battery')
-      const refused = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(refused, 'unknown_passkey')
+      expectRefusal(await signIn(passkey), 'unknown_passkey')
       await service.delivered()
       expect(service.inbox.textsTo(person.identifier).at(-1)).toMatch(/clé d’accès|passkey/i)
     })
@@ -458,19 +429,18 @@ describe.each(shapes)('passkeys on %s', (shape) => {
       const { person, passkey } = await withPasskey()
       service.clock.advance(8 * 86_400_000)
       await service.resetPassword(person.identifier, 'another horse battery')
-      expect((await service.post('passkeys/login', await assertion(passkey))).status).toBe(200)
+      expect((await signIn(passkey)).status).toBe(200)
     })
 
     test('goes with the account', async () => {
       const { person, bearer, passkey } = await withPasskey()
       const proof = { password: person.password }
       expect((await service.call('DELETE', '/api/v1/auth/me', proof, { bearer })).status).toBe(200)
-      const answer = await service.post('passkeys/login', await assertion(passkey))
-      expectRefusal(answer, 'unknown_passkey')
+      expectRefusal(await signIn(passkey), 'unknown_passkey')
     })
 
     rule("does not reach somebody else's", async () => {
-      const [owner, other] = await Promise.all([withPasskey(), signedIn(service, newEmail())])
+      const [owner, other] = await Promise.all([withPasskey(), service.signedIn()])
       const path = `/api/v1/auth/passkeys/${owner.id}`
       const options = { bearer: other.bearer }
       expectRefusal(await service.call('DELETE', path, { password: PASSWORD }, options), 'passkey_not_found')
@@ -480,7 +450,7 @@ describe.each(shapes)('passkeys on %s', (shape) => {
 
     test('spent challenges are swept once their time is over', async () => {
       const { passkey } = await withPasskey()
-      await service.post('passkeys/login', await assertion(passkey))
+      await signIn(passkey)
       expect(await countRows(service, 'spent_challenges')).toBeGreaterThan(0)
       service.clock.advance(10 * 60_000)
       await service.inside.housekeeping.run()
@@ -509,8 +479,7 @@ describe('with limits', () => {
 describe('the relying party', () => {
   test('may not change while passkeys are stored, unless the operator says so', async () => {
     await using service = await startService({ shape: 'postgres', settings })
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = await service.logIn(person)
+    const { person, bearer } = await service.signedIn()
     const { body } = await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer })
     const { credential } = createPasskey(body.options, origin)
     await service.post('passkeys/registration', { credential }, { bearer })
@@ -587,6 +556,5 @@ describe('the relying party', () => {
 
 test('without an rp_id there are no passkeys', async () => {
   await using service = await startService({ shape: 'postgres' })
-  const answer = await service.post('passkeys/login/options', {})
-  expectRefusal(answer, 'route_not_found')
+  expectRefusal(await service.post('passkeys/login/options', {}), 'route_not_found')
 })

@@ -1,5 +1,5 @@
 /** The bounds for a guesser of passwords and codes, and the reset that lets the owner in again; the parity of times. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectSameTime, type TimedCall, timeInterleaved } from '../helpers/parity.ts'
@@ -7,8 +7,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const NEW_PASSWORD = 'a quite different sentence'
 const DEVICE = { device_fingerprint: 'the one at home' }
@@ -105,8 +103,7 @@ describe('a full queue of passwords to hash', () => {
   test('refuses the reset before its code is taken, and the code serves a moment later', async () => {
     const { identifier } = await service.signUp(newEmail())
     const resetWhileFull = async () => {
-      await service.post('password/forgot', { identifier })
-      const otp = await service.inbox.nextCode(identifier)
+      const otp = await service.askCode('password/forgot', identifier)
       const logins = Array.from({ length: 4 }, () => service.post('login', { identifier, password: 'wrong' }))
       await Promise.race(logins)
       const answer = await service.post('password/reset', resetBody(identifier, otp))

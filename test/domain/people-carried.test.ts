@@ -1,21 +1,17 @@
 /** Profile, username, groups and role: who writes them, what is refused, and that a username goes to nobody else. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
-import { listening, onListener } from '../helpers/administration.ts'
+import { describe, expect, test } from 'bun:test'
+import { listening, onListener, operatorOf } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
-setDefaultTimeout(20_000)
-
 describe('what an account carries', () => {
   const service = useService({ settings: { ...listening, roles: { 1: 'user', 7: 'editor' } } })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token: bearer, account } = await service.logIn(known)
+    const { person: known, bearer, account } = await service.signedIn()
     return { ...known, bearer: bearer as string, uuid: account.uuid as string }
   }
   const patchMe = (bearer: string, body: object) => service.call('PATCH', '/api/v1/auth/me', body, { bearer })
@@ -210,8 +206,7 @@ describe('what an account carries', () => {
   })
 
   test('access tokens of before this second are refused, and those of after it work', async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token: bearer, refresh_token, account } = await service.logIn(known)
+    const { bearer, refresh_token, account } = await service.signedIn()
     const other = await person()
     await Bun.sleep(1100)
     expect((await set(account.uuid, { end_tokens: true })).status).toBe(200)
@@ -293,9 +288,8 @@ describe('what an account carries', () => {
         settings: { server: { secret: 'ab'.repeat(32) } },
       })
       const name = newName()
-      const uuidOf = async (at: typeof first) =>
-        (await at.logIn(await at.signUp(newEmail()))).account.uuid as string
-      await createAdminClient(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
+      const uuidOf = async (at: typeof first) => (await at.signedIn()).account.uuid as string
+      await operatorOf(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
       const server = { secret: 'cd'.repeat(32), previous_secrets: ['ab'.repeat(32)] }
       const second = await startService({
         storage: { ...first.storage, server },
@@ -303,7 +297,7 @@ describe('what an account carries', () => {
       })
       const refused = async (at: typeof first) =>
         expectRefusal(
-          await createAdminClient(at)('PATCH', `accounts/${await uuidOf(at)}`, { username: name }),
+          await operatorOf(at)('PATCH', `accounts/${await uuidOf(at)}`, { username: name }),
           'username_taken',
         )
       await refused(second)

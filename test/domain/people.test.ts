@@ -1,8 +1,8 @@
 /** The repairs by an administrator: contacts, two factors, passkeys, identities. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
@@ -10,19 +10,16 @@ import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
 
-setDefaultTimeout(20_000)
-
 const HOUR_MS = 3_600_000
 
 describe('support', () => {
   const service = useService()
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
-    const known = await service.signUp(newEmail())
-    const { access_token, account } = await service.logIn(known)
+    const { person: known, bearer, account } = await service.signedIn()
     return {
       ...known,
-      bearer: access_token as string,
+      bearer: bearer as string,
       uuid: account.uuid as string,
       id: account.id as number,
     }

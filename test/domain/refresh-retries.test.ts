@@ -1,12 +1,10 @@
 /** A refresh token that comes a second time: to whom its successor is given again, and for how long. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { createFrozenClock, from } from '../helpers/limited-service.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
 const DAY_MS = 86_400_000

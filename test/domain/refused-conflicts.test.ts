@@ -1,5 +1,5 @@
 /** Calls that are refused with 409 use up neither a recovery code nor what a provider gave. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -8,8 +8,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const provider = use(startPretendProvider)
 const service = use(() => startService({ settings: socialSettings(provider.issuer) }), provider)
@@ -31,7 +29,7 @@ test('an identity of somebody else, the last contact and what is on already cost
   const owner = (await service.logIn(first)).access_token
   expect((await link(owner, { ...code, password })).status).toBe(201)
 
-  const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+  const { bearer, recoveryCodes } = await protectByApp(service)
   const otp = recoveryCodes[0]
   provider.present(person)
   const taken = await browser.obtainCode()
@@ -65,7 +63,7 @@ test('the last way in of an account without a password costs no recovery code', 
 })
 
 test('an account has ten identities, also of many calls at once, and the refused code stays good', async () => {
-  const { access_token: bearer } = await service.logIn(await service.signUp(newEmail()))
+  const { bearer } = await service.signedIn()
   for (let count = 1; count <= 9; count++) {
     const { code } = await newIdentity()
     expect((await link(bearer, { ...code, password })).status).toBe(201)

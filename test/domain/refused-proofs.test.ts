@@ -2,16 +2,14 @@
  * A call that is refused with 404 or 409 leaves its recovery code good. Every operation that takes the owner's proof is
  * tried with every such refusal that docs/openapi.json lists for it.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
-import { appCode, signedIn } from '../helpers/authenticator.ts'
+import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const ORIGIN = 'https://app.example.com'
 
@@ -43,7 +41,7 @@ async function withPassword(
   identifier = newEmail(),
   prepare = async (_bearer: string) => {},
 ): Promise<Owner> {
-  const { bearer } = await signedIn(service, identifier)
+  const { bearer } = await service.signedIn(identifier)
   await prepare(bearer)
   return withApp({ access_token: bearer }, { password: PASSWORD })
 }
@@ -163,7 +161,7 @@ const cases: Record<string, Case> = {
     body: (await newIdentity()).code,
   }),
   'POST identities/{provider} identity_taken': async () => {
-    const { bearer } = await signedIn(service, newEmail())
+    const { bearer } = await service.signedIn()
     provider.present(await addIdentity(bearer))
     return { owner: await withPassword(), path: 'identities/p1', body: await browser.obtainCode() }
   },

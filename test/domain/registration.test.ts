@@ -1,13 +1,11 @@
 /** Registration and confirmation through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 describe.each(shapes)('registration on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
@@ -26,8 +24,7 @@ describe.each(shapes)('registration on %s', (shape) => {
     const otp = await service.inbox.nextCode(email)
     const confirmed = await service.post('verify-account', { identifier: email, otp })
     expect(confirmed.body).toEqual({ status: 201, message: 'Votre compte a été confirmé avec succès.' })
-    const again = await service.post('verify-account', { identifier: email, otp })
-    expectRefusal(again, 'invalid_code')
+    expectRefusal(await service.post('verify-account', { identifier: email, otp }), 'invalid_code')
     const { account } = await service.logIn({ identifier: email, password: PASSWORD })
     expect(account.account_confirmed).toBe(true)
     expect(account.email).toBe(email)

@@ -1,14 +1,12 @@
 /** `POST …/remove`, for clients that send no body with DELETE. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
+import { expect, test } from 'bun:test'
+import { newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const ORIGIN = 'https://app.example.com'
 
@@ -20,7 +18,7 @@ const service = use(
 )
 
 test('does what DELETE does, with the same proof of the owner', async () => {
-  const { access_token: bearer } = await service.logIn(await service.signUp(newEmail()))
+  const { bearer } = await service.signedIn()
   const phone = newPhone()
   await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
   await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })

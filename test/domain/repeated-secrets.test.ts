@@ -6,7 +6,7 @@ import { createGateway } from '../../src/domain/messages/sms-gateways/gateways.t
 import { systemClock } from '../../src/platform/clock.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { createRedactor } from '../../src/platform/redact.ts'
-import { createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newPhone, registration } from '../helpers/api-client.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -136,7 +136,7 @@ describe('in the service', () => {
     const phone = newPhone()
     await service.post('register', registration(phone))
     const find = async () => {
-      const { items } = (await createAdminClient(service)('GET', `messages?state=refused`)).body
+      const { items } = (await operatorOf(service)('GET', `messages?state=refused`)).body
       return items.find(({ destination }: { destination: string }) => destination === phone)
     }
     const message = await waitFor(find, { what: 'the refusal' })

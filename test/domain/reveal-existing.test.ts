@@ -1,10 +1,8 @@
 /** `accounts.reveal_existing`: the operator prefers a clear answer to a secret. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useService({ settings: { accounts: { reveal_existing: true } } })
 
@@ -22,8 +20,7 @@ test('registering what is proved is a conflict; what only waits is not', async (
 test('another e-mail address or phone that is somebody else’s is one too; one’s own is not', async () => {
   const email = await service.signUp(newEmail())
   const phone = await service.signUp(newPhone())
-  const person = await service.signUp(newEmail())
-  const { access_token: bearer } = await service.logIn(person)
+  const { person, bearer } = await service.signedIn()
   const change = (kind: 'email' | 'phone', to: string) =>
     service.post(`${kind}/change`, { [kind]: to, password: PASSWORD }, { bearer })
   expectRefusal(await change('email', email.identifier.toUpperCase()), 'identifier_taken')

@@ -1,14 +1,13 @@
 /** The second step of a sign-in, and what does not get past it: every kind of code, races, guesses, orders of calls. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { appCode, PERIOD_MS, protectByApp, protectBySentCodes, signedIn } from '../helpers/authenticator.ts'
+import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { noon } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const invalidCode = [422, 'invalid_code']
@@ -16,18 +15,8 @@ const DAY_MS = 86_400_000
 
 describe.each(shapes)('the second step on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
-  let service: TestService
-  let replica: TestService
-  beforeAll(async () => {
-    service = await startService({ shape, clock: noon() })
-    const { storage, clock, smtp, gateway } = service
-    const settings = deliverySettings(smtp, gateway)
-    replica = shape === 'embedded' ? service : await startService({ shape, storage, clock, settings })
-  }, 60_000)
-  afterAll(async () => {
-    if (replica !== service) await replica?.close()
-    await service?.close()
-  })
+  const service = useService({ shape, clock: noon() })
+  const replica = useReplica(service, { shape })
 
   const now = () => service.clock.now()
   const verify = (body: Record<string, unknown>, at = service) => at.post('2fa/verify', body)
@@ -41,7 +30,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   }
 
   test('a code of the app opens one session, whatever the number of callers and replicas', async () => {
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const otp = appCode(secret, now(), 1)
     expect(await callers({ ...person, otp })).toBe(1)
     // Repeating what was right is no guess, and uses up none of the tries of the day.
@@ -51,21 +40,24 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   test('a recovery code opens one session, whatever the number of callers and replicas', async () => {
-    const { person, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, recoveryCodes } = await protectByApp(service)
     expect(await callers({ ...person, otp: recoveryCodes[0] })).toBe(1)
+    await service.delivered()
+    const texts = service.inbox.textsTo(person.identifier).filter((text) => text.includes('code de secours'))
+    expect(texts).toEqual([expect.stringMatching(/Il en reste 9\./)])
     service.clock.advance(DAY_MS) // The others were wrong tries.
     expect((await verify({ ...person, otp: recoveryCodes[1] })).status).toBe(200)
   })
 
   raced('32 parallel calls with their own recovery codes and codes of the app use each once', async () => {
-    const { person, secret, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, secret, recoveryCodes } = await protectByApp(service)
     const codes = [...recoveryCodes.slice(0, 5), appCode(secret, now(), 1)]
     const answers = await Promise.all([...codes, ...codes].map((otp) => verify({ ...person, otp })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(codes.length)
   })
 
   test('a recovery code is read in any case and grouping, works with sent codes too, and its owner is told', async () => {
-    const { person, recoveryCodes } = await protectBySentCodes(service, newEmail())
+    const { person, recoveryCodes } = await protectBySentCodes(service)
     const [first = '', second = '', third = ''] = recoveryCodes
     expect((await verify({ ...person, otp: first.toLowerCase().replaceAll('-', ' ') })).status).toBe(200)
     const misread = second.replaceAll('-', '').replaceAll('0', 'o').replaceAll('1', 'l')
@@ -79,7 +71,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   raced('new recovery codes replace the old ones, also when asked for in parallel', async () => {
-    const { person, bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, bearer, recoveryCodes } = await protectByApp(service)
     const answers = await Promise.all(
       recoveryCodes
         .slice(2)
@@ -100,11 +92,11 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   rule('one code of somebody else, or of an app that is not confirmed, opens nothing', async () => {
-    const [mine, theirs] = [await protectByApp(service, newEmail()), await protectByApp(service, newEmail())]
+    const [mine, theirs] = [await protectByApp(service), await protectByApp(service)]
     for (const otp of [appCode(theirs.secret, now(), 1), theirs.recoveryCodes[0]]) {
       expect(failure(await verify({ ...mine.person, otp }))).toEqual(invalidCode)
     }
-    const { person, bearer } = await signedIn(service, newEmail())
+    const { person, bearer } = await service.signedIn()
     const { body } = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
     const otp = appCode(body.secret, now())
     expect(failure(await verify({ ...person, otp }))).toEqual(invalidCode)
@@ -113,7 +105,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
 
   describe('one factor alone gets no tokens:', () => {
     rule('the password, in any order of calls', async () => {
-      const { person } = await protectByApp(service, newEmail())
+      const { person } = await protectByApp(service)
       const answers = [
         await service.post('login', person),
         await verify({ ...person, otp: '000000' }),
@@ -129,10 +121,9 @@ describe.each(shapes)('the second step on %s', (shape) => {
     rule(
       'the app, a recovery code or a sent code without the password; and none of them is used up',
       async () => {
-        const app = await protectByApp(service, newEmail())
-        const sent = await protectBySentCodes(service, newEmail())
-        await service.post('2fa/request-otp', { identifier: sent.person.identifier })
-        const code = await service.inbox.nextCode(sent.person.identifier)
+        const app = await protectByApp(service)
+        const sent = await protectBySentCodes(service)
+        const code = await service.askCode('2fa/request-otp', sent.person.identifier)
         const tries = [
           { person: app.person, otp: appCode(app.secret, now(), 1) },
           { person: app.person, otp: app.recoveryCodes[0] },
@@ -154,7 +145,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
     )
 
     rule('the app, ten minutes after a login proved the password', async () => {
-      const { person, secret } = await protectByApp(service, newEmail())
+      const { person, secret } = await protectByApp(service)
       const { identifier } = person
       await service.post('login', person)
       service.clock.advance(10 * 60_000 + 1000)
@@ -165,7 +156,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
     })
 
     rule('a password set by reset: the app stays on', async () => {
-      const { person, secret } = await protectByApp(service, newEmail())
+      const { person, secret } = await protectByApp(service)
       const { identifier } = person
       const password = 'another horse battery'
       await service.resetPassword(identifier, password)
@@ -177,7 +168,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   rule('which of the two was wrong shows nowhere in the answer', async () => {
-    const { person, secret } = await protectByApp(service, newEmail())
+    const { person, secret } = await protectByApp(service)
     const { identifier } = person
     const otp = appCode(secret, now(), 1)
     const answers = [
@@ -194,7 +185,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   test('20 wrong codes with the right password close the day for the account; a stranger closes nothing', async () => {
-    const { person, secret, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, secret, recoveryCodes } = await protectByApp(service)
     const { identifier } = person
     for (let n = 0; n < 21; n++) await verify({ identifier, otp: '000000', password: 'not this one' })
     expect((await verify({ ...person, otp: appCode(secret, now(), 1) })).status).toBe(200)
@@ -211,7 +202,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   })
 
   test('secrets are sealed and recovery codes hashed: no row of any table holds them', async () => {
-    const { secret, recoveryCodes, bearer } = await protectByApp(service, newEmail())
+    const { secret, recoveryCodes, bearer } = await protectByApp(service)
     const waiting = await service.post('2fa/totp', { password: PASSWORD, otp: recoveryCodes[9] }, { bearer })
     const rows = await dumpTables(service)
     expect(rows).toContain('totp_factors')
@@ -229,7 +220,7 @@ describe.each(shapes)('the second step on %s', (shape) => {
   rule(
     'no call of the factors works without a living session, and bad bodies are refused in shape',
     async () => {
-      const { bearer } = await signedIn(service, newEmail())
+      const { bearer } = await service.signedIn()
       const bodies = { password: PASSWORD, otp: '123456' }
       const operations = ['enable', 'enable/confirm', 'totp', 'totp/confirm', 'disable', 'recovery-codes']
       for (const operation of operations.map((name) => `2fa/${name}`)) {
@@ -261,7 +252,7 @@ test('100 wrong codes in a row, over whatever days, leave one try a day', async 
       limits: { enabled: true, verifications: 10_000 },
     },
   })
-  const { person, secret } = await protectByApp(service, newEmail())
+  const { person, secret } = await protectByApp(service)
   const { identifier } = person
   await service.post('login', person)
   const guess = (otp: string) => service.post('2fa/verify', { identifier, otp })

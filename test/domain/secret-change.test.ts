@@ -8,8 +8,8 @@ import { createChallenges } from '../../src/domain/sign-in/passkeys/challenge.ts
 import { statement } from '../../src/platform/postgres/database.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
 import { previousFileIn, rotateSecretFile } from '../../src/platform/secret-file.ts'
-import { newEmail } from '../helpers/api-client.ts'
-import { appCode, protectByApp, signedIn } from '../helpers/authenticator.ts'
+import { createApiClient, newEmail } from '../helpers/api-client.ts'
+import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { createFrozenClock, from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import {
@@ -67,7 +67,7 @@ async function guess(service: TestService, identifier: string): Promise<string> 
 
 /** People who are in the middle of something. */
 async function begin(service: TestService, { clock, provider }: Setting) {
-  const guarded = await protectByApp(service, newEmail())
+  const guarded = await protectByApp(service)
   clock.advance(MINUTE_MS)
   const begun = await service.post('login', guarded.person)
   const owner = await service.signUp(newEmail())
@@ -77,8 +77,7 @@ async function begin(service: TestService, { clock, provider }: Setting) {
     await service.post('login', { ...owner, password: 'wrong' }, CROWDED)
   }
   const forgetful = await service.signUp(newEmail())
-  await service.post('password/forgot', { identifier: forgetful.identifier })
-  const otp = await service.inbox.nextCode(forgetful.identifier)
+  const otp = await service.askCode('password/forgot', forgetful.identifier)
   const names = [(await service.signUp(newEmail())).identifier, newEmail()]
   for (const name of names) await guess(service, name)
   const browser = createSocialBrowser(service)
@@ -180,14 +179,14 @@ describe.each(['postgres', 'redis'] as const)('on %s, in the middle of a change'
       [waiting, changed],
       [changed, waiting],
     ] as const) {
-      const at = { ...giver, signUp: waiting.signUp, inbox: waiting.inbox }
-      const guarded = await protectByApp(at, newEmail())
+      const at = { ...giver, ...createApiClient(giver.url, waiting.inbox) }
+      const guarded = await protectByApp(at)
       clock.advance(MINUTE_MS)
       const { login_token } = (await giver.post('login', guarded.person)).body.two_factor
       const otp = appCode(guarded.secret, clock.now())
       const verify = { identifier: guarded.person.identifier, otp, login_token }
       expect((await taker.post('2fa/verify', verify, newClient())).status).toBe(200)
-      const person = await signedIn(at, newEmail())
+      const person = await at.signedIn()
       const session = await giver.logIn(person.person)
       const refreshed = await taker.post('refresh', { refresh_token: session.refresh_token })
       const again = await giver.post('refresh', { refresh_token: refreshed.body.refresh_token })
@@ -221,7 +220,7 @@ test('one replica at a time seals anew, another goes on where it was killed, and
   const provider = await startPretendProvider()
   const setting: Setting = { shape: 'postgres', storage: stores.settings, clock, provider }
   const before = await start(setting, [ONE])
-  const guarded = await protectByApp(before, newEmail())
+  const guarded = await protectByApp(before)
   await before.close()
   const changed = await start(setting, [OTHER, ONE])
   const { authenticators, secrets } = changed.inside.services

@@ -1,12 +1,10 @@
 /** The secrets that a stolen copy of the database, or the log, does not hold. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import type { Shape } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shape) => {
   const settings = { passkeys: { rp_id: 'example.com' } }
@@ -32,7 +30,7 @@ describe.each(['embedded', 'postgres'] satisfies Shape[])('at rest on %s', (shap
   })
 
   test('no challenge of a passkey, no signature and no private part stands in any table or line', async () => {
-    const bearer = (await service.logIn(await service.signUp(newEmail()))).access_token
+    const bearer = (await service.signedIn()).bearer
     const origin = 'https://example.com'
     const asked = (await service.post('passkeys/registration/options', { password: PASSWORD }, { bearer }))
       .body.options

@@ -1,11 +1,8 @@
 /** Answers after a code was sent: how, for how long it is valid, when another may be asked for, and where it went. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { signedIn } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const SECOND = 1000
 
@@ -15,7 +12,7 @@ describe('a code that is sent', () => {
 
   const owner = async () => {
     const email = newEmail()
-    return { email, ...(await signedIn(service, email)) }
+    return { email, ...(await service.signedIn(email)) }
   }
 
   test('of a forgotten password: the next is due when the answer says so, alike for everybody', async () => {

@@ -1,5 +1,5 @@
 /** The life of a session after login, through HTTP, on every storage shape. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { lockAccount, spyOnStatements } from '../helpers/database.ts'
@@ -7,8 +7,6 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 
@@ -19,26 +17,18 @@ describe.each(shapes)('a session on %s', (shape) => {
 
   const refresh = (refresh_token: unknown, at = service) => at.post('refresh', { refresh_token })
   const me = (bearer: string, at = service) => at.get('me', { bearer })
-  const signedIn = async (device: Record<string, string> = {}) => {
-    const person = await service.signUp(newEmail())
-    return { person, ...(await service.logIn(person, device)) } as {
-      person: Person
-      access_token: string
-      refresh_token: string
-    }
-  }
   const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
   const refused = [401, 'invalid_token']
 
   describe('refreshed', () => {
     rule('gives new tokens of the same session, with the time and the way of its login', async () => {
-      const { access_token, refresh_token } = await signedIn()
+      const { bearer, refresh_token } = await service.signedIn()
       const answer = await refresh(refresh_token)
       expect(answer.status).toBe(200)
       expect(Object.keys(answer.body)).toEqual(['status', 'access_token', 'refresh_token'])
       expect(answer.body.refresh_token).toMatch(/^[0-9a-f]{64}$/)
       expect(answer.body.refresh_token).not.toBe(refresh_token)
-      const [before, after] = [decodeJwt(access_token), decodeJwt(answer.body.access_token)]
+      const [before, after] = [decodeJwt(bearer), decodeJwt(answer.body.access_token)]
       expect(after.jti).not.toBe(before.jti)
       for (const claim of ['sub', 'sid', 'auth_time', 'amr', 'role_id', 'iss', 'aud']) {
         expect([claim, after[claim]]).toEqual([claim, before[claim]])
@@ -47,7 +37,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('asks the database once', async () => {
-      const { refresh_token } = await signedIn()
+      const { refresh_token } = await service.signedIn()
       const database = spyOnStatements(service)
       expect((await refresh(refresh_token)).status).toBe(200)
       expect(database.ownStatements()).toHaveLength(1)
@@ -57,7 +47,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     test('by the same token again within 30 seconds gives the same successor, on any replica', async () => {
       // The last of the 30 seconds is the machine's: if it took longer, the token was too old, and it is done again.
       const refreshTwice = async () => {
-        const { refresh_token } = await signedIn()
+        const { refresh_token } = await service.signedIn()
         const startedAt = performance.now()
         const first = await refresh(refresh_token)
         service.clock.advance(29_000)
@@ -73,7 +63,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     raced('by 100 callers with one token answers all of them with one successor that lives', async () => {
-      const { refresh_token } = await signedIn()
+      const { refresh_token } = await service.signedIn()
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) => refresh(refresh_token, index % 2 ? replica : service)),
       )
@@ -84,7 +74,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('by an older token after 30 seconds ends it, and tells the owner once', async () => {
-      const { person, refresh_token } = await signedIn({ device_name: 'Pixel <b>8</b>' })
+      const { person, refresh_token } = await service.signedIn(newEmail(), { device_name: 'Pixel <b>8</b>' })
       const { body } = await refresh(refresh_token)
       service.clock.advance(30_001)
       expectRefusal(await refresh(refresh_token), 'invalid_token')
@@ -97,7 +87,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('by an older token ends it at once when the successor was used', async () => {
-      const { person, refresh_token } = await signedIn()
+      const { person, refresh_token } = await service.signedIn()
       const second = await refresh(refresh_token)
       const third = await refresh(second.body.refresh_token)
       expect(third.status).toBe(200)
@@ -108,7 +98,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     raced('by 32 callers with two generations ends it, and leaves no token that lives', async () => {
-      const { refresh_token } = await signedIn()
+      const { refresh_token } = await service.signedIn()
       const second = await refresh(refresh_token)
       const third = await refresh(second.body.refresh_token)
       const answers = await Promise.all(
@@ -124,7 +114,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     rule('does not touch the other sessions of the account when it ends by reuse', async () => {
-      const { person, refresh_token } = await signedIn()
+      const { person, refresh_token } = await service.signedIn()
       const other = await service.logIn(person)
       const second = await refresh(refresh_token)
       await refresh(second.body.refresh_token)
@@ -134,7 +124,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('ends when it was not refreshed for 30 days', async () => {
-      const { refresh_token } = await signedIn()
+      const { refresh_token } = await service.signedIn()
       service.clock.advance(29 * DAY_MS)
       const second = await refresh(refresh_token)
       expect(second.status).toBe(200)
@@ -146,7 +136,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('ends 90 days after the login, however often it was refreshed', async () => {
-      let { refresh_token } = await signedIn()
+      let { refresh_token } = await service.signedIn()
       for (let day = 20; day <= 80; day += 20) {
         service.clock.advance(20 * DAY_MS)
         refresh_token = (await refresh(refresh_token)).body.refresh_token
@@ -160,7 +150,7 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     rule('by what is no token of ours is refused, and its body is checked as everywhere', async () => {
-      const { access_token, refresh_token } = await signedIn()
+      const { bearer, refresh_token } = await service.signedIn()
       const flipped = (at: number) =>
         refresh_token.slice(0, at) + (refresh_token[at] === '0' ? '1' : '0') + refresh_token.slice(at + 1)
       const foreign = [
@@ -174,7 +164,7 @@ describe.each(shapes)('a session on %s', (shape) => {
         `${refresh_token}0`,
         refresh_token.slice(1),
         ` ${refresh_token}`,
-        access_token,
+        bearer,
         'é'.repeat(32),
       ]
       for (const token of foreign)
@@ -186,9 +176,9 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('is refused while an administrator has locked the account, and serves again after', async () => {
-      const { person, access_token, refresh_token } = await signedIn()
+      const { person, bearer, refresh_token } = await service.signedIn()
       await lockAccount(service, person.identifier, service.clock.now())
-      expectRefusal(await me(access_token), 'invalid_token')
+      expectRefusal(await me(bearer), 'invalid_token')
       expectRefusal(await refresh(refresh_token), 'invalid_token')
       await lockAccount(service, person.identifier, null)
       expect((await refresh(refresh_token)).status).toBe(200)
@@ -197,38 +187,38 @@ describe.each(shapes)('a session on %s', (shape) => {
 
   describe('logged out', () => {
     test.each(['refresh token', 'access token', 'both'])('by its %s is dead on every replica', async (by) => {
-      const { access_token, refresh_token } = await signedIn()
+      const { bearer, refresh_token } = await service.signedIn()
       const answer = await service.post(
         'logout',
         by === 'access token' ? {} : { refresh_token },
-        by === 'refresh token' ? {} : { bearer: access_token },
+        by === 'refresh token' ? {} : { bearer },
       )
       expect([answer.status, answer.body]).toEqual([200, { status: 200, message: 'Déconnexion effectuée.' }])
-      expectRefusal(await me(access_token, replica), 'invalid_token')
+      expectRefusal(await me(bearer, replica), 'invalid_token')
       expectRefusal(await refresh(refresh_token, replica), 'invalid_token')
     })
 
     rule('with two tokens of two sessions ends both', async () => {
-      const { person, access_token } = await signedIn()
+      const { person, bearer } = await service.signedIn()
       const other = await service.logIn(person)
-      await service.post('logout', { refresh_token: other.refresh_token }, { bearer: access_token })
-      expectRefusal(await me(access_token), 'invalid_token')
+      await service.post('logout', { refresh_token: other.refresh_token }, { bearer })
+      expectRefusal(await me(bearer), 'invalid_token')
       expectRefusal(await me(other.access_token), 'invalid_token')
     })
 
     rule('by an older refresh token, or an access token that has just expired, is dead too', async () => {
-      const one = await signedIn()
+      const one = await service.signedIn()
       const { body } = await refresh(one.refresh_token)
       expect((await service.post('logout', { refresh_token: one.refresh_token })).status).toBe(200)
       expectRefusal(await refresh(body.refresh_token), 'invalid_token')
-      const other = await signedIn()
+      const other = await service.signedIn()
       service.clock.advance(16 * 60_000)
-      expect((await service.post('logout', undefined, { bearer: other.access_token })).status).toBe(200)
+      expect((await service.post('logout', undefined, { bearer: other.bearer })).status).toBe(200)
       expectRefusal(await refresh(other.refresh_token), 'invalid_token')
     })
 
     rule('answers tokens that have no session alike, and asks for one where there is none', async () => {
-      const { refresh_token } = await signedIn()
+      const { refresh_token } = await service.signedIn()
       await service.post('logout', { refresh_token })
       const answers = [
         await service.post('logout', { refresh_token }),
@@ -244,18 +234,18 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('everywhere ends every session of the account and of nobody else', async () => {
-      const { person, access_token, refresh_token } = await signedIn()
+      const { person, bearer, refresh_token } = await service.signedIn()
       const other = await service.logIn(person)
-      const stranger = await signedIn()
-      const answer = await service.post('logout-all', undefined, { bearer: access_token })
+      const stranger = await service.signedIn()
+      const answer = await service.post('logout-all', undefined, { bearer })
       expect(answer.body).toEqual({ status: 200, message: 'Déconnexion effectuée sur tous vos appareils.' })
-      for (const token of [access_token, other.access_token]) {
+      for (const token of [bearer, other.access_token]) {
         expectRefusal(await me(token, replica), 'invalid_token')
       }
       for (const token of [refresh_token, other.refresh_token]) {
         expectRefusal(await refresh(token), 'invalid_token')
       }
-      expect((await me(stranger.access_token)).status).toBe(200)
+      expect((await me(stranger.bearer)).status).toBe(200)
     })
   })
 
@@ -275,18 +265,18 @@ describe.each(shapes)('a session on %s', (shape) => {
 
     test('shows the living ones of the account, last used first, and which one asks', async () => {
       const phone = { device_type: 'Mobile', device_name: 'Pixel 8', device_os: 'Android 15' }
-      const { person, access_token, refresh_token } = await signedIn(phone)
+      const { person, bearer, refresh_token } = await service.signedIn(newEmail(), phone)
       service.clock.advance(1000)
       const browser = await service.logIn(person, { device_type: 'Navigateur' })
       service.clock.advance(1000)
       const ended = await service.logIn(person)
       await service.post('logout', { refresh_token: ended.refresh_token })
-      await signedIn()
-      const sessions = await list(access_token)
+      await service.signedIn()
+      const sessions = await list(bearer)
       expect(sessions.map((session: object) => Object.keys(session))).toEqual([fields, fields])
       expect(sessions[0]).toMatchObject({ device_type: 'Navigateur', device_name: null, current: false })
       expect(sessions[1]).toMatchObject({ ...phone, ip: '127.0.0.1', current: true })
-      expect(sessions[1].id).toBe(decodeJwt(access_token).sid)
+      expect(sessions[1].id).toBe(decodeJwt(bearer).sid)
       expect(Date.parse(sessions[1].expires_at) - Date.parse(sessions[1].created_at)).toBe(30 * DAY_MS)
       service.clock.advance(1000)
       await refresh(refresh_token)
@@ -297,13 +287,13 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     test('can be ended one by one: by their account only', async () => {
-      const { person, access_token } = await signedIn()
+      const { person, bearer: access_token } = await service.signedIn()
       const other = await service.logIn(person)
-      const stranger = await signedIn()
+      const stranger = await service.signedIn()
       const otherId = decodeJwt(other.access_token).sid
       const end = (id: unknown, bearer: string) =>
         service.call('DELETE', `/api/v1/auth/sessions/${id}`, undefined, { bearer })
-      expectRefusal(await end(otherId, stranger.access_token), 'session_not_found')
+      expectRefusal(await end(otherId, stranger.bearer), 'session_not_found')
       for (const id of [crypto.randomUUID(), '1', 'x'.repeat(300), '%27%20or%201=1', 'null']) {
         expectRefusal(await end(id, access_token), 'session_not_found')
       }
@@ -319,12 +309,12 @@ describe.each(shapes)('a session on %s', (shape) => {
     })
 
     raced('ended by 32 callers at once is ended once', async () => {
-      const { person, access_token } = await signedIn()
+      const { person, bearer } = await service.signedIn()
       const other = await service.logIn(person)
       const answers = await Promise.all(
         Array.from({ length: 32 }, () =>
           service.call('DELETE', `/api/v1/auth/sessions/${decodeJwt(other.access_token).sid}`, undefined, {
-            bearer: access_token,
+            bearer: bearer,
           }),
         ),
       )

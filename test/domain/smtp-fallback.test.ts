@@ -53,8 +53,7 @@ test('a message that neither takes is tried again, and refused only when both re
 
 test('an address that was refused for good is shown as such to its owner and to administrators, for a day', async () => {
   await using service = await startService({ clock: createTestClock() })
-  const person = await service.signUp(newEmail())
-  const { access_token: bearer, account } = await service.logIn(person)
+  const { person, bearer, account } = await service.signedIn()
   const shown = async () => [
     (await service.get('me/security', { bearer })).body.email_refused_at,
     (await service.inside.services.directory.get(account.uuid)).email_refused_at,

@@ -1,13 +1,11 @@
 /** Providers of the operator's own: for which addresses their word opens, or makes, an account. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const at = (domain: string) => newEmail().replace(/@.*/, `@${domain}`)
 
@@ -91,8 +89,7 @@ describe.each(racingShapes)('sign-in by a provider of the operator on %s', (shap
       const taken = (await signIn('p1', email)).body.account
       expect(taken).toMatchObject({ email, provider: 'p1', password_digest: '' })
       expect(taken.id).not.toBe(claimed.id)
-      const confirmed = await service.post('verify-account', { identifier: email, otp })
-      expectRefusal(confirmed, 'invalid_code')
+      expectRefusal(await service.post('verify-account', { identifier: email, otp }), 'invalid_code')
     },
   )
 })
@@ -103,11 +100,9 @@ test('with social.link_by_email = "never" no provider opens an account by its e-
   const browser = createSocialBrowser(service)
   const owner = await service.signUp(at('example.com'))
   provider.present(newPerson({ email: owner.identifier, email_verified: true }))
-  const refused = await browser.signIn()
-  expectRefusal(refused, 'account_exists')
+  expectRefusal(await browser.signIn(), 'account_exists')
   const id_token = await provider.idToken('n')
-  const natively = await service.post('social/p1/token', { id_token, nonce: 'n' })
-  expectRefusal(natively, 'account_exists')
+  expectRefusal(await service.post('social/p1/token', { id_token, nonce: 'n' }), 'account_exists')
 
   const email = at('example.com')
   provider.present(newPerson({ email, email_verified: true }))

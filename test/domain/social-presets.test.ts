@@ -280,8 +280,7 @@ describe('Microsoft', () => {
   })
 
   test('its word on an e-mail opens nobody’s account, unless the tenant has proved to own the domain', async () => {
-    const owner = await service.signUp(newEmail())
-    const { account } = await service.logIn(owner)
+    const { person: owner, account } = await service.signedIn()
     const about = { iss: issuerOf(TENANT), tid: TENANT, aud: 'id', email: owner.identifier }
     for (const xms_edov of [undefined, false, 'true', 1, null]) {
       const lying = { ...about, sub: 'nOAuth', email_verified: true, xms_edov }
@@ -420,8 +419,7 @@ describe('an e-mail opens the account that verified it only where the provider i
     expect(fresh.body.account).toMatchObject({ email, account_confirmed: true, provider })
     expect(await isVerified(fresh.body.account.id)).toBe(authoritative)
 
-    const owner = await service.signUp(at(domain))
-    const { account } = await service.logIn(owner)
+    const { person: owner, account } = await service.signedIn(at(domain))
     const linked = await signInNatively(provider, { ...about, email: owner.identifier, sub: `${sub} 2` })
     if (authoritative) expect([linked.status, linked.body.account.id]).toEqual([200, account.id])
     else expectRefusal(linked, 'account_exists')

@@ -1,5 +1,5 @@
 /** Sign-in through a provider that speaks the truth: the flow, and whose account it opens. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -7,8 +7,6 @@ import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 describe.each(shapes)('social login on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
@@ -96,8 +94,7 @@ describe.each(shapes)('social login on %s', (shape) => {
     expect((await service.post('social/exchange', first)).body.code).toBe('invalid_code')
 
     const stolen = await browser.obtainCode()
-    const wrong = await browser.exchange(stolen.code, newPkce().verifier)
-    expectRefusal(wrong, 'invalid_code')
+    expectRefusal(await browser.exchange(stolen.code, newPkce().verifier), 'invalid_code')
     expect((await service.post('social/exchange', stolen)).body.code).toBe('invalid_code')
 
     const late = await browser.obtainCode()
@@ -174,8 +171,7 @@ describe.each(shapes)('social login on %s', (shape) => {
   })
 
   test('an e-mail that the local account proved links, and its owner is told', async () => {
-    const person = await service.signUp(newEmail())
-    const { account } = await service.logIn(person)
+    const { person, account } = await service.signedIn()
     const before = service.inbox.textsTo(person.identifier).length
     provider.present(newPerson({ email: person.identifier.toUpperCase(), email_verified: true }))
     const { body } = await browser.signIn()
@@ -205,7 +201,7 @@ describe.each(shapes)('social login on %s', (shape) => {
 
   test('an account with sessions and factors, whose e-mail nobody proved, only loses its claim too', async () => {
     const email = newEmail()
-    const { access_token: bearer, refresh_token, account } = await service.logIn(await service.signUp(email))
+    const { bearer, refresh_token, account } = await service.signedIn(email)
     await service.post('2fa/enable', { password: PASSWORD }, { bearer })
     const otp = await service.inbox.nextCode(email)
     await service.post('2fa/enable/confirm', { otp }, { bearer })
@@ -225,7 +221,7 @@ describe.each(shapes)('social login on %s', (shape) => {
   test('an account that proved its phone, or is another identity’s, only loses its claim to the e-mail', async () => {
     const email = newEmail()
     const phone = newPhone()
-    const { account } = await service.logIn(await service.signUp(phone))
+    const { account } = await service.signedIn(phone)
     provider.present(newPerson())
     const social = (await browser.signIn()).body
     for (const { id } of [account, social.account])
@@ -274,8 +270,7 @@ describe.each(shapes)('social login on %s', (shape) => {
   )
 
   rule('without a verified e-mail there is a new account without any', async () => {
-    const owner = await service.signUp(newEmail())
-    const { account } = await service.logIn(owner)
+    const { person: owner, account } = await service.signedIn()
     for (const email_verified of [false, undefined, 'true', 1, null]) {
       provider.present(newPerson({ email: owner.identifier, email_verified }))
       const { body } = await browser.signIn()
@@ -343,12 +338,11 @@ describe.each(shapes)('social login on %s', (shape) => {
   /** This person has two factors, and the provider says so. */
   async function guardedPerson() {
     const email = newEmail()
-    const owner = await service.signUp(email)
-    const { access_token, account } = await service.logIn(owner)
-    const enable = await service.post('2fa/enable', { password: owner.password }, { bearer: access_token })
+    const { person: owner, bearer, account } = await service.signedIn(email)
+    const enable = await service.post('2fa/enable', { password: owner.password }, { bearer })
     expect(enable.status).toBe(201)
     const first = { otp: await service.inbox.nextCode(email) }
-    expect((await service.post('2fa/enable/confirm', first, { bearer: access_token })).status).toBe(200)
+    expect((await service.post('2fa/enable/confirm', first, { bearer })).status).toBe(200)
     return { account, email, person: newPerson({ email, email_verified: true }) }
   }
 

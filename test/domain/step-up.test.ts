@@ -1,5 +1,5 @@
 /** Changes inside a session: what they ask for while two factors are on, and of accounts without a password. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { type CallOptions, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { noon } from '../helpers/limited-service.ts'
@@ -7,8 +7,6 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const NEW_PASSWORD = 'another horse battery'
 const newPassword = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
@@ -33,7 +31,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
     service.call(method, `/api/v1/auth/${path}`, body, options)
 
   test.each(changes)('%s takes the second factor besides the password', async (_name, method, path, body) => {
-    const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { bearer, recoveryCodes } = await protectByApp(service)
     const missing = await call(method, path, body(), { bearer, language: 'en' })
     expect(missing.body).toEqual({
       status: 403,
@@ -49,15 +47,14 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       code: 'validation_failed',
       errors: [{ field, code: 'wrong_password' }],
     })
-    const invalid = await call(method, path, { ...body(), otp: '000000' }, { bearer })
-    expectRefusal(invalid, 'invalid_code')
+    expectRefusal(await call(method, path, { ...body(), otp: '000000' }, { bearer }), 'invalid_code')
     const done = await call(method, path, { ...body(), otp: recoveryCodes[0] }, { bearer })
     expect(done.status).toBeLessThan(300)
     expect(done.body.status).toBe(done.status)
   })
 
   rule('what is not there costs no recovery code', async () => {
-    const { bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { bearer, recoveryCodes } = await protectByApp(service)
     const proof = { password: PASSWORD, otp: recoveryCodes[0] }
     for (const path of ['phone', 'identities/none', `passkeys/${crypto.randomUUID()}`]) {
       const { status } = await call('DELETE', path, proof, { bearer })
@@ -69,7 +66,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   })
 
   test('removing a contact takes the second factor besides the password', async () => {
-    const { person, bearer, recoveryCodes } = await protectByApp(service, newEmail())
+    const { person, bearer, recoveryCodes } = await protectByApp(service)
     const phone = newPhone()
     const asked = { phone, password: PASSWORD, otp: recoveryCodes[0] }
     expect((await service.post('phone/change', asked, { bearer })).status).toBe(201)
@@ -90,7 +87,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   })
 
   raced('a code of the app serves too, and nothing of it serves twice', async () => {
-    const { bearer, secret } = await protectByApp(service, newEmail())
+    const { bearer, secret } = await protectByApp(service)
     const otp = appCode(secret, service.clock.now(), 1)
     const body = { password: PASSWORD, otp }
     const answers = await race([service], () => service.post('2fa/recovery-codes', body, { bearer }))
@@ -104,8 +101,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       const { bearer, person } = await protectBySentCodes(service, email)
       await service.post('login', person)
       const ofLogin = await service.inbox.nextCode(email)
-      await service.post('2fa/request-otp', { identifier: email })
-      const ofRequest = await service.inbox.nextCode(email)
+      const ofRequest = await service.askCode('2fa/request-otp', email)
       for (const otp of [ofLogin, ofRequest]) {
         const answer = await service.post('2fa/recovery-codes', { password: PASSWORD, otp }, { bearer })
         expectRefusal(answer, 'invalid_code')
@@ -124,8 +120,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
   rule('request-otp needs an identifier or a session with two factors', async () => {
     const without = await service.post('2fa/request-otp', {})
     expect(without.body.errors).toMatchObject([{ field: 'identifier', code: 'required' }])
-    const person = await service.signUp(newEmail())
-    const { access_token: bearer } = await service.logIn(person)
+    const { bearer } = await service.signedIn()
     expectRefusal(await service.post('2fa/request-otp', {}, { bearer }), 'two_factor_not_enabled')
     expectRefusal(await service.post('2fa/request-otp', {}, { bearer: 'x.y.z' }), 'invalid_token')
   })
@@ -154,9 +149,8 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
     expect(after.two_factor.recovery_codes_left).toBe(9)
     expect(after.sessions).toBe(1)
     expect(Date.parse(after.last_password_change_at)).toBeLessThanOrEqual(service.clock.now().getTime())
-    const one = await service.signUp(newPhone())
-    const { access_token } = await service.logIn(one)
-    expect((await service.get('me/security', { bearer: access_token })).body).toMatchObject({
+    const other = await service.signedIn(newPhone())
+    expect((await service.get('me/security', { bearer: other.bearer })).body).toMatchObject({
       email_verified: null,
       phone_verified: true,
       two_factor: { enabled: false, methods: [], recovery_codes_left: 0 },

@@ -1,5 +1,5 @@
 /** Languages as people and clients meet them: an operator's own ones, and the one that belongs to the account. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
@@ -7,8 +7,6 @@ import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const directory = newDirectory('texts')
 const german = `
@@ -59,8 +57,7 @@ describe('a language that the operator wrote', () => {
 describe('the language of an account', () => {
   test('is changed by its owner: codes and notices speak it, answers go on following the request', async () => {
     const [email, phone] = [newEmail(), newPhone()]
-    const person = await service.signUp(phone)
-    const { access_token: bearer, account } = await service.logIn(person)
+    const { person, bearer, account } = await service.signedIn(phone)
     const answer = await change('ar', bearer)
     expect(answer.status).toBe(200)
     expect(Object.keys(answer.body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
@@ -88,7 +85,7 @@ describe('the language of an account', () => {
   })
 
   test('is recorded in the history once for each change', async () => {
-    const { access_token: bearer } = await service.logIn(await service.signUp(newEmail()))
+    const { bearer } = await service.signedIn()
     for (const language of ['es', 'es', 'fr']) expect((await change(language, bearer)).status).toBe(200)
     const { items } = (await service.get('events', { bearer })).body
     const updates = items.filter(({ type }: { type: string }) => type === 'account.updated')
@@ -96,7 +93,7 @@ describe('the language of an account', () => {
   })
 
   test('is one that the service has, and its owner must be signed in', async () => {
-    const { access_token: bearer } = await service.logIn(await service.signUp(newEmail()))
+    const { bearer } = await service.signedIn()
     for (const language of ['it', 'EN', '', '__proto__']) {
       expectInvalid(await change(language, bearer), { language: 'invalid_value' })
     }

@@ -1,5 +1,5 @@
 /** `[tokens.claims]`: what access tokens say of an account, how much of it, and what is refused where it is required. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { createRoles } from '../../src/domain/accounts/accounts/roles.ts'
@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/sessions/tokens/account-claims.ts'
 import type { ClaimConfig } from '../../src/platform/config/claims-rule.ts'
 import type { Config } from '../../src/platform/config/types.ts'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createConfigDirectory } from '../helpers/config.ts'
@@ -21,8 +21,6 @@ import { differingShapes, type Settings, startService } from '../helpers/service
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(20_000)
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
@@ -46,7 +44,7 @@ const claims: Settings = {
 
 describe('claims', () => {
   const service = useService({ settings: claims })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const person = async () => {
     const known = await service.signUp(newEmail())
     return { known, ...(await service.logIn(known)) }
@@ -152,7 +150,7 @@ describe.each(differingShapes)('a required claim on %s', (shape) => {
     shape,
     settings: { tokens: { claims: { login: { from: 'username', required: true } } } },
   })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
   const uuidOf = async (identifier: string) =>
     (await call('GET', `accounts?query=${identifier}`)).body.items[0].uuid
   const name = () => `u${crypto.randomUUID().slice(0, 12)}`
@@ -197,8 +195,7 @@ describe.each(differingShapes)('a required claim on %s', (shape) => {
 
   test('that is missing leaves a sent code unspent, and a wrong code is wrong', async () => {
     const known = await complete()
-    await service.post('2fa/request-otp', { identifier: known.identifier })
-    const otp = await service.inbox.nextCode(known.identifier)
+    const otp = await service.askCode('2fa/request-otp', known.identifier)
     await spoil(known.identifier)
     const verify = (typed: string) => service.post('2fa/verify', { identifier: known.identifier, otp: typed })
     expectRefusal(await verify(otp), 'account_incomplete')
@@ -262,7 +259,7 @@ test('a required claim that is missing leaves a code of a provider unspent, and 
     tokens: { claims: { login: { from: 'username', required: true } } },
   }
   await using service = await startService({ settings })
-  const call = createAdminClient(service)
+  const call = operatorOf(service)
   const browser = createSocialBrowser(service)
   const email = newEmail()
   provider.present(newPerson({ email, email_verified: true }))

@@ -1,5 +1,5 @@
 /** `poterne keys` beside services that run: what the command does, they follow. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { decodeProtectedHeader } from 'jose'
 import { newEmail } from '../helpers/api-client.ts'
 import { runPoterne } from '../helpers/executable.ts'
@@ -11,8 +11,6 @@ import {
   writeSettings,
 } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const service = useService({ shape: 'postgres' })
 

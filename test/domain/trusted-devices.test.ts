@@ -1,6 +1,6 @@
 /** `two_factor.trust_device`: what spares a device the second step, how little that is worth, and what ends it. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type AdminCall, createAdminClient } from '../helpers/admin-client.ts'
+import { describe, expect, test } from 'bun:test'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
@@ -11,13 +11,11 @@ import { mergeSettings, startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useService } from '../helpers/use-service.ts'
 
-setDefaultTimeout(30_000)
-
 const device = (name = 'laptop') => ({ device_fingerprint: `${name}-fingerprint`, device_name: name })
 
 describe('a trusted device', () => {
   const service = useService({ settings: { two_factor: { trust_device: '30d' } } })
-  const call: AdminCall = (...args) => createAdminClient(service)(...args)
+  const call = operatorOf(service)
 
   const withApp = async () => {
     const identifier = newEmail()
@@ -138,100 +136,71 @@ describe('a trusted device', () => {
   })
 
   const stepUp = (owner: Owner) => ({ password: PASSWORD, otp: owner.code() })
-  const ends: [string, (owner: Owner, bearer: string, sessionId: string) => Promise<unknown>][] = [
-    ['its time', async () => service.clock.advance(30 * 86_400_000)],
-    [
-      'a change of the password',
-      async (owner, bearer) => {
-        const changed = { current_password: PASSWORD, password: 'quite another password' }
-        const body = { ...changed, password_confirmation: changed.password, otp: owner.code() }
-        expect((await service.post('password/change', body, { bearer })).status).toBe(200)
-        owner.person.password = changed.password
-      },
-    ],
-    [
-      'a reset',
-      async (owner) => {
-        owner.person.password = 'quite another password'
-        await service.resetPassword(owner.identifier, owner.person.password)
-      },
-    ],
-    [
-      'a new contact',
-      async (owner, bearer) => {
-        const phone = newPhone()
-        await service.post('phone/change', { phone, ...stepUp(owner) }, { bearer })
-        const otp = await service.inbox.nextCode(phone)
-        expect((await service.post('phone/confirm', { otp }, { bearer })).status).toBe(200)
-      },
-    ],
-    [
-      'another app',
-      async (owner, bearer) => {
-        const { body } = await service.post('2fa/totp', stepUp(owner), { bearer })
-        const otp = appCode(body.secret, service.clock.now())
-        expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
-      },
-    ],
-    [
-      'two factors that were off in between',
-      async (owner, bearer) => {
-        expect((await service.post('2fa/disable', stepUp(owner), { bearer })).status).toBe(200)
-        const { body } = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
-        const otp = appCode(body.secret, service.clock.now())
-        expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
-      },
-    ],
-    [
-      'a lock',
-      async (owner) => {
-        const path = `accounts/${await uuidOf(owner)}`
-        await call('PATCH', path, { locked: true })
-        await call('PATCH', path, { locked: false })
-      },
-    ],
-    [
-      'a role of administration, also a former one',
-      async (owner) => {
-        const uuid = await uuidOf(owner)
-        expect((await call('POST', 'administrators', { account: uuid, role: 'viewer' })).status).toBeLessThan(
-          300,
-        )
-        await call('DELETE', `administrators/${uuid}`)
-      },
-    ],
-    [
-      'an undo, which brings the same contacts back',
-      async (owner, bearer) => {
-        const email = newEmail()
-        await service.post('email/change', { email, ...stepUp(owner) }, { bearer })
-        const otp = await service.inbox.nextCode(email)
-        expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
-        await service.delivered()
-        const [, token] = /undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(owner.identifier).at(-1)!)!
-        const body = new URLSearchParams({ t: token! })
-        expect((await fetch(`${service.url}/undo`, { method: 'POST', body })).status).toBe(200)
-        await service.resetPassword(owner.identifier, PASSWORD)
-      },
-    ],
-    ['the end of all sessions', (_, bearer) => service.post('logout-all', {}, { bearer })],
-    [
-      'the end of its session from another one',
-      async (owner, _, sessionId) => {
-        const other = (await owner.verify(owner.code(), device('phone'))).body.access_token
-        const ended = await service.call('DELETE', `/api/v1/auth/sessions/${sessionId}`, undefined, {
-          bearer: other,
-        })
-        expect(ended.status).toBe(200)
-      },
-    ],
-    [
-      'the end of its session by an administrator',
-      async (owner, _, sessionId) => call('DELETE', `accounts/${await uuidOf(owner)}/sessions/${sessionId}`),
-    ],
-  ]
+  const ends: Record<string, (owner: Owner, bearer: string, sessionId: string) => Promise<unknown>> = {
+    'its time': async () => service.clock.advance(30 * 86_400_000),
+    'a change of the password': async (owner, bearer) => {
+      const changed = { current_password: PASSWORD, password: 'quite another password' }
+      const body = { ...changed, password_confirmation: changed.password, otp: owner.code() }
+      expect((await service.post('password/change', body, { bearer })).status).toBe(200)
+      owner.person.password = changed.password
+    },
+    'a reset': async (owner) => {
+      owner.person.password = 'quite another password'
+      await service.resetPassword(owner.identifier, owner.person.password)
+    },
+    'a new contact': async (owner, bearer) => {
+      const phone = newPhone()
+      await service.post('phone/change', { phone, ...stepUp(owner) }, { bearer })
+      const otp = await service.inbox.nextCode(phone)
+      expect((await service.post('phone/confirm', { otp }, { bearer })).status).toBe(200)
+    },
+    'another app': async (owner, bearer) => {
+      const { body } = await service.post('2fa/totp', stepUp(owner), { bearer })
+      const otp = appCode(body.secret, service.clock.now())
+      expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+    },
+    'two factors that were off in between': async (owner, bearer) => {
+      expect((await service.post('2fa/disable', stepUp(owner), { bearer })).status).toBe(200)
+      const { body } = await service.post('2fa/totp', { password: PASSWORD }, { bearer })
+      const otp = appCode(body.secret, service.clock.now())
+      expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+    },
+    'a lock': async (owner) => {
+      const path = `accounts/${await uuidOf(owner)}`
+      await call('PATCH', path, { locked: true })
+      await call('PATCH', path, { locked: false })
+    },
+    'a role of administration, also a former one': async (owner) => {
+      const uuid = await uuidOf(owner)
+      expect((await call('POST', 'administrators', { account: uuid, role: 'viewer' })).status).toBeLessThan(
+        300,
+      )
+      await call('DELETE', `administrators/${uuid}`)
+    },
+    'an undo, which brings the same contacts back': async (owner, bearer) => {
+      const email = newEmail()
+      await service.post('email/change', { email, ...stepUp(owner) }, { bearer })
+      const otp = await service.inbox.nextCode(email)
+      expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
+      await service.delivered()
+      const [, token] = /undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(owner.identifier).at(-1)!)!
+      const body = new URLSearchParams({ t: token! })
+      expect((await fetch(`${service.url}/undo`, { method: 'POST', body })).status).toBe(200)
+      await service.resetPassword(owner.identifier, PASSWORD)
+    },
+    'the end of all sessions': (_, bearer) => service.post('logout-all', {}, { bearer }),
+    'the end of its session from another one': async (owner, _, sessionId) => {
+      const other = (await owner.verify(owner.code(), device('phone'))).body.access_token
+      const ended = await service.call('DELETE', `/api/v1/auth/sessions/${sessionId}`, undefined, {
+        bearer: other,
+      })
+      expect(ended.status).toBe(200)
+    },
+    'the end of its session by an administrator': async (owner, _, sessionId) =>
+      call('DELETE', `accounts/${await uuidOf(owner)}/sessions/${sessionId}`),
+  }
 
-  test.each(ends)('ends by %s', async (_, end) => {
+  test.each(Object.entries(ends))('ends by %s', async (_, end) => {
     const owner = await withApp()
     const { device_token, access_token } = await owner.trusted()
     expect((await logIn(owner, device_token)).status).toBe(200)
@@ -287,8 +256,7 @@ describe('for other first factors, a trusted device', () => {
   }
 
   const firstCode = async (identifier: string, body: object) => {
-    expect((await service.post('2fa/request-otp', { identifier })).status).toBe(201)
-    const otp = await service.inbox.nextCode(identifier)
+    const otp = await service.askCode('2fa/request-otp', identifier)
     return service.post('2fa/verify', { identifier, otp, ...body })
   }
 
@@ -341,7 +309,7 @@ describe('for other first factors, a trusted device', () => {
 
 test.each(['never', undefined])('nothing is trusted where trust_device is %s', async (trust_device) => {
   await using service = await startService({ settings: trust_device ? { two_factor: { trust_device } } : {} })
-  const owner = await protectByApp(service, newEmail())
+  const owner = await protectByApp(service)
   service.clock.advance(31_000)
   const otp = appCode(owner.secret, service.clock.now())
   const { body } = await service.post('2fa/verify', { ...owner.person, otp, ...device(), trust_device: true })

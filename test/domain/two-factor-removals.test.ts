@@ -1,14 +1,12 @@
 /** A removal of two factors that waits, and an owner who has a factor after all. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { describe, expect, test } from 'bun:test'
+import { PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { countRows } from '../helpers/database.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { race } from '../helpers/race.ts'
 import { differingShapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 const ORIGIN = 'https://app.example.com'
@@ -27,7 +25,7 @@ describe.each(differingShapes)('a removal of two factors that waits, on %s', (sh
     await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
   }
   async function waiting() {
-    const owner = await protectByApp(service, newEmail())
+    const owner = await protectByApp(service)
     expect((await securityOf(owner.bearer)).removal_at).toBeUndefined()
     await requestRemoval(owner.bearer)
     const { removal_at } = await securityOf(owner.bearer)
@@ -80,7 +78,7 @@ describe.each(differingShapes)('a removal of two factors that waits, on %s', (sh
   })
 
   test('ends with a passkey, at a sign-in and inside a session', async () => {
-    const owner = await protectByApp(service, newEmail())
+    const owner = await protectByApp(service)
     const { bearer, secret } = owner
     const proof = { password: PASSWORD, otp: code(secret) }
     const asked = await service.post('passkeys/registration/options', proof, { bearer })
@@ -107,7 +105,7 @@ describe.each(differingShapes)('a removal of two factors that waits, on %s', (sh
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
     await expectEnded(owner)
 
-    const sent = await protectBySentCodes(service, newEmail())
+    const sent = await protectBySentCodes(service)
     await requestRemoval(sent.bearer)
     await service.post('login', sent.person)
     const otp = await service.newestCode(sent.person.identifier)

@@ -1,13 +1,11 @@
 /** Login by one-time code through HTTP: alone, and as the second factor. */
-import { describe, expect, setDefaultTimeout } from 'bun:test'
+import { describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(20_000)
 
 const enable = statement<{ email: string }>(
   sql`update accounts set two_factor_enabled = true where email = ${param('email', 'text')}`,
@@ -35,8 +33,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     const { status, body } = await service.post('2fa/verify', { identifier, otp, device_type: 'Mobile' })
     expect(status).toBe(200)
     expect(Object.keys(body)).toEqual(['status', 'access_token', 'refresh_token', 'account'])
-    const again = await service.post('2fa/verify', { identifier, otp })
-    expectRefusal(again, 'invalid_code')
+    expectRefusal(await service.post('2fa/verify', { identifier, otp }), 'invalid_code')
   })
 
   rule('a phone-only account signs in by SMS code', async () => {

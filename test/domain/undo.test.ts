@@ -1,5 +1,5 @@
 /** The link in a notice by which a replaced contact comes back, through HTTP, with limits on. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
@@ -10,8 +10,6 @@ import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { ruleOn, type Shape } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const DAY_MS = 86_400_000
 type Kind = 'email' | 'phone'

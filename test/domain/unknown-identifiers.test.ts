@@ -1,11 +1,9 @@
 /** Text that is no identifier at all is looked up, counted and answered as one that nobody has. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { strangersCall, strangersCalls } from '../helpers/strangers-calls.ts'
 import { useLimited } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useLimited()
 

@@ -1,13 +1,11 @@
 /** Checks who may open an account: the mode of registration, the domains, the terms, on every way that opens one. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import type { TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use, useReplica, useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const provider = use(startPretendProvider)
 
@@ -169,8 +167,7 @@ describe('domains', () => {
   })
 
   test('a changed or added address must be of a listed domain, too', async () => {
-    const person = await open.signUp(newEmail())
-    const { access_token: bearer } = await open.logIn(person)
+    const { bearer } = await open.signedIn()
     const change = (service: TestService, email: string) =>
       service.post('email/change', { email, password: PASSWORD }, { bearer })
     expectRefusal(await change(ours, newEmail()), 'domain_not_allowed')

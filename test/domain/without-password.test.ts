@@ -1,5 +1,5 @@
 /** Accounts without a password: registering, coming in by a code alone, two factors, and what stays as the last way in. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { lockAccount } from '../helpers/database.ts'
@@ -9,8 +9,6 @@ import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(40_000)
 
 const optional = { accounts: { password: 'optional' } }
 const create = { create: true }
@@ -288,8 +286,7 @@ describe('two factors without a password', () => {
       [email, phone, 'sms'],
       [phone, email, 'email'],
     ] as const) {
-      await service.post('2fa/request-otp', { identifier: first })
-      const otp = await service.inbox.nextCode(first)
+      const otp = await service.askCode('2fa/request-otp', first)
       const due = await service.post('2fa/verify', { identifier: first, otp })
       expect(due.status).toBe(202)
       expect(due.body.two_factor.methods).toEqual([method])

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { appCode, type LogInAnswer, protectByApp, signedIn } from '../helpers/authenticator.ts'
+import { appCode, type LogInAnswer, protectByApp } from '../helpers/authenticator.ts'
 import { type Executable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -129,7 +129,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
     ['email', newEmail, 'L’adresse e-mail de votre compte'],
   ] as const)('32 right codes at once change the %s once', async (kind, newContact, words) => {
-    const { person, bearer } = await signedIn(first(), newEmail())
+    const { person, bearer } = await first().signedIn()
     const contact = newContact()
     await first().post(`${kind}/change`, { [kind]: contact, password: PASSWORD }, { bearer })
     const otp = await nextCode(contact)
@@ -165,13 +165,13 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
     }
 
     test('32 right codes at once turn them on once', async () => {
-      const owner = await signedIn(first(), newEmail())
+      const owner = await first().signedIn()
       await first().post('2fa/enable', { password: PASSWORD }, { bearer: owner.bearer })
       await confirmedOnce('2fa/enable/confirm', await nextCode(owner.person.identifier), owner)
     })
 
     test('32 first codes of an app at once confirm it once', async () => {
-      const owner = await signedIn(first(), newEmail())
+      const owner = await first().signedIn()
       const { body } = await first().post('2fa/totp', { password: PASSWORD }, { bearer: owner.bearer })
       await confirmedOnce('2fa/totp/confirm', appCode(body.secret, new Date()), owner)
     })
@@ -237,7 +237,7 @@ describe.each(['postgres', 'redis'] as const)('two processes on %s', (shape) => 
         'invalid_token',
       ],
     ])('32 calls at once with one %s link once', async (_, obtainProof, refusal) => {
-      const { person, bearer } = await signedIn(first(), newEmail())
+      const { person, bearer } = await first().signedIn()
       const identity = newPerson()
       provider.present(identity)
       const proof = await obtainProof()

@@ -4,7 +4,6 @@ import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose'
 import postgres from 'postgres'
 import { SEAL_LABEL } from '../../src/domain/sessions/tokens/key-rotation.ts'
 import { createServerSecret } from '../../src/platform/secret.ts'
-import { newEmail } from '../helpers/api-client.ts'
 import { type Executable, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -63,10 +62,9 @@ describe('two processes on one database', () => {
 
   test('what a leaked key signed is refused by both, and the key unpublished, within five seconds of `keys revoke`', async () => {
     const [one, other] = both
-    const person = await one.signUp(newEmail())
-    const { access_token } = await one.logIn(person)
-    const { kid } = decodeProtectedHeader(access_token) as { kid: string }
-    const forged = await forge(access_token, { role_id: 99, exp: Math.floor(Date.now() / 1000) + 900 })
+    const { person, bearer } = await one.signedIn()
+    const { kid } = decodeProtectedHeader(bearer) as { kid: string }
+    const forged = await forge(bearer, { role_id: 99, exp: Math.floor(Date.now() / 1000) + 900 })
     const accepts = async (each: Executable) => (await each.get('me', { bearer: forged })).status === 200
     expect(await Promise.all(both.map(accepts))).toEqual([true, true])
 
@@ -82,8 +80,7 @@ describe('two processes on one database', () => {
     }
     expect(await elapsedUntil(isGone)).toBeLessThan(WITHIN_MS)
     for (const each of both) {
-      const refused = await each.get('me', { bearer: forged })
-      expectRefusal(refused, 'invalid_token')
+      expectRefusal(await each.get('me', { bearer: forged }), 'invalid_token')
     }
     const fresh = await other.logIn(person)
     expect(decodeProtectedHeader(fresh.access_token).kid).toBe(successor as string)
@@ -98,11 +95,10 @@ describe('two processes on one database', () => {
 
   test('a token that a key of ours signed for a year is refused, revoked or not', async () => {
     const [one] = both
-    const { access_token } = await one.logIn(await one.signUp(newEmail()))
-    const forged = await forge(access_token, { exp: Math.floor(Date.now() / 1000) + 365 * 86_400 })
+    const { bearer } = await one.signedIn()
+    const forged = await forge(bearer, { exp: Math.floor(Date.now() / 1000) + 365 * 86_400 })
     for (const each of both) {
-      const refused = await each.get('me', { bearer: forged })
-      expectRefusal(refused, 'invalid_token')
+      expectRefusal(await each.get('me', { bearer: forged }), 'invalid_token')
     }
   })
 

@@ -72,7 +72,7 @@ test('an embedded service rotates its secret and nobody is logged out; one that 
 
 test('a configured secret is not rotated by the command, and is revoked only once it is not accepted any more', async () => {
   const service = await startExecutable({ shape: 'postgres' })
-  const { refresh_token } = await service.logIn(await service.signUp(newEmail()))
+  const { refresh_token } = await service.signedIn()
   const run = (args: string[], env: Record<string, string> = {}) =>
     runExecutable(['secret', ...args, ...service.configArgs], { env })
   const rotated = await run(['rotate'])

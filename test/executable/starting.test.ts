@@ -7,8 +7,8 @@ import { devKey } from '../helpers/dev-pages.ts'
 import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { startSmtp } from '../helpers/smtp.ts'
-import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -23,6 +23,9 @@ describe('a second process', () => {
       `127.0.0.1:${first.port} is in use: stop what listens there, or set server.port`,
     ])
     expect((await first.call('GET', '/healthz')).status).toBe(200)
+    // Without --dev there is no mailbox.
+    for (const path of ['/dev/mailbox', '/dev/mailbox.json'])
+      expectRefusal(await first.call('GET', path), 'route_not_found')
     await first.close()
   })
 
@@ -62,32 +65,6 @@ describe('a second process', () => {
 })
 
 describe('--dev', () => {
-  test('keeps messages in the mailbox, which without it does not exist', async () => {
-    const dev = await startExecutable({ shape: 'embedded', args: ['--dev'] })
-    const email = newEmail()
-    const password = 'correct horse battery'
-    await dev.post('register', { email, password, password_confirmation: password })
-    const key = await devKey(dev.process().stdout)
-    const read = () => dev.call('GET', `/dev/mailbox.json?key=${key}`)
-    await waitFor(async () => (await read()).body.length > 0, { what: 'the message' })
-    await Bun.sleep(200)
-    const mailbox = await read()
-    expect(mailbox.body).toHaveLength(1)
-    expect(mailbox.body[0]).toMatchObject({
-      channel: 'email',
-      to: email,
-      code: expect.stringMatching(/^\d{6}$/),
-    })
-    expect(dev.inbox.count()).toBe(0)
-    await dev.close()
-    const plain = await startExecutable({ shape: 'postgres' })
-    for (const path of ['/dev/mailbox', '/dev/mailbox.json']) {
-      const { status, body } = await plain.call('GET', path)
-      expect([status, body.code]).toEqual([404, 'route_not_found'])
-    }
-    await plain.close()
-  })
-
   test('its pages answer only to a Host that is loopback', async () => {
     const dev = await startExecutable({ shape: 'embedded', args: ['--dev'] })
     const statusOf = async (host: string, path: string) => {

@@ -1,5 +1,5 @@
 /** `poterne backup` on a bad day: killed, interrupted, without memory or space, twice at once, to places that are no files. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -11,8 +11,6 @@ import { createDatabase } from '../helpers/servers.ts'
 import { writeSettings } from '../helpers/service.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const secret = 'ab'.repeat(32)
 

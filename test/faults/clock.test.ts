@@ -1,22 +1,19 @@
 /** The clock of the machine is set an hour forward, or back: nothing lives longer than it may, nobody is shut out. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, type Person, registration } from '../helpers/api-client.ts'
-import { shapes, startService, type TestService } from '../helpers/service.ts'
+import { shapes } from '../helpers/service.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-
-setDefaultTimeout(60_000)
 
 const HOUR_MS = 3_600_000
 
 describe.each(shapes)('the clock on %s', (shape) => {
-  let service: TestService
+  const service = useService({ shape, settings: { limits: { enabled: true } } })
   let person: Person
   beforeAll(async () => {
-    service = await startService({ shape, settings: { limits: { enabled: true } } })
     person = await service.signUp(newEmail())
   })
-  afterAll(() => service?.close())
 
   /** Registered, with the code that came. */
   async function waiting() {

@@ -3,15 +3,13 @@
  * A thousand a second with servers and two hundred embedded, with POTERNE_SOAK=1; a tenth of it otherwise, on a machine
  * that others use as well.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { countRows } from '../helpers/database.ts'
 import type { Shape } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(120_000)
 
 const COUNT = reduced(500, 10_000)
 const CONNECTIONS = 16

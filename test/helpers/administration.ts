@@ -8,7 +8,7 @@ export const ADMIN_ORIGIN = 'https://admin.example.com'
 export const listening = { admin: { listen: '127.0.0.1:8081', base_url: ADMIN_ORIGIN } }
 
 interface AdminCallOptions {
-  headers?: Record<string, string | undefined>
+  headers?: Record<string, string | undefined> | undefined
 }
 
 async function read(answer: Response): Promise<Answer> {
@@ -36,6 +36,19 @@ export async function asOperator(
   const request = new Request(`http://administration/admin/v1/${path}`, { method, headers: sent, body: text })
   return read(await service.inside.administration.handle(request))
 }
+
+export type AdminCall = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>
+
+/** The calls of the operator on one service. */
+export const operatorOf =
+  (service: TestService): AdminCall =>
+  (method, path, body, headers) =>
+    asOperator(service, method, path, body, { headers })
 
 /** The same on the TCP listener; a header that is undefined is not sent. */
 export async function onListener(

@@ -20,6 +20,16 @@ export interface Person {
   password: string
 }
 
+/** Somebody who has just signed in for the first time: who it is, and what the login answered. */
+export interface SignedIn {
+  person: Person
+  /** The access token. */
+  bearer: string
+  refresh_token: string
+  account: Answer['body']
+  uuid: string
+}
+
 export interface ApiClient {
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>
   /** POST under /api/v1/auth, e.g. `post('login', {…})`. */
@@ -27,6 +37,10 @@ export interface ApiClient {
   get(operation: string, options?: CallOptions): Promise<Answer>
   /** Registers by e-mail or phone (a leading plus) and confirms with the code that arrived. */
   signUp(identifier: string, password?: string): Promise<Person>
+  /** Signs up and in; `device`: the device fields of the login. */
+  signedIn(identifier?: string, device?: Record<string, string>): Promise<SignedIn>
+  /** Asks for a code by this operation, with the identifier alone, and gives the one that arrives. */
+  askCode(operation: string, identifier: string, options?: CallOptions): Promise<string>
   /** Resets the password by the code that arrives. */
   resetPassword(identifier: string, password: string, options?: CallOptions): Promise<void>
   /** The body of a successful login. */
@@ -71,22 +85,34 @@ export function createApiClient(url: string, inbox: Inbox): ApiClient {
     if (answer.status !== status) throw new Error(`expected ${status}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }
+  const signUp: ApiClient['signUp'] = async (identifier, password = PASSWORD) => {
+    must(await post('register', registration(identifier, password)), 201)
+    const otp = await inbox.nextCode(identifier)
+    must(await post('verify-account', { identifier, otp }), 201)
+    return { identifier, password }
+  }
+  const logIn: ApiClient['logIn'] = async (person, device) =>
+    must(await post('login', { ...person, ...device }), 200)
+  const askCode: ApiClient['askCode'] = async (operation, identifier, options) => {
+    must(await post(operation, { identifier }, options), 201)
+    return inbox.nextCode(identifier)
+  }
   return {
     call,
     post,
     get: (operation, options) => call('GET', `/api/v1/auth/${operation}`, undefined, options),
-    async signUp(identifier, password = PASSWORD) {
-      must(await post('register', registration(identifier, password)), 201)
-      const otp = await inbox.nextCode(identifier)
-      must(await post('verify-account', { identifier, otp }), 201)
-      return { identifier, password }
+    signUp,
+    logIn,
+    async signedIn(identifier = newEmail(), device) {
+      const person = await signUp(identifier)
+      const { access_token: bearer, refresh_token, account } = await logIn(person, device)
+      return { person, bearer, refresh_token, account, uuid: account.uuid }
     },
+    askCode,
     async resetPassword(identifier, password, options) {
-      must(await post('password/forgot', { identifier }, options), 201)
-      const otp = await inbox.nextCode(identifier)
+      const otp = await askCode('password/forgot', identifier, options)
       const body = { identifier, otp, password, password_confirmation: password }
       must(await post('password/reset', body, options), 200)
     },
-    logIn: async (person, device) => must(await post('login', { ...person, ...device }), 200),
   }
 }

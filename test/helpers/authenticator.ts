@@ -3,7 +3,7 @@
  * code and `zbarimg` reads it. It also holds the common ways to turn two-factor sign-in on.
  */
 import { join } from 'node:path'
-import type { Person } from './api-client.ts'
+import { newEmail, type Person } from './api-client.ts'
 import { newDirectory } from './run-directory.ts'
 import { leaveWithoutProgram } from './server-process.ts'
 import type { TestService } from './service.ts'
@@ -44,25 +44,15 @@ export interface Protected extends LogInAnswer {
   recoveryCodes: string[]
 }
 
-type Api = Pick<TestService, 'post' | 'signUp' | 'logIn' | 'inbox'>
-
-/** `device`: the device fields of the login. */
-export async function signedIn(
-  service: Pick<Api, 'signUp' | 'logIn'>,
-  identifier: string,
-  device?: Record<string, string>,
-): Promise<LogInAnswer> {
-  const person = await service.signUp(identifier)
-  return { person, bearer: (await service.logIn(person, device)).access_token }
-}
+type Api = Pick<TestService, 'post' | 'signedIn' | 'inbox'>
 
 /** Two-factor sign-in with codes sent to that identifier. */
 export async function protectBySentCodes(
   service: Api,
-  identifier: string,
+  identifier = newEmail(),
   device?: Record<string, string>,
 ): Promise<Protected> {
-  const { person, bearer } = await signedIn(service, identifier, device)
+  const { person, bearer } = await service.signedIn(identifier, device)
   await service.post('2fa/enable', { password: person.password }, { bearer })
   const otp = await service.inbox.nextCode(identifier)
   const { body } = await service.post('2fa/enable/confirm', { otp }, { bearer })
@@ -72,10 +62,10 @@ export async function protectBySentCodes(
 /** Two-factor sign-in with an app. The current code was used to confirm it; the next one is `appCode(secret, now, 1)`. */
 export async function protectByApp(
   service: Api & Pick<TestService, 'clock'>,
-  identifier: string,
+  identifier = newEmail(),
   device?: Record<string, string>,
 ): Promise<Protected & { secret: string }> {
-  const { person, bearer } = await signedIn(service, identifier, device)
+  const { person, bearer } = await service.signedIn(identifier, device)
   const { body } = await service.post('2fa/totp', { password: person.password }, { bearer })
   const otp = appCode(body.secret, service.clock.now())
   const confirmed = await service.post('2fa/totp/confirm', { otp }, { bearer })

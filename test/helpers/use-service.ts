@@ -1,5 +1,5 @@
 /** Services for the tests of a file or of a `describe`: started before them, closed after them. */
-import { afterAll, beforeAll } from 'bun:test'
+import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
 import { startLimited } from './limited-service.ts'
 import {
   deliverySettings,
@@ -9,7 +9,8 @@ import {
   type TestService,
 } from './service.ts'
 
-const START_TIMEOUT_MS = 60_000
+/** Of the start and of each test after it: services share two processors with the tests of other files. */
+const TIMEOUT_MS = 120_000
 
 /** The production shape, without limits and with a cheap password hash, unless the options say otherwise. */
 export const useService = (options?: ServiceOptions): TestService => use(() => startService(options))
@@ -39,13 +40,15 @@ const users = new WeakMap<object, (() => Promise<void>)[]>()
 
 /**
  * Represents what `start` returns, which exists once the first test runs. It is closed after the last one, but before
- * `provider`, if it uses that one: hooks of bun:test run in the order in which they were registered.
+ * `provider`, if it uses that one: hooks of bun:test run in the order in which they were registered. The tests that follow
+ * have two minutes each; one that needs more says so itself.
  */
 export function use<T extends { close(): Promise<void> }>(start: () => Promise<T>, provider?: object): T {
   let started: T | undefined
+  setDefaultTimeout(TIMEOUT_MS)
   beforeAll(async () => {
     started = await start()
-  }, START_TIMEOUT_MS)
+  })
   const proxy = new Proxy({} as T, {
     get(_, key) {
       if (started === undefined) throw new Error(`${String(key)} was read before the tests began`)

@@ -1,5 +1,5 @@
 /** The description of the interface of administration: complete, clean, and only on its listener. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import { lintOpenapi } from '../../scripts/lint-openapi.ts'
 import { adminOpenapiPage } from '../../scripts/openapi-page.ts'
@@ -7,8 +7,6 @@ import { adminRoutes } from '../../src/admin-app.ts'
 import { listening, onListener } from '../helpers/administration.ts'
 import { resolveReference } from '../helpers/openapi.ts'
 import { useService } from '../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
 type Document = any

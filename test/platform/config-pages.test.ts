@@ -1,6 +1,5 @@
 /** The commented example and the page about the configuration are true to the table they are made from. */
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { configExample, configPage } from '../../src/platform/config/example.ts'
 import { sections } from '../../src/platform/config/schema.ts'
 import { createConfigDirectory } from '../helpers/config.ts'
@@ -17,14 +16,6 @@ const env = {
   ACME_TOKEN: 't',
   GOOGLE_CLIENT_SECRET: 's',
 }
-
-test('config.example.toml is what `config example` prints', async () => {
-  expect(await Bun.file(join(import.meta.dir, '../../config.example.toml')).text()).toBe(configExample())
-})
-
-test('docs/configuration.md is made from the table', async () => {
-  expect(await Bun.file(join(import.meta.dir, '../../docs/configuration.md')).text()).toBe(configPage())
-})
 
 test('the example as it stands is valid and sets nothing but a mail server', () => {
   const { smtp: none, ...defaults } = configOf({ env: { POTERNE_CONFIG: write('empty.toml', '') } })

@@ -343,59 +343,51 @@ ${apple(key('P-256'))}`
   })
 
   const cases: [string, string, string][] = [
-    [
-      'neither preset nor issuer',
-      'name = "x"',
-      'social.providers[0].preset: expected either preset or issuer',
-    ],
+    ['neither preset nor issuer', 'name = "x"', 'preset: expected either preset or issuer'],
     [
       'both',
       'name = "x"\npreset = "google"\nclient_secret = "s"\nissuer = "https://i.example.com"',
-      'social.providers[0].preset = "google": expected either preset or issuer',
+      'preset = "google": expected either preset or issuer',
     ],
     [
       'an unknown preset',
       'name = "x"\npreset = "twitter"',
-      'social.providers[0].preset = "twitter": expected one of "google", "apple", "github", "microsoft", "facebook"',
+      'preset = "twitter": expected one of "google", "apple", "github", "microsoft", "facebook"',
     ],
     [
       'an issuer in clear',
       'name = "x"\nissuer = "http://i.example.com"',
-      'social.providers[0].issuer = "http://i.example.com": expected an https URL (http on loopback) without query and fragment',
+      'issuer = "http://i.example.com": expected an https URL (http on loopback) without query and fragment',
     ],
-    [
-      'no secret',
-      'name = "x"\npreset = "github"',
-      'social.providers[0].client_secret: must be set with preset = "github"',
-    ],
+    ['no secret', 'name = "x"\npreset = "github"', 'client_secret: must be set with preset = "github"'],
     [
       'the key of Apple elsewhere',
       'name = "x"\npreset = "github"\nclient_secret = "s"\nkey_id = "K"',
-      'social.providers[0].key_id = "K": expected only with preset = "apple"',
+      'key_id = "K": expected only with preset = "apple"',
     ],
     [
       'scopes that say nobody',
       'name = "x"\nissuer = "https://i.example.com"\nscopes = ["email"]',
-      'social.providers[0].scopes = ["email"]: expected "openid" among them: without it the provider does not say who signed in',
+      'scopes = ["email"]: expected "openid" among them: without it the provider does not say who signed in',
     ],
     [
       'addresses that a preset is to answer for',
       'name = "x"\npreset = "google"\nclient_secret = "s"\nauthoritative_for = ["example.com"]',
-      'social.providers[0].authoritative_for = ["example.com"]: expected only with issuer: presets know which addresses they answer for',
+      'authoritative_for = ["example.com"]: expected only with issuer: presets know which addresses they answer for',
     ],
     [
       'an address that is no domain',
       'name = "x"\nissuer = "https://i.example.com"\nauthoritative_for = ["@Example.com"]',
-      'social.providers[0].authoritative_for = "@Example.com": expected a list in which each item is a domain in lower case, such as "example.com", or "*"',
+      'authoritative_for = "@Example.com": expected a list in which each item is a domain in lower case, such as "example.com", or "*"',
     ],
     [
       'the name of local accounts',
       'name = "local"\nissuer = "https://i.example.com"',
-      'social.providers[0].name = "local": expected a name other than "local", which is the provider of accounts with a password',
+      'name = "local": expected a name other than "local", which is the provider of accounts with a password',
     ],
   ]
   test.each(cases)('are refused with %s', (_, lines, message) => {
-    expect(problemsOf(provider(lines))).toEqual([message])
+    expect(problemsOf(provider(lines))).toEqual([`social.providers[0].${message}`])
   })
 
   test('want all three keys with Apple, and no client secret', () => {

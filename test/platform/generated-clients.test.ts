@@ -1,12 +1,10 @@
 /** Clients that well-known generators make of docs/openapi.json: they compile strictly, and work with a real service. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { startService, type TestService } from '../helpers/service.ts'
-
-setDefaultTimeout(120_000)
+import { useService } from '../helpers/use-service.ts'
 
 const root = join(import.meta.dir, '../..')
 const page = join(root, 'docs/openapi.json')
@@ -80,13 +78,11 @@ const clients: Client[] = [
   },
 ]
 
-let service: TestService
+const service = useService({ shape: 'postgres' })
 let person: Person
 beforeAll(async () => {
-  service = await startService({ shape: 'postgres' })
   person = await service.signUp(newEmail())
 })
-afterAll(() => service?.close())
 
 async function run(command: string[], cwd: string): Promise<string> {
   const child = Bun.spawn(command, { cwd, stdout: 'pipe', stderr: 'pipe' })

@@ -112,51 +112,51 @@ test('the examples of docs/texts.md can be used', async () => {
 
 describe('what is wrong in a file', () => {
   test.each([
-    ['[errors]\ninvalid_token = 5', 'de.toml: errors.invalid_token: expected a text'],
+    ['[errors]\ninvalid_token = 5', 'errors.invalid_token: expected a text'],
     [
       '[errors]\ninvalid_tokens = "x"',
-      'de.toml: errors.invalid_tokens = "x": there is no such text; did you mean invalid_token?',
+      'errors.invalid_tokens = "x": there is no such text; did you mean invalid_token?',
     ],
-    ['[error]\na = "x"', 'de.toml: error: there is no such text; did you mean errors?'],
-    ['errors = "x"', 'de.toml: errors = "x": expected a table'],
-    ['[messages]\ngreeting = " "', 'de.toml: messages.greeting = " ": must not be empty'],
-    ['[messages]\nquotes = ["x"]', 'de.toml: messages.quotes: expected two quotation marks'],
-    ['[messages]\nbelow_code = "x"', 'de.toml: messages.below_code = "x": expected a list of texts'],
+    ['[error]\na = "x"', 'error: there is no such text; did you mean errors?'],
+    ['errors = "x"', 'errors = "x": expected a table'],
+    ['[messages]\ngreeting = " "', 'messages.greeting = " ": must not be empty'],
+    ['[messages]\nquotes = ["x"]', 'messages.quotes: expected two quotation marks'],
+    ['[messages]\nbelow_code = "x"', 'messages.below_code = "x": expected a list of texts'],
     [
       '[messages]\nbelow_code = ["a", "b\\nc"]',
-      'de.toml: messages.below_code[1]: must be one line: a list has one text for each paragraph',
+      'messages.below_code[1]: must be one line: a list has one text for each paragraph',
     ],
     [
       '[messages.duration]\none = "x"',
-      'de.toml: messages.duration.other: must be there: it is used for all numbers without a form of their own',
+      'messages.duration.other: must be there: it is used for all numbers without a form of their own',
     ],
     [
       '[messages.duration]\nsome = "x"\nother = "y"',
-      'de.toml: messages.duration.some = "x": expected one of zero, one, two, few, many, other',
+      'messages.duration.some = "x": expected one of zero, one, two, few, many, other',
     ],
     [
       '[messages.codes.step_up]\nsms = "{kode}"',
-      'de.toml: messages.codes.step_up.sms = "{kode}": unknown placeholder {kode}; expected {service}, {minutes}, {duration}, {code}',
+      'messages.codes.step_up.sms = "{kode}": unknown placeholder {kode}; expected {service}, {minutes}, {duration}, {code}',
     ],
     [
       '[messages.codes.step_up]\nsms = "{service}"',
-      'de.toml: messages.codes.step_up.sms = "{service}": must hold {code}',
+      'messages.codes.step_up.sms = "{service}": must hold {code}',
     ],
     [
       '[messages.codes.step_up]\nemail = ["{code}"]',
-      'de.toml: messages.codes.step_up.email[0] = "{code}": unknown placeholder {code}; expected {service}, {minutes}, {duration}',
+      'messages.codes.step_up.email[0] = "{code}": unknown placeholder {code}; expected {service}, {minutes}, {duration}',
     ],
     [
       '[messages]\ngreeting = "{service}"',
-      'de.toml: messages.greeting = "{service}": unknown placeholder {service}; this text has none',
+      'messages.greeting = "{service}": unknown placeholder {service}; this text has none',
     ],
     [
       '[messages]\nfooter = "[a"',
-      'de.toml: messages.footer = "[a": there is a [ without its ]; write {{, }}, [[ or ]] for a brace or a bracket itself',
+      'messages.footer = "[a": there is a [ without its ]; write {{, }}, [[ or ]] for a brace or a bracket itself',
     ],
   ])('%j is named with file and key', (toml, problem) => {
     withTexts({ 'de.toml': toml })
-    expect(problems()).toEqual([problem])
+    expect(problems()).toEqual([`de.toml: ${problem}`])
   })
 
   test('is named for all files at once, with what is wrong about the files themselves', () => {

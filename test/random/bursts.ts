@@ -1,31 +1,15 @@
 /**
- * Steps in which many calls race for one thing. At most one call gets a thing that serves once, and the outcome is one
- * that some order of the calls explains.
+ * Steps in which many calls race, some of them for different ends: the outcome is one that some order of the calls
+ * explains. Calls that race for one code, or one factor, are in the tests of their operations.
  */
 import type { Answer } from '../helpers/api-client.ts'
-import {
-  type Account,
-  endSessions,
-  expectStatus,
-  must,
-  nextAppCode,
-  noteReset,
-  type Owner,
-  openSession,
-  proveAccount,
-  replacePassword,
-} from './model.ts'
+import { expectStatus, must, proveAccount } from './model.ts'
 import type { Move } from './moves.ts'
 
 const times = <T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => work(i)))
 
 const successes = (answers: Answer[]) => answers.filter(({ status }) => status < 300)
-
-const told = (answers: Answer[]) => answers.map(({ status, body }) => `${status} ${body.code}`).join(', ')
-
-/** A limit refused them, or the day's wrong codes are used up, which these races do themselves. */
-const wasLimited = (answers: Answer[]) => answers.some(({ status }) => status === 429)
 
 /** No 2xx beyond one, and nothing but the refusals given. */
 function oneAtMost(what: string, answers: Answer[], ...refusals: number[]): Answer | null {
@@ -98,46 +82,6 @@ export const registerTogether: Move = async (walker) => {
   return `register together ${owner.name}: limited`
 }
 
-export const logInByCodeTogether: Move = async ({ world, codes, withAccount, identifierOf, codeFrom }) => {
-  const owner = withAccount()
-  const { account } = owner
-  const identifier = identifierOf(account)
-  const [password] = account.passwords
-  if (account.twoFactor && (account.app !== null || password == null)) return 'by code together: not now'
-  const to = (identifier.includes('@') ? account.email : account.phone)!
-  const ask = () => world.ask(owner, 'POST', '2fa/request-otp', { identifier })
-  const sent = await codeFrom(to, account.twoFactor ? 'two_factor' : 'login_code', ask, 201)
-  if (sent === null) return 'by code together: none came'
-  const body = { identifier, otp: sent.code, ...(account.twoFactor && { password }) }
-  const answers = await times(8, () => world.ask(owner, 'POST', '2fa/verify', body))
-  const got = oneAtMost('a code', answers, 422)
-  must(got !== null || wasLimited(answers), `a right code served nobody: ${told(answers)}`)
-  if (got !== null) {
-    codes.use(sent)
-    openSession(world, owner, account, got.body)
-  }
-  return `by code together ${owner.name}`
-}
-
-/** One step of an app, or one recovery code. */
-export const secondFactorTogether: Move = async ({ world, random, owners, identifierOf }) => {
-  const some = owners.filter(({ account }) => account?.twoFactor && account.recovery.length > 0)
-  if (some.length === 0) return 'factor together: nobody has one'
-  const owner = random.pick(some) as Owner & { account: Account }
-  const { account } = owner
-  const [password] = account.passwords
-  if (password == null) return 'factor together: no password'
-  const byApp = account.app !== null && random.oneIn(2)
-  const otp = byApp ? nextAppCode(world, account) : account.recovery.pop()!
-  const body = { identifier: identifierOf(account), otp, password }
-  const answers = await times(8, () => world.ask(owner, 'POST', '2fa/verify', body))
-  const got = oneAtMost(byApp ? 'a step of an app' : 'a recovery code', answers, 422)
-  must(got !== null || wasLimited(answers), `a right second factor served nobody: ${told(answers)}`)
-  if (got !== null) openSession(world, owner, account, got.body)
-  await world.settle()
-  return `factor together ${owner.name}`
-}
-
 export const refreshTogether: Move = async ({ world, random, withAccount }) => {
   const owner = withAccount()
   const alive = owner.account.sessions.filter(
@@ -167,91 +111,4 @@ export const refreshTogether: Move = async ({ world, random, withAccount }) => {
     must(answer.status === 401, 'a session outlived its logout')
   }
   return `refresh together ${owner.name}${leaves ? ', and log out' : ''}`
-}
-
-/** A reset with one code, several times at once, while others sign in with the old password and by code. */
-export const resetTogether: Move = async ({
-  world,
-  codes,
-  withAccount,
-  identifierOf,
-  codeFrom,
-  newPassword,
-}) => {
-  const owner = withAccount()
-  const { account } = owner
-  const identifier = identifierOf(account)
-  const to = (identifier.includes('@') ? account.email : account.phone)!
-  const ask = () => world.ask(owner, 'POST', 'password/forgot', { identifier })
-  const sent = await codeFrom(to, 'password_reset', ask, 201)
-  if (sent === null) return 'reset together: no code came'
-  const passwords = Array.from({ length: 4 }, newPassword)
-  const reset = (i: number) => {
-    const password = passwords[i]!
-    const body = { identifier, otp: sent.code, password, password_confirmation: password }
-    return world.ask(owner, 'POST', 'password/reset', body)
-  }
-  const [old] = account.passwords
-  const logIn = () => world.ask(owner, 'POST', 'login', { identifier, password: old ?? 'none there is' })
-  const [answers, logIns] = await Promise.all([times(4, reset), times(4, logIn)])
-  const got = oneAtMost('a reset', answers, 422)
-  must(got !== null || wasLimited(answers), `a right code reset nothing: ${told(answers)}`)
-  if (got === null) return 'reset together: limited'
-  codes.use(sent)
-  const winner = passwords[answers.indexOf(got)]!
-  for (const password of passwords) account.oldPasswords.add(password)
-  noteReset(world, account, identifier, winner)
-  await world.settle()
-  for (const { status, body } of logIns) {
-    if (status !== 200) continue
-    const answer = await world.ask(owner, 'GET', 'me', undefined, body.access_token)
-    must(answer.status === 401, 'a session by the old password outlived the reset')
-  }
-  return `reset together ${owner.name}`
-}
-
-export const changePasswordTogether: Move = async ({ world, withAccount, session, newPassword }) => {
-  const owner = withAccount()
-  const { account } = owner
-  const one = await session(owner)
-  const [current] = account.passwords
-  if (one === null || current == null) return 'change together: not now'
-  if (account.twoFactor) return 'change together: each call would need a code of its own'
-  const passwords = Array.from({ length: 4 }, newPassword)
-  const answers = await times(4, (i) => {
-    const password = passwords[i]!
-    const body = { current_password: current, password, password_confirmation: password }
-    return world.ask(owner, 'POST', 'password/change', body, one.access)
-  })
-  const got = oneAtMost('a change of password', answers, 422)
-  must(got !== null || wasLimited(answers), `the right password changed nothing: ${told(answers)}`)
-  if (got === null) return 'change together: limited'
-  for (const password of passwords) account.oldPasswords.add(password)
-  replacePassword(account, passwords[answers.indexOf(got)]!)
-  endSessions(account, one)
-  return `change together ${owner.name}`
-}
-
-/** Five wrong tries at once, and more: then the right code is dead. */
-export const guessTogether: Move = async ({ world, random, codes, withAccount, identifierOf, codeFrom }) => {
-  const owner = withAccount()
-  const { account } = owner
-  const identifier = identifierOf(account)
-  const to = (identifier.includes('@') ? account.email : account.phone)!
-  const ask = () => world.ask(owner, 'POST', 'password/forgot', { identifier })
-  const sent = await codeFrom(to, 'password_reset', ask, 201)
-  if (sent === null) return 'guess together: none came'
-  const password = 'a Guessed password'
-  const tryCode = (otp: string) => {
-    const body = { identifier, otp, password, password_confirmation: password }
-    return world.ask(owner, 'POST', 'password/reset', body)
-  }
-  const wrong = () => String((Number(sent.code) + 1 + random.below(999_998)) % 1_000_000).padStart(6, '0')
-  const answers = await times(8, () => tryCode(wrong()))
-  must(successes(answers).length === 0, 'a wrong code served')
-  if (answers.filter(({ status }) => status === 422).length < 5) return 'guess together: limited'
-  const answer = await tryCode(sent.code!)
-  must(answer.status !== 200, 'a code served after five wrong tries')
-  codes.use(sent)
-  return `guess together at ${owner.name}`
 }

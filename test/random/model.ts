@@ -2,8 +2,8 @@
  * The model of the service, as its clients can know it: whose each account is, which passwords, codes and tokens open
  * it, and which never may again.
  */
-import { createHmac } from 'node:crypto'
 import type { Answer } from '../helpers/api-client.ts'
+import { appCode, PERIOD_MS } from '../helpers/authenticator.ts'
 import type { Actor, Arrival, World } from './world.ts'
 
 /** `maybe`: an answer about it was lost. */
@@ -199,27 +199,12 @@ export function livingSession(world: World, account: Account): Session | null {
   )
 }
 
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-export const STEP_MS = 30_000
-
-/** RFC 6238, written down once more: the service's own is not asked. */
-export function appCode(secret: string, step: number): string {
-  let bits = ''
-  for (const letter of secret) bits += ALPHABET.indexOf(letter).toString(2).padStart(5, '0')
-  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(step))
-  const mac = createHmac('sha1', key).update(counter).digest()
-  const offset = mac[19]! & 15
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
-
 /** A code of the app that was not used before; the clock moves where the present ones are. */
 export function nextAppCode(world: World, account: Account): string {
-  const present = () => Math.floor(world.nowMs() / STEP_MS)
-  while (account.lastStep > present()) world.clock.advance(STEP_MS)
+  const present = () => Math.floor(world.nowMs() / PERIOD_MS)
+  while (account.lastStep > present()) world.clock.advance(PERIOD_MS)
   account.lastStep = Math.max(present(), account.lastStep + 1)
-  return appCode(account.app!, account.lastStep)
+  return appCode(account.app!, new Date(account.lastStep * PERIOD_MS))
 }
 
 /**

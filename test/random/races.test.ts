@@ -2,19 +2,17 @@
  * Races in an order that is known: the account's row is held, the calls queue up for it one behind the other, and go
  * on when it is let go. And races that a walk found, many times over.
  */
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
+import { appCode } from '../helpers/authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { startService } from '../helpers/service.ts'
 import { measureBelow } from '../helpers/soak.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
-import { appCode, STEP_MS } from './model.ts'
-
-setDefaultTimeout(60_000)
 
 const provider = use(startPretendProvider)
 const service = use(
@@ -66,14 +64,12 @@ async function inOrder(
 
 /** Somebody signed in, like the owner and like everybody who knows the password. */
 async function signedIn() {
-  const person = await service.signUp(newEmail())
-  const { account, access_token, refresh_token } = await service.logIn(person)
-  return { ...person, uuid: account.uuid as string, bearer: access_token as string, refresh_token }
+  const { person, ...session } = await service.signedIn()
+  return { ...person, ...session }
 }
 
 async function resetOf(identifier: string) {
-  await service.post('password/forgot', { identifier })
-  const otp = await service.inbox.nextCode(identifier)
+  const otp = await service.askCode('password/forgot', identifier)
   return () => service.post('password/reset', { identifier, otp, ...newPassword })
 }
 
@@ -82,7 +78,7 @@ const isDead = async (token: string) => expect((await service.get('me', { bearer
 test('an authenticator app that is confirmed while the owner resets the password is not the account’s', async () => {
   const { identifier, password, uuid, bearer } = await signedIn()
   const { body } = await service.post('2fa/totp', { password }, { bearer })
-  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const otp = appCode(body.secret, service.clock.now())
   const confirm = () => service.post('2fa/totp/confirm', { otp }, { bearer })
   const [reset, confirmed] = await inOrder(uuid, [await resetOf(identifier), confirm])
   expect(reset?.status).toBe(200)
@@ -104,7 +100,7 @@ test('two factors that are turned on while the owner resets the password stay of
 test('what the stranger changes of two factors while the owner resets the password stays as it was', async () => {
   const { identifier, password, uuid, bearer } = await signedIn()
   const { body } = await service.post('2fa/totp', { password }, { bearer })
-  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const otp = appCode(body.secret, service.clock.now())
   const { recovery_codes } = (await service.post('2fa/totp/confirm', { otp }, { bearer })).body
   const [reset, ...late] = await inOrder(uuid, [
     await resetOf(identifier),
@@ -211,8 +207,7 @@ test('a session that ended before it links, of an account without password, link
 
 test('somebody who signs in with the old password, or a code, while it is reset gets in nowhere', async () => {
   const { identifier, password, uuid } = await signedIn()
-  await service.post('2fa/request-otp', { identifier })
-  const otp = await service.inbox.nextCode(identifier)
+  const otp = await service.askCode('2fa/request-otp', identifier)
   const [reset, ...late] = await inOrder(uuid, [
     await resetOf(identifier),
     () => service.post('login', { identifier, password }),
@@ -240,7 +235,7 @@ test('a login that was checked before the account was locked opens no session', 
 test('what comes while the account is erased finds nobody', async () => {
   const { password, uuid, bearer, refresh_token } = await signedIn()
   const { body } = await service.post('2fa/totp', { password }, { bearer })
-  const otp = appCode(body.secret, Math.floor(service.clock.now().getTime() / STEP_MS))
+  const otp = appCode(body.secret, service.clock.now())
   const [erased, ...late] = await inOrder(uuid, [
     () => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer }),
     () => service.post('2fa/totp/confirm', { otp }, { bearer }),
@@ -301,8 +296,7 @@ test('two who prove, at once, what the other one claims both succeed, or one is 
     // One is confirmed by phone and claims the e-mail address.
     await service.post('register', { ...registration(email), phone: other })
     await service.inbox.nextCode(email)
-    await service.post('resend-verification', { identifier: other })
-    const first = await service.inbox.nextCode(other)
+    const first = await service.askCode('resend-verification', other)
     expect((await service.post('verify-account', { identifier: other, otp: first })).status).toBe(201)
     const { access_token: bearer } = await service.logIn({ identifier: other, password: PASSWORD })
     // The other one waits for that address, and claims the phone that the first one is about to change to.

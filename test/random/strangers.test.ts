@@ -7,7 +7,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Redis } from 'ioredis'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { appCode, type LogInAnswer, protectByApp, signedIn } from '../helpers/authenticator.ts'
+import { appCode, type LogInAnswer, protectByApp } from '../helpers/authenticator.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { createPasskey, type SoftPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -201,8 +201,8 @@ async function signsInByCode(service: TestService, { identifier }: Owner) {
 }
 
 async function createOwners(service: TestService): Promise<[plain: Owner, guarded: Owner]> {
-  const plain = await signedIn(service, newEmail())
-  const guarded = await protectByApp(service, newEmail())
+  const plain = await service.signedIn()
+  const guarded = await protectByApp(service)
   const ownerOf = async ({ person, bearer }: LogInAnswer) => {
     const { uuid } = (await service.get('me', { bearer })).body.account
     return { identifier: person.identifier, uuid, bearer, secret: null, recoveryCodes: [] }

@@ -8,7 +8,7 @@ import type { Shape } from '../helpers/service.ts'
 import * as attacks from './attacks.ts'
 import * as bursts from './bursts.ts'
 import { disturb, moveTime } from './disturbances.ts'
-import { checkAccounts, checkSecrets, checkSendingLimits } from './dump.ts'
+import { checkAccounts, checkSecrets } from './dump.ts'
 import * as moves from './moves.ts'
 import { createRandom, seed, soaking, stepsOf } from './seed.ts'
 import { createWalker, type Walker } from './walker.ts'
@@ -35,7 +35,6 @@ const CHECK_EVERY = 100
 async function checkAll(walker: Walker): Promise<void> {
   await walker.world.settle()
   await checkAccounts(walker.world)
-  await checkSendingLimits(walker.world)
   await checkSecrets(walker.world)
 }
 

@@ -70,8 +70,6 @@ export interface World {
   readonly secrets: Secrets
   /** Destinations that somebody gave; nothing may go anywhere else. */
   readonly given: Given
-  /** Moments at which counters were lost. */
-  readonly forgotAtMs: number[]
   /** Everything that came so far, after `settle`. */
   readonly arrivals: Arrival[]
   nowMs(): number
@@ -130,7 +128,6 @@ export async function startWorld(random: Random, shape: Shape, limited: boolean)
     recovery: new Set(),
   }
   const given = createGiven()
-  const forgotAtMs: number[] = []
   const nowMs = () => clock.now().getTime()
   const answerCheck = createAnswerCheck((await first.call('GET', '/swagger/json')).body)
   const post = createPost(answerCheck, secrets, () => expectFaults)
@@ -152,7 +149,6 @@ export async function startWorld(random: Random, shape: Shape, limited: boolean)
     clock,
     secrets,
     given,
-    forgotAtMs,
     arrivals,
     nowMs,
     async ask(who, method, operation, body, bearer) {
@@ -172,17 +168,12 @@ export async function startWorld(random: Random, shape: Shape, limited: boolean)
     },
     faults: {
       restartPostgres: () => during(async () => servers.postgres?.restart()),
-      restartRedis: () =>
-        during(async () => {
-          await servers.redis?.restart()
-          forgotAtMs.push(nowMs())
-        }),
+      restartRedis: () => during(async () => servers.redis?.restart()),
       async flushRedis() {
         if (servers.redis === null) return
         const redis = new Bun.RedisClient(servers.redis.url)
         await redis.send('FLUSHALL', [])
         redis.close()
-        forgotAtMs.push(nowMs())
       },
       mailRefuses(refuses) {
         first.smtp.behave(refuses ? { refuse: { status: 451, at: 'recipient' } } : {})

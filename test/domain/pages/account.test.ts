@@ -1,11 +1,9 @@
 /** One's own account on the pages, through forms and without script. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
 import { appCode, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { useService } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
 const NEW_PASSWORD = 'an entirely new phrase'
@@ -155,7 +153,7 @@ describe('what the pages of an account show', () => {
   })
 
   test('with two factors, a form without the code says which one is missing', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = await openBrowser(service.url).open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })

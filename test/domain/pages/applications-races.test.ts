@@ -2,7 +2,7 @@
  * Codes of the hand-over and refreshes of what was handed over, by 32 callers over two processes, while something ends the
  * browser's session: nothing that they got lives afterwards.
  */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { type Answer, newEmail, type Person } from '../../helpers/api-client.ts'
 import { deadlocks } from '../../helpers/database.ts'
@@ -12,8 +12,6 @@ import { race } from '../../helpers/race.ts'
 import { type Shape, shapes, type TestService } from '../../helpers/service.ts'
 import { reduced } from '../../helpers/soak.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const settings = {
   ...pageSettings,
@@ -44,58 +42,42 @@ describe.each(reduced<Shape[]>(['redis'], shapes))('races of the hand-over on %s
   /** Prepares what ends the session, and returns the call that does it. */
   type Ending = (scene: Scene) => Promise<() => Promise<Answer | Response>>
 
-  const endings: [string, Ending][] = [
-    [
-      'a reset',
-      async ({ person: { identifier } }) => {
-        await service.post('password/forgot', { identifier })
-        const otp = await service.inbox.nextCode(identifier)
-        const body = { identifier, otp, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
-        return () => replica.post('password/reset', body)
-      },
-    ],
-    [
-      'logout-all',
-      async ({ person }) => {
-        const { access_token } = await service.logIn(person)
-        return () => replica.post('logout-all', {}, { bearer: access_token })
-      },
-    ],
-    [
-      'a password changed elsewhere',
-      async ({ person }) => {
-        const { access_token } = await service.logIn(person)
-        const body = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
-        const current = { current_password: person.password }
-        return () => service.post('password/change', { ...body, ...current }, { bearer: access_token })
-      },
-    ],
-    [
-      'signing out of the browser',
+  const endings: Record<string, Ending> = {
+    'a reset': async ({ person: { identifier } }) => {
+      const otp = await service.askCode('password/forgot', identifier)
+      const body = { identifier, otp, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
+      return () => replica.post('password/reset', body)
+    },
+    'logout-all': async ({ person }) => {
+      const { access_token } = await service.logIn(person)
+      return () => replica.post('logout-all', {}, { bearer: access_token })
+    },
+    'a password changed elsewhere': async ({ person }) => {
+      const { access_token } = await service.logIn(person)
+      const body = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD }
+      const current = { current_password: person.password }
+      return () => service.post('password/change', { ...body, ...current }, { bearer: access_token })
+    },
+    'signing out of the browser':
       async ({ browser }) =>
-        () =>
-          browser.post('/sign-out', {}),
-    ],
-    [
-      'a lock',
+      () =>
+        browser.post('/sign-out', {}),
+    'a lock':
       async ({ uuid }) =>
-        () =>
-          asOperator(replica, 'PATCH', `accounts/${uuid}`, { locked: true }),
-    ],
-    [
-      'an erasure',
+      () =>
+        asOperator(replica, 'PATCH', `accounts/${uuid}`, { locked: true }),
+    'an erasure':
       async ({ uuid }) =>
-        () =>
-          asOperator(service, 'DELETE', `accounts/${uuid}`),
-    ],
-  ]
+      () =>
+        asOperator(service, 'DELETE', `accounts/${uuid}`),
+  }
 
   async function expectOver(one: TestService, { access_token, refresh_token }: Handed): Promise<void> {
     if (access_token) expect((await one.get('me', { bearer: access_token })).status).not.toBe(200)
     if (refresh_token) expect((await one.post('refresh', { refresh_token })).status).not.toBe(200)
   }
 
-  test.each(endings)('%s leaves nothing alive', async (name, prepare) => {
+  test.each(Object.entries(endings))('%s leaves nothing alive', async (name, prepare) => {
     for (let round = 0; round < ROUNDS; round++) {
       const { person, browser } = await signedInBrowser(service, newEmail())
       const former = await newCode(browser)

@@ -1,5 +1,5 @@
 /** The hand-over to applications, as a client of OAuth sees it, on every storage shape. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { asOperator } from '../../helpers/administration.ts'
 import { newEmail } from '../../helpers/api-client.ts'
@@ -27,8 +27,6 @@ import { expectRefusal } from '../../helpers/refusals.ts'
 import { mergeSettings, shapes, startService, type TestService, testsOn } from '../../helpers/service.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use, useReplica, useService } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const settings = {
   ...pageSettings,
@@ -226,8 +224,7 @@ test('an account that lost a required claim between hand-over and redemption get
   await browser.press('Sign in', { identifier: person.identifier, password: person.password })
   const { code, verifier } = await newCode(browser)
   await setName(null)
-  const refused = await redeem(service, code, verifier)
-  expectRefusal(refused, 'account_incomplete')
+  expectRefusal(await redeem(service, code, verifier), 'account_incomplete')
   expect(await applicationsOf()).toEqual([])
   await setName(name)
   expect((await redeem(service, code, verifier)).body.error).toBe('invalid_grant')
@@ -355,7 +352,7 @@ describe('what may be asked for', () => {
   })
 
   test('the longest state comes back after every step, and a longer one is refused', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = openBrowser(service.url)
     const state = '"'.repeat(256)
     await browser.open(authorizeAddress(newVerifier(), { state, login_hint: 'x'.repeat(300) }))

@@ -1,5 +1,5 @@
 /**
- * The pages in Chromium, behind TLS at their own host. It tries every way without script through the hand-over to an
+ * The pages in Chromium, behind TLS at their own host. It tries the ways without script through the hand-over to an
  * application on another origin, what the script adds, the keyboard, and the libraries that applications use. A
  * violation of the content security policy fails the run.
  */
@@ -189,21 +189,8 @@ describe('without script', () => {
     await close()
   })
 
-  test('a forgotten password', async () => {
-    const { identifier } = await service.signUp(newEmail())
-    const { page, close } = await withoutScript()
-    await page.goto(authorize)
-    await fill(page, { identifier })
-    await press(page, 'Forgot your password?')
-    await press(page, 'Send a code')
-    await fill(page, { otp: await service.inbox.nextCode(identifier), password: 'an entirely new phrase' })
-    await press(page, 'Save password')
-    await arrives(page)
-    await close()
-  })
-
   test('a second factor, and another language on the way', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const { page, close } = await withoutScript()
     await page.goto(authorize)
     await page.click('summary')

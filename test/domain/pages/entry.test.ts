@@ -1,5 +1,5 @@
 /** The pages say who may open an account: closed, by invitation, with terms. Trusted devices need no second step. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
@@ -8,8 +8,6 @@ import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.
 import { mergeSettings, startService } from '../../helpers/service.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use, useService } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(30_000)
 
 const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
 
@@ -316,7 +314,7 @@ describe('a device that is trusted', () => {
   const service = useService({ settings: { ...settings, two_factor: { trust_device: '30d' } } })
 
   test('needs no second step until its cookie is gone', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const { identifier, password } = person
     const browser = await openBrowser(service.url).open('/sign-in')
     await browser.press('Sign in', { identifier, password })

@@ -2,7 +2,7 @@
  * The attacks of a hostile client, site or browser on the pages, with limits on; and ways that end elsewhere than
  * planned.
  */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { authorizeAddress, newVerifier, parametersOf, REDIRECT, redeem } from '../../helpers/hand-over.ts'
@@ -10,8 +10,6 @@ import { newClient } from '../../helpers/limited-service.ts'
 import { nextOf, openBrowser, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { pageForms } from '../../helpers/page-forms.ts'
 import { useLimited } from '../../helpers/use-service.ts'
-
-setDefaultTimeout(60_000)
 
 const service = useLimited({
   settings: {
@@ -59,7 +57,7 @@ describe('ways that end elsewhere', () => {
   })
 
   test('a second step that waited too long leads to the first page, with what was typed', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     for (const press of [false, true]) {
       const browser = await signIn(browse(), person.identifier)
       expect(browser.path).toBe('/code')
@@ -311,7 +309,7 @@ describe('what is typed', () => {
   })
 
   test('a step that was taken is not taken again: its flow, its code and its token are used up', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = await signIn(browse(), person.identifier)
     const { action } = browser.forms[0]!
     const otp = await service.inbox.nextCode(person.identifier)

@@ -1,5 +1,5 @@
 /** The pages by which people come in, through forms and without script. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { checkPagesReach } from '../../../src/domain/operations/doctor/reach-checks.ts'
 import type { Config } from '../../../src/platform/config/types.ts'
 import type { Network } from '../../../src/platform/guarded-fetch.ts'
@@ -9,8 +9,6 @@ import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
-
-setDefaultTimeout(30_000)
 
 const settings = {
   ...pageSettings,
@@ -52,7 +50,7 @@ describe('the pages', () => {
   })
 
   test('a password, then a code of the second factor', async () => {
-    const { person } = await protectBySentCodes(service, newEmail())
+    const { person } = await protectBySentCodes(service)
     const browser = await browse().open('/sign-in?return_to=https://app.example.com/in/x')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     expect(browser.path).toBe('/code')
@@ -284,8 +282,8 @@ describe('what a page is', () => {
   })
 
   test('a base_url that moved: sessions go on, and access tokens of before are refreshed', async () => {
-    const { access_token, refresh_token } = await service.logIn(await service.signUp(newEmail()))
-    expectRefusal(await moved.get('me', { bearer: access_token }), 'invalid_token')
+    const { bearer, refresh_token } = await service.signedIn()
+    expectRefusal(await moved.get('me', { bearer }), 'invalid_token')
     const { body } = await moved.post('refresh', { refresh_token })
     expect((await moved.get('me', { bearer: body.access_token })).status).toBe(200)
   })
