@@ -2,11 +2,13 @@
  * A registration of a passkey reads no address that the caller names, whatever its attestation says. The statement of
  * each format holds certificates with addresses for their revocation, which the library would fetch.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { verifyRegistrationResponse } from '@simplewebauthn/server'
 import { chainNaming } from '../helpers/attestation-chain.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
 
 const origin = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [origin] } }

@@ -1,10 +1,12 @@
 /** Guessing, replaying and misusing one-time codes, through HTTP, on every storage shape. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { noon, seen } from '../helpers/limited-service.ts'
 import { racingShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
 
 const MINUTE = 60_000
 const outcome = ({ status, body }: Answer) => `${status} ${body.code ?? 'ok'}`

@@ -2,7 +2,7 @@
  * The calls of anonymous callers must cost owners nothing: neither their codes, nor their tries, nor their way in. Each
  * test lets strangers fill a counter until it refuses them, and then lets the owner come.
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { Redis } from 'ioredis'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -13,6 +13,8 @@ import { onlySuccess, race } from '../helpers/race.ts'
 import { deliverySettings, limitingShapes, ruleOn, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(60_000)
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const WRONG = '000 000 x'

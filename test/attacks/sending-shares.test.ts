@@ -1,10 +1,12 @@
 /** The share of the service's messages that networks of strangers may use up: never what others need. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { createTestClock, limitingShapes, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(120_000)
 
 const HOUR = 3_600_000
 let hosts = 0

@@ -2,7 +2,7 @@
  * Access tokens are made to be sent to other services. So one of these may try what it can do with a token that it was
  * sent a moment after the sign-in. Whatever relies on a recent sign-in needs the session's refresh token as well.
  */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import openapi from '../../docs/openapi.json'
 import { type Answer, newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
@@ -18,6 +18,8 @@ import { race } from '../helpers/race.ts'
 import { expectRefusal, outcomeOf, refusedBy } from '../helpers/refusals.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
 
 const ORIGIN = 'https://app.example.com'
 const HOUR = 3_600_000

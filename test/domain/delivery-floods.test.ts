@@ -1,5 +1,5 @@
 /** Messages of strangers wait behind those of owners, and messages to nobody are in nobody's way. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, PASSWORD, type Person, registration } from '../helpers/api-client.ts'
@@ -8,6 +8,8 @@ import { createTestClock } from '../helpers/service.ts'
 import { measured } from '../helpers/timing.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(60_000)
 
 /** Messages of another process, which wait for longer than any other. */
 const queue = (destination: string, lane: number, count: number) =>

@@ -1,5 +1,5 @@
 /** The rows that go away by themselves, and when, on every storage shape. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { createHousekeeping } from '../../src/domain/operations/housekeeping/service.ts'
 import { createHousekeepingStore } from '../../src/domain/operations/housekeeping/store.ts'
@@ -10,6 +10,8 @@ import { confirmedAccounts, countRows, multiplySessions, renameTable } from '../
 import { differingShapes, startService } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
 
 const DAY_MS = 86_400_000
 

@@ -1,12 +1,14 @@
 /**
  * Checks which devices stay known when what opens an account changes: a former intruder's device pays like everybody's.
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { registeredStatements } from '../../src/platform/postgres/statement.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
 
 const [MINUTE, DAY] = [60_000, 86_400_000]
 const NEW_PASSWORD = 'another good one'

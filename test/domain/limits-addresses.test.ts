@@ -1,10 +1,12 @@
 /** Limits by client address, whose address counts, the hash queue, replicas, and a store that is away. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'
 import { startRedis } from '../helpers/servers.ts'
 import { createStorage, limitingShapes, startService, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
 
 const SECOND = 1000
 interface Operation {

@@ -1,9 +1,11 @@
 /** The rate at which codes are sent, at the numbers of the default configuration and at others. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import { limitingShapes, type Settings, type TestService } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

@@ -1,9 +1,11 @@
 /** The number of wrong passwords that are checked, for whom, and that nobody can lock an owner out. */
-import { beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { newClient, startLimited } from '../helpers/limited-service.ts'
 import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
+
+setDefaultTimeout(60_000)
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

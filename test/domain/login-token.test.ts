@@ -2,7 +2,7 @@
  * The record that a login with two factors leaves for the call that ends it, and accounts whose app cannot be opened
  * any more.
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
@@ -13,6 +13,8 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { deliverySettings, shapes, startService, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
 
 const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const invalidCode = [422, 'invalid_code']

@@ -1,9 +1,11 @@
 /** Login by password through HTTP. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
 
 const accountFields = [
   'failed_attempts',

@@ -1,10 +1,12 @@
 /** The own account, seen and erased, through HTTP. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(20_000)
 
 describe.each(racingShapes)('the own account on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)

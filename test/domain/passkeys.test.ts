@@ -1,5 +1,5 @@
 /** Passkeys through HTTP, with an authenticator in software, on every storage shape. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { PASSWORD } from '../helpers/api-client.ts'
@@ -16,6 +16,8 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
 
 const origin = 'https://app.example.com'
 const settings = { passkeys: { rp_id: 'example.com', origins: [origin, 'https://example.com'] } }

@@ -1,5 +1,5 @@
 /** The second step of a sign-in, and what does not get past it: every kind of code, races, guesses, orders of calls. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
@@ -8,6 +8,8 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
 
 const failure = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code]
 const invalidCode = [422, 'invalid_code']

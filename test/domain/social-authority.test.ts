@@ -1,11 +1,13 @@
 /** Providers of the operator's own: for which addresses their word opens, or makes, an account. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
 
 const at = (domain: string) => newEmail().replace(/@.*/, `@${domain}`)
 

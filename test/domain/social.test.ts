@@ -1,5 +1,5 @@
 /** Sign-in through a provider that speaks the truth: the flow, and whose account it opens. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -7,6 +7,8 @@ import { shapes, startService, testsOn } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(30_000)
 
 describe.each(shapes)('social login on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)

@@ -1,5 +1,5 @@
 /** `[tokens.claims]`: what access tokens say of an account, how much of it, and what is refused where it is required. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { createRoles } from '../../src/domain/accounts/accounts/roles.ts'
@@ -21,6 +21,8 @@ import { differingShapes, type Settings, startService } from '../helpers/service
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(20_000)
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 

@@ -1,5 +1,5 @@
 /** `two_factor.trust_device`: what spares a device the second step, how little that is worth, and what ends it. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
@@ -10,6 +10,8 @@ import { expectRefusal } from '../helpers/refusals.ts'
 import { mergeSettings, startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useService } from '../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
 
 const device = (name = 'laptop') => ({ device_fingerprint: `${name}-fingerprint`, device_name: name })
 

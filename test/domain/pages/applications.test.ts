@@ -1,5 +1,5 @@
 /** The hand-over to applications, as a client of OAuth sees it, on every storage shape. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { asOperator } from '../../helpers/administration.ts'
 import { newEmail } from '../../helpers/api-client.ts'
@@ -27,6 +27,8 @@ import { expectRefusal } from '../../helpers/refusals.ts'
 import { mergeSettings, shapes, startService, type TestService, testsOn } from '../../helpers/service.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use, useReplica, useService } from '../../helpers/use-service.ts'
+
+setDefaultTimeout(30_000)
 
 const settings = {
   ...pageSettings,
