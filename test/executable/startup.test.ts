@@ -1,6 +1,6 @@
 /**
- * Measures from the start of the process to its first answer, again where others disturb. The time in
- * which the process could run but others had the processors is left out.
+ * Measures from the start of the process to its first answer, again where others disturb. The time in which the process
+ * could run but others had the processors is left out.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
