@@ -159,19 +159,29 @@ if (process.getuid?.() === 0) {
       return { directory, run, make }
     }
 
+    let madeByNobody: Promise<string> | undefined
+    /** A directory of nobody, with a database that a service of nobody has made. */
+    async function newPlaceOfNobody() {
+      madeByNobody ??= (async () => {
+        const { directory, make } = newPlace()
+        chownSync(directory, NOBODY, NOBODY)
+        await make(asNobody)
+        return directory
+      })()
+      const { directory, run } = newPlace()
+      Bun.spawnSync(['cp', '--archive', `${await madeByNobody}/.`, directory])
+      return { directory, run }
+    }
+
     test('takes on the owner as root, and leaves nothing behind that the service cannot open', async () => {
-      const { directory, run, make } = newPlace()
-      chownSync(directory, NOBODY, NOBODY)
-      await make(asNobody)
+      const { directory, run } = await newPlaceOfNobody()
       expect(run(['keys', 'list'])).toEqual({ code: 0, error: '' })
       expect(filesOf(directory).filter((file) => lstatSync(file).uid !== NOBODY)).toEqual([])
       expect(run(['keys', 'list'], asNobody)).toEqual({ code: 0, error: '' })
     })
 
     test('backs up to a directory of root, and restores a file of root, while the service is stopped', async () => {
-      const { directory, run, make } = newPlace()
-      chownSync(directory, NOBODY, NOBODY)
-      await make(asNobody)
+      const { directory, run } = await newPlaceOfNobody()
       expect(run(['accounts', 'create', '--email', 'ada@example.com', '--verified']).error).toBe('')
       const own = mkdtempSync(join(place, 'root-'))
       chmodSync(own, 0o700)
@@ -224,9 +234,7 @@ if (process.getuid?.() === 0) {
 
       /** A service that somebody else took over names what it likes. */
       test('and neither follows a link nor removes what is not of that user', async () => {
-        const { directory, make } = newPlace()
-        chownSync(directory, NOBODY, NOBODY)
-        await make(asNobody)
+        const { directory } = await newPlaceOfNobody()
         const { own, file, backUp } = newBackup()
         const copy = join(directory, `snapshot-${crypto.randomUUID()}`)
         cpSync(join(directory, 'postgres'), copy, { recursive: true })
@@ -334,9 +342,7 @@ if (process.getuid?.() === 0) {
     })
 
     test('is refused with the file that belongs to somebody else', async () => {
-      const { directory, run, make } = newPlace()
-      chownSync(directory, NOBODY, NOBODY)
-      await make(asNobody)
+      const { directory, run } = await newPlaceOfNobody()
       const file = join(directory, 'postgres/PG_VERSION')
       chownSync(file, 0, 0)
       chmodSync(file, 0o600)
