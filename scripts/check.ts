@@ -9,6 +9,7 @@ import { checkFileNames } from './checks/file-names.ts'
 import { checkLinks } from './checks/links.ts'
 import { checkMigrations } from './checks/migrations.ts'
 import { checkNames } from './checks/names.ts'
+import { checkOpenOperations } from './checks/open-operations.ts'
 import { checkOpenapi } from './checks/openapi.ts'
 import { checkProse } from './checks/prose.ts'
 import { checkReadme } from './checks/readme.ts'
@@ -35,6 +36,7 @@ const checks: Record<string, Check> = {
   'configuration files': checkConfigurationFiles,
   'error table': checkErrorTable,
   'interface description': checkOpenapi,
+  'open operations': checkOpenOperations,
   links: checkLinks,
   readme: checkReadme,
   prose: checkProse,

@@ -1,9 +1,10 @@
 /** The file of a backup: what is sealed, what is refused, and that no table is left out. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { hkdfSync, scryptSync } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backupName, removeOldBackups } from '../../src/platform/backup/files.ts'
-import type { BackupKey } from '../../src/platform/backup/keys.ts'
+import { type BackupKey, findFileKey } from '../../src/platform/backup/keys.ts'
 import { loadBackup, requireKnownMigration } from '../../src/platform/backup/load.ts'
 import type { Manifest } from '../../src/platform/backup/manifest.ts'
 import { readParts, verifyBackup } from '../../src/platform/backup/read.ts'
@@ -113,6 +114,29 @@ describe('a sealed file', () => {
     expect(await refusal(open(byPassphrase))).toContain('is sealed with a passphrase')
     const other: BackupKey = { kind: 'passphrase', passphrase: 'another passphrase' }
     expect(await refusal(open(byPassphrase, [other]))).toBe('is sealed with another passphrase')
+  })
+
+  test('has the key of its own passphrase, salt and cost, whichever was stretched before', () => {
+    const [own, other] = ['a passphrase of some length', 'another passphrase']
+    const opens = (typed: string, salt: string, cost: number) => {
+      const bytes = Buffer.from(salt, 'hex')
+      const material = scryptSync(own, bytes, 32, { N: 2 ** cost, r: 8, p: 1 })
+      const derive = (info: string, length: number) =>
+        Buffer.from(hkdfSync('sha256', material, bytes, `poterne backup ${info}`, length))
+      const header = {
+        key: 'passphrase',
+        scrypt: cost,
+        salt,
+        check: derive('check', 8).toString('hex'),
+      } as const
+      const found = findFileKey(header, [{ kind: 'passphrase', passphrase: typed }])
+      return derive('file', 32).equals(found)
+    }
+    const [salt, otherSalt] = ['ab'.repeat(32), 'cd'.repeat(32)]
+    for (const file of [salt, salt, otherSalt, salt]) expect(opens(own, file, 10)).toBeTrue()
+    for (const cost of [11, 10]) expect(opens(own, salt, cost)).toBeTrue()
+    expect(() => opens(other, salt, 10)).toThrow('is sealed with another passphrase')
+    expect(opens(own, salt, 10)).toBeTrue()
   })
 })
 

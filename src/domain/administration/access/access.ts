@@ -81,7 +81,7 @@ interface AnonymousCaller {
 
 export type AdminCaller = Operator | TokenCaller | AdministratorCaller | AnonymousCaller
 
-/** Every routes file of administration uses it first: it says who calls. */
+/** It says who calls: routes of administration are built on it, and it guards those that are not. */
 export type AdminBase = Guard<AdminCaller>
 
 /** Refuses callers who are not signed in on the page. */

@@ -335,7 +335,11 @@ export function createRegistrationService(needs: Needs) {
      * the request.
      */
     async begin(identifier: Identifier, entry: Entry, language: Language): Promise<void> {
-      const contacts = { email: null, phone: null, [identifier.kind]: identifier, primary: identifier }
+      const contacts = {
+        email: identifier.kind === 'email' ? identifier : null,
+        phone: identifier.kind === 'phone' ? identifier : null,
+        primary: identifier,
+      }
       const nobodys = { ...entry, profile: null }
       await add(contacts, waitingOf(contacts, null), nobodys, language, { tellsOwner: false })
       metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
