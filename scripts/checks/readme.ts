@@ -5,7 +5,9 @@ const MOST_WORDS = 1200
 
 export function findLongReadme(text: string): string[] {
   const words = text.trim().split(/\s+/).length
-  return words > MOST_WORDS ? [`README.md has ${words} words, and may have ${MOST_WORDS}`] : []
+  return words > MOST_WORDS
+    ? [`README.md has ${words} words, and may have ${MOST_WORDS}: shorten a sentence`]
+    : []
 }
 
 export const checkReadme: Check = async () =>

@@ -29,5 +29,7 @@ test('a wrong status, an invented code, a missing code and a missing field error
 
 test('the README may have 1,200 words and no more', () => {
   expect(findLongReadme('word '.repeat(1200))).toEqual([])
-  expect(findLongReadme('word\n'.repeat(1201))).toEqual(['README.md has 1201 words, and may have 1200'])
+  expect(findLongReadme('word\n'.repeat(1201))).toEqual([
+    'README.md has 1201 words, and may have 1200: shorten a sentence',
+  ])
 })
