@@ -11,7 +11,7 @@ import {
   type Statement,
 } from '../../../platform/postgres/statement.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
-import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { changeWithEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 
 export const accountRow = rowOf(accounts)
@@ -41,19 +41,18 @@ export const withHeldAccount = <T>(
 /**
  * Locks the account, then runs a statement that changes how it is protected, in the same transaction; returns its row or
  * null. Other changes of the account commit before the statement, which then sees them, or wait for it. Lock and change
- * cannot be one statement: a statement sees the rows as they were when it began, before it waited for the lock.
+ * cannot be one statement: a statement sees the rows as they were when it began, before it waited for the lock. The events
+ * of its row are recorded at `params.now`.
  */
-export const updateLockedAccount = <Params extends { accountId: number }, Row extends object>(
+export const updateLockedAccount = <Params extends { accountId: number; now: Date }, Row extends object>(
   database: Database,
   change: Statement<Params, Row>,
   params: Params,
-  record?: { at: Date; eventsOf: (row: Row) => NewEvent | NewEvent[] },
+  eventsOf: (row: Row) => NewEvent | NewEvent[] = () => [],
 ) =>
-  withHeldAccount(database, params.accountId, async (transaction) => {
-    const row = await transaction.first(change, params)
-    if (row !== null && record) await recordEvents(transaction, [record.eventsOf(row)].flat(), record.at)
-    return row
-  })
+  withHeldAccount(database, params.accountId, (transaction) =>
+    changeWithEvents(transaction, change, params, params.now, eventsOf),
+  )
 
 /**
  * The caller's session has not ended since the call began. A request that started before a password reset must not change

@@ -50,10 +50,9 @@ export function createAccountFactorStore(database: Database) {
     /** It returns false if the account has no such passkey. */
     async removePasskey({ id: accountId, uuid }: Account, id: string, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
-      const removed = await updateLockedAccount(database, removePasskey, params, {
-        at: now,
-        eventsOf: () => [{ type: 'passkey.removed', account: uuid, data: { passkey: id } }],
-      })
+      const removed = await updateLockedAccount(database, removePasskey, params, () => [
+        { type: 'passkey.removed', account: uuid, data: { passkey: id } },
+      ])
       return removed !== null
     },
     /** Oldest first. */
@@ -61,10 +60,9 @@ export function createAccountFactorStore(database: Database) {
       database.all(listIdentities, { accountId }),
     async removeIdentity({ id: accountId, uuid }: Account, id: number, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
-      const removed = await updateLockedAccount(database, removeIdentity, params, {
-        at: now,
-        eventsOf: ({ provider }) => [{ type: 'identity.unlinked', account: uuid, data: { provider } }],
-      })
+      const removed = await updateLockedAccount(database, removeIdentity, params, ({ provider }) => [
+        { type: 'identity.unlinked', account: uuid, data: { provider } },
+      ])
       return removed !== null
     },
   }

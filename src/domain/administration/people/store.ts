@@ -235,11 +235,9 @@ export function createPeopleStore(database: Database) {
       now: Date,
     ): Promise<'removed' | 'not_found' | 'last' | 'gone'> {
       const params = { accountId, now, ...noticeParams(notices) }
-      const row = await updateLockedAccount(database, remove[kind], params, {
-        at: now,
-        eventsOf: ({ removed }): NewEvent[] =>
-          removed ? [{ type: 'identifier.removed', account: uuid, data: { contact: kind } }] : [],
-      })
+      const row = await updateLockedAccount(database, remove[kind], params, ({ removed }): NewEvent[] =>
+        removed ? [{ type: 'identifier.removed', account: uuid, data: { contact: kind } }] : [],
+      )
       if (row === null) return 'gone'
       if (!row.found) return 'not_found'
       return row.removed ? 'removed' : 'last'

@@ -203,8 +203,7 @@ export function createEnrolmentStore(database: Database) {
     params: Params,
     event?: NewEvent,
   ) => {
-    const record = event && { at: params.now, eventsOf: () => [event] }
-    return (await updateLockedAccount(database, query, params, record)) !== null
+    return (await updateLockedAccount(database, query, params, () => event ?? [])) !== null
   }
 
   return {

@@ -85,7 +85,20 @@ export async function recordEvents(executor: Executor, recorded: NewEvent[], at:
   if (recorded.length > 0) await executor.run(record, eventParams(recorded, at))
 }
 
-/** Runs a statement and, if it returns a row, records the events of this row: both or neither. */
+/** Runs a statement and, if it returns a row, records the events of this row, in the caller's transaction. */
+export async function changeWithEvents<Params extends object, Row extends object>(
+  transaction: Executor,
+  change: Statement<Params, Row>,
+  params: Params,
+  at: Date,
+  eventsOf: (row: Row) => NewEvent | NewEvent[],
+): Promise<Row | null> {
+  const row = await transaction.first(change, params)
+  if (row !== null) await recordEvents(transaction, [eventsOf(row)].flat(), at)
+  return row
+}
+
+/** The same in a transaction of its own: both or neither. */
 export function changeAndRecord<Params extends object, Row extends object>(
   database: Database,
   change: Statement<Params, Row>,
@@ -94,10 +107,6 @@ export function changeAndRecord<Params extends object, Row extends object>(
   eventsOf: (row: Row) => NewEvent | NewEvent[],
 ): Promise<Row | null> {
   return retryDeadlocks(() =>
-    database.transaction(async (transaction) => {
-      const row = await transaction.first(change, params)
-      if (row !== null) await recordEvents(transaction, [eventsOf(row)].flat(), at)
-      return row
-    }),
+    database.transaction((transaction) => changeWithEvents(transaction, change, params, at, eventsOf)),
   )
 }

@@ -268,16 +268,13 @@ export function createContactStore(database: Database) {
             ...kept,
             ...noticeParams(notices),
           },
-          {
-            at: now,
-            eventsOf: () => [
-              {
-                type: account[kind] === null ? 'identifier.added' : 'identifier.changed',
-                account: account.uuid,
-                data: { contact: kind },
-              },
-            ],
-          },
+          () => [
+            {
+              type: account[kind] === null ? 'identifier.added' : 'identifier.changed',
+              account: account.uuid,
+              data: { contact: kind },
+            },
+          ],
         ),
       ),
     /** Tells whether the contact, which the account has, is one that must stay. */
@@ -306,7 +303,7 @@ export function createContactStore(database: Database) {
       const params = { ...owner, kind, now, ...kept, ...noticeParams(notices) }
       const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
         id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
-      const row = await updateLockedAccount(database, remove[kind], params, { at: now, eventsOf })
+      const row = await updateLockedAccount(database, remove[kind], params, eventsOf)
       if (row === null) return 'session_over'
       if (!row.found) return 'not_found'
       return row.id === null ? 'last_sign_in_method' : row

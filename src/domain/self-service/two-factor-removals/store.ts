@@ -122,7 +122,7 @@ export function createTwoFactorRemovalStore(database: Database) {
     async remove({ id: accountId, uuid }: Account, id: string | null, notices: NewMessage[], now: Date) {
       const params = { accountId, id, now, ...noticeParams(notices) }
       const eventsOf = (): NewEvent[] => [{ type: 'two_factor.disabled', account: uuid }]
-      return (await updateLockedAccount(database, remove, params, { at: now, eventsOf })) !== null
+      return (await updateLockedAccount(database, remove, params, eventsOf)) !== null
     },
     /**
      * The one that waits already stays: it is returned instead, and nobody is told again. It returns null if two factors
@@ -138,10 +138,9 @@ export function createTwoFactorRemovalStore(database: Database) {
         ...{ accountId, id, dueAt, now, ...noticeParams(notices) },
         ...{ actorType: actor.type, actorId: actor.id, actorName: actor.name },
       }
-      const row = await updateLockedAccount(database, request, params, {
-        at: now,
-        eventsOf: ({ isNew }) => (isNew ? [requested(uuid, dueAt)] : []),
-      })
+      const row = await updateLockedAccount(database, request, params, ({ isNew }) =>
+        isNew ? [requested(uuid, dueAt)] : [],
+      )
       return row && { id: row.id, dueAt: row.dueAt }
     },
     /** It returns false where it does not wait any more. */

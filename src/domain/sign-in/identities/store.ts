@@ -28,6 +28,7 @@ import {
 } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
+import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -198,9 +199,10 @@ const unlink = defineStatement({
   ${selectRemoval(p)}`,
 })
 
-const linking = (account: string, { provider }: ProvedIdentity, at: Date) => ({
-  at,
-  eventsOf: () => ({ type: 'identity.linked' as const, account, data: { provider } }),
+const linked = (account: string, { provider }: ProvedIdentity): NewEvent => ({
+  type: 'identity.linked',
+  account,
+  data: { provider },
 })
 
 /** An identity that is linked to an account. */
@@ -232,8 +234,7 @@ export function createIdentityStore(database: Database) {
         ...paramsOf(identity),
         ...noticeParams(notices),
       }
-      const linked = await updateLockedAccount(database, link, params, linking(uuid, identity, now))
-      return linked !== null
+      return (await updateLockedAccount(database, link, params, () => linked(uuid, identity))) !== null
     },
     /**
      * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
@@ -243,8 +244,7 @@ export function createIdentityStore(database: Database) {
       const key = identity.email?.address.key
       if (key === undefined) return false
       const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
-      const linked = await updateLockedAccount(database, linkByEmail, params, linking(uuid, identity, now))
-      return linked !== null
+      return (await updateLockedAccount(database, linkByEmail, params, () => linked(uuid, identity))) !== null
     },
     /**
      * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
@@ -302,11 +302,9 @@ export function createIdentityStore(database: Database) {
     ) {
       const owner = { accountId: account.id, sessionId }
       const params = { ...owner, provider, ...usableParams(usable), now, ...noticeParams(notices) }
-      return updateLockedAccount(database, unlink, params, {
-        at: now,
-        eventsOf: ({ removed }) =>
-          removed ? { type: 'identity.unlinked', account: account.uuid, data: { provider } } : [],
-      })
+      return updateLockedAccount(database, unlink, params, ({ removed }) =>
+        removed ? { type: 'identity.unlinked', account: account.uuid, data: { provider } } : [],
+      )
     },
   }
 }

@@ -245,7 +245,9 @@ const refusalOf = ({ spent, used }: { spent: boolean; used: boolean }): UseRefus
   !spent ? 'challenge_spent' : !used ? 'counter_fell' : null
 
 const happened = (type: EventType, { uuid: account }: Account, passkey: string): NewEvent => ({
-  ...{ type, account, data: { passkey } },
+  type,
+  account,
+  data: { passkey },
 })
 
 export type PasskeyStore = ReturnType<typeof createPasskeyStore>
@@ -289,7 +291,7 @@ export function createPasskeyStore(database: Database) {
           transports: JSON.stringify(transports),
           ...noticeParams(notices),
         },
-        { at: now, eventsOf: ({ added }) => (added ? happened('passkey.added', account, passkey.id) : []) },
+        ({ added }) => (added ? happened('passkey.added', account, passkey.id) : []),
       )
       if (!row?.lives || row.foreign) return 'account_changed'
       if (row.known) return 'credential_known'
@@ -355,10 +357,9 @@ export function createPasskeyStore(database: Database) {
     ) {
       const owner = { accountId: account.id, sessionId }
       const params = { ...owner, id, ...usableParams(usable), now, ...noticeParams(notices) }
-      return updateLockedAccount(database, remove, params, {
-        at: now,
-        eventsOf: ({ removed }) => (removed ? happened('passkey.removed', account, id) : []),
-      })
+      return updateLockedAccount(database, remove, params, ({ removed }) =>
+        removed ? happened('passkey.removed', account, id) : [],
+      )
     },
     /** Counts the passkeys that belong to another relying party than this one. */
     countForeign: async (rpId: string) => (await database.first(countForeign, { rpId }))?.count ?? 0,

@@ -224,7 +224,7 @@ export function createPasswordStore(database: Database) {
           database,
           reset[kind],
           { accountId, key, digest, keptDevice, going: 'recent', now, ...permit, ...noticeParams(notices) },
-          { at: now, eventsOf: (row) => eventsOfReset(uuid, { contact: kind }, row) },
+          (row) => eventsOfReset(uuid, { contact: kind }, row),
         ),
       )
       return done !== null
@@ -256,7 +256,7 @@ export function createPasswordStore(database: Database) {
         database,
         change,
         { ...params, ...noticeParams(notices) },
-        { at: now, eventsOf: (row) => (row.changed ? { type: 'password.changed', account: uuid } : []) },
+        (row) => (row.changed ? { type: 'password.changed', account: uuid } : []),
       )
       if (changed?.changed) return 'changed'
       return changed?.lives ? 'other_password' : 'session_over'

@@ -195,10 +195,7 @@ export function createUndoStore(database: Database) {
             now,
             ...noticeParams(notices),
           },
-          {
-            at: now,
-            eventsOf: () => ({ type: 'undo.used', account: account.uuid, data: { contact: kind } }),
-          },
+          () => ({ type: 'undo.used', account: account.uuid, data: { contact: kind } }),
         ),
       )
       if (restored !== null) return 'restored'
