@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import type { AdministratorRecord } from '../domain/administration/administrators/routes.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 import {
   addServiceCommand,
   callService,
@@ -49,7 +49,7 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
   })
   const { administrator } = answer
   if (options.json) return printJson(administrator)
-  process.stdout.write(`${nameOf(administrator)} is an administrator now: ${administrator.role}\n`)
+  print(`${nameOf(administrator)} is an administrator now: ${administrator.role}\n`)
   printRevoked(answer)
 }
 
@@ -75,7 +75,7 @@ async function remove(name: string, options: Options): Promise<void> {
     const answer = await call<Revoked>('DELETE', `administrators/${account.uuid}`)
     const { revoked_tokens = 0 } = answer
     if (options.json) return printJson({ uuid: account.uuid, removed: true, revoked_tokens })
-    process.stdout.write(`${nameOf(account)} is an administrator no longer\n`)
+    print(`${nameOf(account)} is an administrator no longer\n`)
     printRevoked(answer)
   })
 }
@@ -84,5 +84,5 @@ function printRevoked({ revoked_tokens: tokens }: Revoked): void {
   if (!tokens) return
   const were =
     tokens === 1 ? '1 token that they made was revoked' : `${tokens} tokens that they made were revoked`
-  process.stdout.write(`${were}: poterne events list --type token.revoked\n`)
+  print(`${were}: poterne events list --type token.revoked\n`)
 }

@@ -34,7 +34,7 @@ import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { DataDirectoryLocked } from '../platform/postgres/embedded-lock.ts'
 import { configOption, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 import { createProgressBar } from './progress.ts'
 import { keepProxyOutside } from './serve.ts'
 import { type Call, callRunningService, type ServiceCallOptions, socketOption } from './service-call.ts'
@@ -70,7 +70,7 @@ async function diagnose(options: Options): Promise<void> {
   const failures = findings.filter(({ level }) => level === 'failure').length
   const warnings = findings.filter(({ level }) => level === 'warning').length
   if (options.json) printJson({ checks: findings, failures, warnings })
-  else print(findings, failures, warnings)
+  else printFindings(findings, failures, warnings)
   if (failures > 0 || (options.strict && warnings > 0)) throw new CommandFailure(1, '')
 }
 
@@ -239,16 +239,14 @@ async function sendTest(config: Config, sender: MessageSender | null, channel: '
   return failure(`it was not taken (${said}): \`${command}\` shows each step`)
 }
 
-function print(findings: NamedFinding[], failures: number, warnings: number): void {
+function printFindings(findings: NamedFinding[], failures: number, warnings: number): void {
   // A part that is not configured is named once, by the first of its checks.
   const isRepeated = ({ level, message }: NamedFinding, index: number) =>
     level === 'ok' && findings[index - 1]?.message === message
   for (const { level, name, message } of findings.filter((finding, index) => !isRepeated(finding, index)))
-    process.stdout.write(`${level.padEnd(8)} ${name}: ${message.replace(/\p{Cc}/gu, ' ')}\n`)
+    print(`${level.padEnd(8)} ${name}: ${message.replace(/\p{Cc}/gu, ' ')}\n`)
   const of = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
   const failed = findings.filter(({ level }) => level === 'failure').map(({ name }) => name)
   const named = failures === 0 ? '' : ` (${failed.join(', ')})`
-  process.stdout.write(
-    `${of(findings.length, 'check')}: ${of(failures, 'failure')}${named}, ${of(warnings, 'warning')}\n`,
-  )
+  print(`${of(findings.length, 'check')}: ${of(failures, 'failure')}${named}, ${of(warnings, 'warning')}\n`)
 }

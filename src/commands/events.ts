@@ -6,7 +6,7 @@ import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
 import { version } from '../platform/version.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printTable, toCell } from './print.ts'
+import { print, printJson, printTable, toCell } from './print.ts'
 import {
   addServiceCommand,
   type Call,
@@ -67,7 +67,7 @@ function readFormat({ format }: EventOptions): boolean {
   throw new CommandFailure(2, `--format must be ocsf, not ${format}`)
 }
 
-const printLine = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)
+const printLine = (value: unknown) => print(`${JSON.stringify(value)}\n`)
 const printOcsf = (event: EventRecord) => printLine(toOcsf(event, version.version))
 
 const WAIT_SECONDS = 20
@@ -76,17 +76,17 @@ const WAIT_SECONDS = 20
 async function follow({ after, ...options }: EventOptions & { after?: string }) {
   const { account, type, actor, actorType } = options
   const asOcsf = readFormat(options)
-  const print = (event: EventRecord) => {
+  const printEvent = (event: EventRecord) => {
     if (asOcsf) printOcsf(event)
     else if (options.json) printLine(event)
-    else process.stdout.write(`${cellsOf(event).map(toCell).join('  ')}\n`)
+    else print(`${cellsOf(event).map(toCell).join('  ')}\n`)
   }
   await callService(options, async (call) => {
     const filter = { account: account && (await uuidOf(call, account)), type, actor, actor_type: actorType }
     let last = after ?? (await newestId(call))
     for (;;) {
       const items = await eventsAfter(call, last, filter)
-      for (const event of items) print(event)
+      for (const event of items) printEvent(event)
       last = String(items.at(-1)?.id ?? last)
     }
   })

@@ -5,7 +5,7 @@ import type { Config } from '../platform/config/types.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 
 /** Shorter than the timeout of container engines and load balancers. */
 const TIMEOUT_MS = 2000
@@ -28,7 +28,7 @@ async function checkHealth({ json, ...options }: CommandOptions & CommonOptions)
       1,
       json ? '' : `${url} ${status === null ? 'does not answer' : `says ${status}`}`,
     )
-  if (!json) process.stdout.write(`${url} answers\n`)
+  if (!json) print(`${url} answers\n`)
 }
 
 /** The address at which this machine reaches the service. */

@@ -5,7 +5,7 @@ import { migrateDatabase } from '../compose/migrating.ts'
 import { ownMigrations, planMigrations } from '../platform/postgres/migrate.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -30,15 +30,15 @@ async function migrate({ plan, own, json, ...options }: MigrateOptions): Promise
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const database = await openDatabase(config)
   try {
-    if (plan) return print('pending', await planMigrations(database), json)
-    print('applied', await migrateDatabase(database, config, new Date()), json)
+    if (plan) return printMigrations('pending', await planMigrations(database), json)
+    printMigrations('applied', await migrateDatabase(database, config, new Date()), json)
   } finally {
     await database.close()
   }
 }
 
-function print(what: 'pending' | 'applied', names: string[], json = false): void {
+function printMigrations(what: 'pending' | 'applied', names: string[], json = false): void {
   if (json) printJson({ [what]: names })
-  else if (names.length === 0) process.stdout.write('The database is up to date.\n')
-  else process.stdout.write(names.map((name) => `${what} ${name}\n`).join(''))
+  else if (names.length === 0) print('The database is up to date.\n')
+  else print(names.map((name) => `${what} ${name}\n`).join(''))
 }

@@ -22,7 +22,7 @@ import { previousFileIn } from '../platform/secret-file.ts'
 import type { CommonOptions } from './common-options.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printResult } from './print.ts'
+import { print, printResult } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
 import { asOperator, callRunningService, type ServiceCallOptions, socketOption } from './service-call.ts'
 
@@ -130,7 +130,7 @@ function report({ rows, heldMs }: Moved, lines: string[], isServer: boolean): vo
     heldMs === null
       ? 'The data was moved before.'
       : `${rows} rows were moved; no write was accepted for ${(heldMs / 1000).toFixed(1)} s.`
-  process.stdout.write(
+  print(
     `${held}\nThe old data is marked, and whoever still runs with it answers 503. Start poterne with these lines${isServer ? ' now' : ' once this command has ended'}:\n\n${lines.join('\n')}\n\n`,
   )
 }

@@ -3,7 +3,7 @@
  * look alike.
  */
 
-export function print(text: string): void {
+export function print(text: string | Uint8Array): void {
   process.stdout.write(text)
 }
 
@@ -12,7 +12,7 @@ export const printJson = (value: unknown): void => print(`${JSON.stringify(value
 /** Prints the result of a command: a sentence for people, a value for programs. */
 export function printResult({ json }: { json?: boolean | undefined }, value: unknown, sentence: string) {
   if (json) printJson(value)
-  else process.stdout.write(`${sentence}\n`)
+  else print(`${sentence}\n`)
 }
 
 export type Cell = string | number | boolean | null
@@ -32,11 +32,11 @@ const LEAST = 12
 
 export function printTable(header: string[], rows: Cell[][], options: TableOptions = {}): void {
   if (rows.length === 0 && options.empty !== undefined) {
-    process.stdout.write(`${options.empty}\n`)
+    print(`${options.empty}\n`)
     return
   }
   const width = options.width ?? (process.stdout.isTTY ? process.stdout.columns : undefined)
-  process.stdout.write(layOutTable(header, rows, { ...options, width }))
+  print(layOutTable(header, rows, { ...options, width }))
 }
 
 /**
@@ -99,7 +99,7 @@ export function printRecord(record: Record<string, unknown>): void {
   const width = Math.max(...Object.keys(record).map((name) => name.length))
   for (const [name, value] of Object.entries(record)) {
     const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : toCell(value as string)
-    process.stdout.write(`${name.padEnd(width)}  ${text}\n`)
+    print(`${name.padEnd(width)}  ${text}\n`)
   }
 }
 

@@ -8,7 +8,7 @@ import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
 import { asOperator, confirm } from './service-call.ts'
 
@@ -122,5 +122,5 @@ function report(restored: Restored, { redis }: Config, { keepSessions }: Options
       ? ['Empty Redis before poterne starts: its codes and counters are of later.']
       : []),
   ]
-  process.stdout.write(`${lines.join('\n')}\n`)
+  print(`${lines.join('\n')}\n`)
 }

@@ -13,7 +13,7 @@ import { previousFileIn, replaceSecretFile, rotateSecretFile } from '../platform
 import { type CommonOptions, jsonOption, yesOption } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson, printResult } from './print.ts'
+import { print, printJson, printResult } from './print.ts'
 import { callService, confirm, type ServiceCallOptions, socketOption } from './service-call.ts'
 
 export function secretCommand(): Command {
@@ -73,11 +73,10 @@ async function status({ json, ...options }: ServiceCallOptions & { json?: boolea
     call<SecretStatusRecord>('GET', 'secret'),
   )
   if (json) return printJson(read)
-  process.stdout.write(`${read.current}  seals and signs\n`)
-  for (const each of read.previous) process.stdout.write(`${each.id}  ${describe(each)}\n`)
-  if (read.previous.length === 0) process.stdout.write('No other secret is accepted.\n')
-  if (read.lost_rows > 0)
-    process.stdout.write(`${read.lost_rows} sealed rows open under no accepted secret.\n`)
+  print(`${read.current}  seals and signs\n`)
+  for (const each of read.previous) print(`${each.id}  ${describe(each)}\n`)
+  if (read.previous.length === 0) print('No other secret is accepted.\n')
+  if (read.lost_rows > 0) print(`${read.lost_rows} sealed rows open under no accepted secret.\n`)
 }
 
 function describe(previous: SecretStatusRecord['previous'][number]) {

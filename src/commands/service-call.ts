@@ -21,7 +21,7 @@ import { runAsRequest } from '../platform/request-context.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { type Cell, printJson, printResult, printTable } from './print.ts'
+import { type Cell, print, printJson, printResult, printTable } from './print.ts'
 
 /** The names by which people find an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
@@ -235,7 +235,7 @@ export const revokeBy = (what: 'token' | 'invitation') => async (id: string, opt
 /** Prints what was made, and on the terminal that its secret is shown this once. */
 export function printOnce(options: Options, made: { expires_at: string }, secret: string) {
   if (options.json) return printJson(made)
-  process.stdout.write(`${secret}\n`)
+  print(`${secret}\n`)
   process.stderr.write(`It is shown only here, and ends at ${made.expires_at}.\n`)
 }
 

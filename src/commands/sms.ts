@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { SmsReportRow } from '../domain/messages/sms-funnel/report.ts'
 import { stages } from '../domain/messages/sms-funnel/store.ts'
-import { printJson, printTable } from './print.ts'
+import { print, printJson, printTable } from './print.ts'
 import { addServiceCommand, callService, listAll, type Options } from './service-call.ts'
 
 const NOTHING = 'No SMS was asked for in this time.\n'
@@ -32,7 +32,7 @@ async function report({ days, ...options }: Options & { days: number }): Promise
     listAll<SmsReportRow>(call, 'sms/report', { days: String(days) }, Number.POSITIVE_INFINITY),
   )
   if (options.json) return printJson(items)
-  if (items.length === 0) process.stdout.write(NOTHING)
+  if (items.length === 0) print(NOTHING)
   else printTable(HEADER, items.map(cellsOf), { numbersFrom: 2 })
 }
 

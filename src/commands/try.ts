@@ -14,7 +14,7 @@ import { openPlain, openTls } from '../platform/open-socket.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { printJson } from './print.ts'
+import { print, printJson } from './print.ts'
 
 export function gatewaysCommand(): Command {
   const command = new Command('gateways').description('try an SMS gateway of the configuration')
@@ -50,9 +50,9 @@ async function tryGateway(name: string, number: string, options: TryOptions): Pr
   const message = testMessage(config, 'sms', to.key)
   const { url, body } = requestOf(gateway, message, null)
   await reach(steps, url)
-  steps.print('body', shapeOf(gateway, body))
-  const { outcome, providerId } = await createGateway(gateway, systemClock, steps.print)(message)
-  if (providerId) steps.print('message id', providerId)
+  steps.note('body', shapeOf(gateway, body))
+  const { outcome, providerId } = await createGateway(gateway, systemClock, steps.note)(message)
+  if (providerId) steps.note('message id', providerId)
   steps.finish(outcome)
 }
 
@@ -63,7 +63,7 @@ async function tryMail(address: string, options: TryOptions): Promise<void> {
   const to = parseIdentifier(address, config.accounts.defaultCountry)
   if (to?.kind !== 'email') throw new CommandFailure(2, `${address} is no e-mail address`)
   const steps = createSteps(options)
-  const sender = createEmailSender(config, systemClock, steps.print)!
+  const sender = createEmailSender(config, systemClock, steps.note)!
   const { outcome } = await sender.send(testMessage(config, 'email', to.destination))
   await sender.close()
   steps.finish(outcome)
@@ -88,11 +88,11 @@ async function reach(steps: Steps, url: URL): Promise<void> {
 async function step(steps: Steps, name: string, work: () => Promise<string>): Promise<string | null> {
   try {
     const result = await work()
-    steps.print(name, result)
+    steps.note(name, result)
     return result
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    steps.print(name, `failed: ${code ?? message}`)
+    steps.note(name, `failed: ${code ?? message}`)
     return null
   }
 }
@@ -110,16 +110,16 @@ const verdicts = {
 /** A line for each step as it happens; for programs all of them at the end. */
 function createSteps({ json }: TryOptions) {
   const steps: { name: string; text: string }[] = []
-  function print(name: string, text: string): void {
+  function note(name: string, text: string): void {
     steps.push({ name, text: text.trim() })
-    if (!json) process.stdout.write(`${`${name}:`.padEnd(12)} ${text.trim()}\n`)
+    if (!json) print(`${`${name}:`.padEnd(12)} ${text.trim()}\n`)
   }
   return {
-    print,
+    note,
     /** Throws where the message was not sent. */
     finish(outcome: keyof typeof verdicts): void {
       if (json) printJson({ outcome, steps })
-      else print('verdict', verdicts[outcome])
+      else note('verdict', verdicts[outcome])
       if (outcome !== 'sent') throw new CommandFailure(1, '')
     },
   }

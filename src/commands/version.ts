@@ -4,6 +4,7 @@ import { inventoryPaths } from '../platform/bundled/paths.ts'
 import { readAsset } from '../platform/bundled/read.ts'
 import { version } from '../platform/version.ts'
 import { CommandFailure } from './failure.ts'
+import { print } from './print.ts'
 
 export const versionLine = `poterne ${version.version} (${version.commit})`
 
@@ -13,8 +14,8 @@ export function versionCommand(): Command {
     .option('--json', 'print JSON, for programs')
     .option('--sbom', 'print the parts of the executable, as CycloneDX 1.6')
     .action(async ({ json, sbom }: { json?: boolean; sbom?: boolean }) => {
-      if (sbom) process.stdout.write(await readInventory('billOfMaterials'))
-      else process.stdout.write(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
+      if (sbom) print(await readInventory('billOfMaterials'))
+      else print(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
     })
 }
 
@@ -23,7 +24,7 @@ export function licensesCommand(): Command {
     .description('print the licences of everything that the executable contains')
     .action(async ({ json }: { json?: boolean }) => {
       const text = new TextDecoder().decode(await readInventory('licences'))
-      process.stdout.write(json ? `${JSON.stringify({ text })}\n` : text)
+      print(json ? `${JSON.stringify({ text })}\n` : text)
     })
 }
 
