@@ -138,7 +138,7 @@ describe('support', () => {
     }
     const linkTo = async (identifier: string) => {
       await service.delivered()
-      const text = service.inbox.textsTo(identifier).at(-1) ?? ''
+      const text = service.inbox.textsTo(identifier).findLast((one) => one.includes('/stop?t=')) ?? ''
       return /http:\/\/auth\.internal(\/stop\?t=([\w-]{43}))/.exec(text) ?? ['', '', '']
     }
     const press = (t: string) =>
