@@ -72,7 +72,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     const status = now.redirect === undefined ? (now.status ?? 200) : 302
     requests.push(await record(incoming, now.hangUp === true ? 0 : status))
     if (now.delayMs !== undefined) await Bun.sleep(now.delayMs)
-    if (now.hangUp === true) outgoing.destroy()
+    // Destroying the answer instead would let Bun send an empty 200.
+    if (now.hangUp === true) incoming.socket.destroy()
     else reply(outgoing, status, now)
   }
   const port = await freePort()
