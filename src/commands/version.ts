@@ -4,7 +4,7 @@ import { inventoryPaths } from '../platform/bundled/paths.ts'
 import { readAsset } from '../platform/bundled/read.ts'
 import { version } from '../platform/version.ts'
 import { CommandFailure } from './failure.ts'
-import { print } from './print.ts'
+import { print, printJson } from './print.ts'
 
 export const versionLine = `poterne ${version.version} (${version.commit})`
 
@@ -15,7 +15,8 @@ export function versionCommand(): Command {
     .option('--sbom', 'print the parts of the executable, as CycloneDX 1.6')
     .action(async ({ json, sbom }: { json?: boolean; sbom?: boolean }) => {
       if (sbom) print(await readInventory('billOfMaterials'))
-      else print(`${json ? JSON.stringify(version, null, 2) : versionLine}\n`)
+      else if (json) printJson(version)
+      else print(`${versionLine}\n`)
     })
 }
 

@@ -288,10 +288,9 @@ describe('what an account carries', () => {
         settings: { server: { secret: 'ab'.repeat(32) } },
       })
       const name = newName()
-      const uuidOf = async (at: typeof first) => (await at.signedIn()).account.uuid as string
-      await operatorOf(first)('PATCH', `accounts/${await uuidOf(first)}`, { username: name })
-      // It signs up here, since any service on this database may send its code, to the mail server of its own.
-      const other = await uuidOf(first)
+      // Both sign up while no other service is on this database, which might send their codes to its own mail server.
+      const [holder, other] = [await first.signedIn(), await first.signedIn()]
+      await operatorOf(first)('PATCH', `accounts/${holder.uuid}`, { username: name })
       const server = { secret: 'cd'.repeat(32), previous_secrets: ['ab'.repeat(32)] }
       const second = await startService({
         storage: { ...first.storage, server },
@@ -299,7 +298,7 @@ describe('what an account carries', () => {
       })
       const refused = async (at: typeof first) =>
         expectRefusal(
-          await operatorOf(at)('PATCH', `accounts/${other}`, { username: name }),
+          await operatorOf(at)('PATCH', `accounts/${other.uuid}`, { username: name }),
           'username_taken',
         )
       await refused(second)
