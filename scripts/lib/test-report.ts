@@ -1,8 +1,9 @@
 /**
- * The progress and the report of a long run of tests, for people. `bun scripts/lib/test-report.ts progress` reads the
- * output of `bun test` and prints a line every half minute, and each failure as it comes. `bun
- * scripts/lib/test-report.ts summary REPORT…` reads the reports in XML and prints the slowest ten tests, and at the end
- * the names of those that failed.
+ * The progress and the report of a long run of tests. `bun scripts/lib/test-report.ts progress` reads the output of
+ * `bun test` and prints a line every half minute, and each failure as it comes; `failed OUTPUT…` prints the files that
+ * failed in such outputs. `summary REPORT…` reads the reports in XML and prints the slowest ten tests, and at the end the
+ * names of those that failed; `count REPORT…` prints how many passed, failed and were skipped. Where a file is in several
+ * reports, the last one counts.
  */
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -15,26 +16,40 @@ export function createCounter() {
   const counted = { passed: 0, failed: 0, file: '' }
   let isRepeating = false
   let isInterrupted = false
+  const failedFiles = new Set<string>()
   function read(line: string): string | null {
     if (/^\d+ tests? failed:$/.test(line)) isRepeating = true
     if (line.startsWith('Interrupted while still running')) isInterrupted = true
-    if (isInterrupted) return line
+    if (isInterrupted) {
+      const running = /^ +(\S+\.test\.ts)\b/.exec(line)
+      if (running) failedFiles.add(running[1]!)
+      return line
+    }
     if (isRepeating) return null
+    const crashed = /^✗ (\S+\.test\.ts) \(/.exec(line)
+    if (crashed) {
+      failedFiles.add(crashed[1]!)
+      counted.failed++
+      return line
+    }
     const heading = /^(\S+\.test\.ts):$/.exec(line)
     if (heading) counted.file = heading[1]!
     if (line.startsWith('(pass) ')) counted.passed++
-    if (line.startsWith('# Unhandled error')) return `${counted.file}: ${line}`
-    if (!line.startsWith('(fail) ')) return null
-    counted.failed++
+    const isOutside = line.startsWith('# Unhandled error')
+    if (!isOutside && !line.startsWith('(fail) ')) return null
+    failedFiles.add(counted.file)
+    if (!isOutside) counted.failed++
     return `${counted.file}: ${line}`
   }
-  return { counted, read }
+  return { counted, failedFiles, read }
 }
 
 export interface Outcome {
+  file: string
   name: string
   seconds: number
   failed: boolean
+  skipped: boolean
 }
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
@@ -45,16 +60,34 @@ const plain = (text = '') =>
 
 /** Each test of a report, which names its groups from the inside out. */
 export function outcomesOf(report: string): Outcome[] {
-  const cases = report.matchAll(/<testcase ([^>]*?)(?:\/>|>\s*(<failure|<error)?)/g)
-  return [...cases].map(([, attributes = '', failure]) => {
+  const cases = report.matchAll(/<testcase ([^>]*?)(?:\/>|>\s*(?:<(failure|error|skipped))?)/g)
+  return [...cases].map(([, attributes = '', inside]) => {
     const of = (name: string) => plain(new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes)?.[1])
     const groups = of('classname').split(' > ').reverse()
+    const file = of('file')
     return {
-      name: `${of('file')}: ${[...groups, of('name')].filter(Boolean).join(' > ')}`,
+      file,
+      name: `${file}: ${[...groups, of('name')].filter(Boolean).join(' > ')}`,
       seconds: Number(of('time')),
-      failed: failure !== undefined,
+      failed: inside === 'failure' || inside === 'error',
+      skipped: inside === 'skipped',
     }
   })
+}
+
+/** The outcomes of several runs, each file's from the last report that it is in. */
+export function lastOutcomes(reports: string[]): Outcome[] {
+  const byFile = new Map<string, Outcome[]>()
+  for (const report of reports) {
+    for (const [file, outcomes] of Map.groupBy(outcomesOf(report), (outcome) => outcome.file)) byFile.set(file, outcomes)
+  }
+  return [...byFile.values()].flat()
+}
+
+export function countOf(outcomes: Outcome[]): { passed: number; failed: number; skipped: number } {
+  const failed = outcomes.filter((outcome) => outcome.failed).length
+  const skipped = outcomes.filter((outcome) => outcome.skipped).length
+  return { passed: outcomes.length - failed - skipped, failed, skipped }
 }
 
 export function summaryOf(outcomes: Outcome[]): string[] {
@@ -85,10 +118,20 @@ async function showProgress(): Promise<void> {
 }
 
 if (import.meta.main) {
-  const [mode, ...reports] = process.argv.slice(2)
+  const [mode, ...files] = process.argv.slice(2)
+  const texts = () => Promise.all(files.filter(existsSync).map((file) => Bun.file(file).text()))
   if (mode === 'progress') await showProgress()
-  else {
-    const texts = await Promise.all(reports.filter(existsSync).map((file) => Bun.file(file).text()))
-    for (const line of summaryOf(texts.flatMap(outcomesOf))) console.log(line)
+  else if (mode === 'failed') {
+    const counters = (await texts()).map((text) => {
+      const counter = createCounter()
+      text.split('\n').forEach(counter.read)
+      return counter
+    })
+    for (const file of new Set(counters.flatMap((counter) => [...counter.failedFiles]))) console.log(file)
+  } else if (mode === 'count') {
+    const { passed, failed, skipped } = countOf(lastOutcomes(await texts()))
+    console.log(passed, failed, skipped)
+  } else {
+    for (const line of summaryOf(lastOutcomes(await texts()))) console.log(line)
   }
 }
