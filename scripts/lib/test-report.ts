@@ -26,19 +26,13 @@ export function createCounter() {
       return line
     }
     if (isRepeating) return null
-    const crashed = /^✗ (\S+\.test\.ts) \(/.exec(line)
-    if (crashed) {
-      failedFiles.add(crashed[1]!)
-      counted.failed++
-      return line
-    }
-    const heading = /^(\S+\.test\.ts):$/.exec(line)
+    // `✗ FILE (…)` is a file that ended its process.
+    const heading = /^(?:✗ )?(\S+\.test\.ts)(?::$| \()/.exec(line)
     if (heading) counted.file = heading[1]!
     if (line.startsWith('(pass) ')) counted.passed++
-    const isOutside = line.startsWith('# Unhandled error')
-    if (!isOutside && !line.startsWith('(fail) ')) return null
+    if (!/^(?:\(fail\) |✗ |# Unhandled error)/.test(line)) return null
     failedFiles.add(counted.file)
-    if (!isOutside) counted.failed++
+    if (!line.startsWith('#')) counted.failed++
     return `${counted.file}: ${line}`
   }
   return { counted, failedFiles, read }
@@ -79,7 +73,8 @@ export function outcomesOf(report: string): Outcome[] {
 export function lastOutcomes(reports: string[]): Outcome[] {
   const byFile = new Map<string, Outcome[]>()
   for (const report of reports) {
-    for (const [file, outcomes] of Map.groupBy(outcomesOf(report), (outcome) => outcome.file)) byFile.set(file, outcomes)
+    for (const [file, outcomes] of Map.groupBy(outcomesOf(report), (outcome) => outcome.file))
+      byFile.set(file, outcomes)
   }
   return [...byFile.values()].flat()
 }

@@ -232,49 +232,53 @@ const backEnds: [string, string[]][] = [
 ]
 
 describe('a back end takes the access token and nothing else', () => {
-  test.each(backEnds)('%s', async (file, command) => {
-    const at = `http://127.0.0.1:${await freePort()}/`
-    const server = await startBackEnd(file, command, at)
-    try {
-      const ask = async (token: string, scheme = 'Bearer') => {
-        const answer = await fetch(at, { headers: { authorization: `${scheme} ${token}` } })
-        return { status: answer.status, body: answer.ok ? await answer.json() : null }
+  test.each(backEnds)(
+    '%s',
+    async (file, command) => {
+      const at = `http://127.0.0.1:${await freePort()}/`
+      const server = await startBackEnd(file, command, at)
+      try {
+        const ask = async (token: string, scheme = 'Bearer') => {
+          const answer = await fetch(at, { headers: { authorization: `${scheme} ${token}` } })
+          return { status: answer.status, body: answer.ok ? await answer.json() : null }
+        }
+        const token = await accessToken()
+        isAway = true
+        expect((await ask(token)).status).toBe(503)
+        isAway = false
+        const [header = '', claims = '', signature = ''] = token.split('.')
+        const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+        expect(await ask(token)).toEqual({ status: 200, body: { user: sub } })
+        isAway = true
+        expect((await ask(token, 'bearer')).status).toBe(200)
+        isAway = false
+        const asked = await fetch(at, { method: 'OPTIONS' })
+        expect([asked.ok, asked.headers.get('access-control-allow-origin')]).toEqual([
+          true,
+          `http://127.0.0.1:${page.port}`,
+        ])
+        expect(asked.headers.get('access-control-allow-headers')).toBe('authorization')
+        const changed = (part: string, change: object) =>
+          Buffer.from(
+            JSON.stringify({ ...JSON.parse(Buffer.from(part, 'base64url').toString()), ...change }),
+          ).toString('base64url')
+        for (const wrong of [
+          '',
+          'x',
+          `${header}.${claims}`,
+          `${changed(header, { alg: 'none' })}.${claims}.`,
+          `${changed(header, { kid: 'unknown' })}.${claims}.${signature}`,
+          `${header}.${changed(claims, { sub: 'somebody' })}.${signature}`,
+          `${header}.${claims}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
+        ]) {
+          expect((await ask(wrong)).status).toBe(401)
+        }
+      } finally {
+        isAway = false
+        server.kill()
+        await server.exited
       }
-      const token = await accessToken()
-      isAway = true
-      expect((await ask(token)).status).toBe(503)
-      isAway = false
-      const [header = '', claims = '', signature = ''] = token.split('.')
-      const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString())
-      expect(await ask(token)).toEqual({ status: 200, body: { user: sub } })
-      isAway = true
-      expect((await ask(token, 'bearer')).status).toBe(200)
-      isAway = false
-      const asked = await fetch(at, { method: 'OPTIONS' })
-      expect([asked.ok, asked.headers.get('access-control-allow-origin')]).toEqual([
-        true,
-        `http://127.0.0.1:${page.port}`,
-      ])
-      expect(asked.headers.get('access-control-allow-headers')).toBe('authorization')
-      const changed = (part: string, change: object) =>
-        Buffer.from(
-          JSON.stringify({ ...JSON.parse(Buffer.from(part, 'base64url').toString()), ...change }),
-        ).toString('base64url')
-      for (const wrong of [
-        '',
-        'x',
-        `${header}.${claims}`,
-        `${changed(header, { alg: 'none' })}.${claims}.`,
-        `${changed(header, { kid: 'unknown' })}.${claims}.${signature}`,
-        `${header}.${changed(claims, { sub: 'somebody' })}.${signature}`,
-        `${header}.${claims}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
-      ]) {
-        expect((await ask(wrong)).status).toBe(401)
-      }
-    } finally {
-      isAway = false
-      server.kill()
-      await server.exited
-    }
-  }, 300_000)
+    },
+    300_000,
+  )
 })

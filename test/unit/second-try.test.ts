@@ -34,7 +34,9 @@ async function runTests(options: string[], names: (keyof typeof files)[]) {
   )
   writeFileSync(join(checkout, 'bun.lock'), '')
   // Nothing is to be installed.
-  const { stdout: sum } = Bun.spawnSync(['bash', '-c', 'cat package.json bun.lock | cksum'], { cwd: checkout })
+  const { stdout: sum } = Bun.spawnSync(['bash', '-c', 'cat package.json bun.lock | cksum'], {
+    cwd: checkout,
+  })
   writeFileSync(join(checkout, 'node_modules/.installed-for'), sum)
   for (const name of names) {
     writeFileSync(join(checkout, name), `import { expect, test } from 'bun:test'\n${files[name]}\n`)

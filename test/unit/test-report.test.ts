@@ -33,7 +33,7 @@ test('what was still running when the time was over is shown', () => {
 test('a file that ended its process has failed', () => {
   const { counted, failedFiles, read } = createCounter()
   const lines = ['test/a.test.ts:', '✗ test/a.test.ts (worker crashed: exit code 3)']
-  expect(lines.map(read)).toEqual([null, lines[1]!])
+  expect(lines.map(read)).toEqual([null, `test/a.test.ts: ${lines[1]}`])
   expect([...failedFiles]).toEqual(['test/a.test.ts'])
   expect(counted.failed).toBe(1)
 })
