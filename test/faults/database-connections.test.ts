@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
-import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
+import { DatabaseUnavailable, retryConflicts } from '../../src/platform/postgres/failure.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { type PostgresServer, startPostgres } from '../helpers/servers.ts'
 import { measureBelow } from '../helpers/soak.ts'
@@ -232,6 +232,19 @@ describe('a deadlock', () => {
     await database.all(lockNote, { text: 'left' })
     await control`delete from notes`
   })
+})
+
+test('a statement and a transaction that could not be put in an order are repeated', async () => {
+  await control`create sequence tries`
+  await control`create function refuse_first() returns bigint language plpgsql as ${control.unsafe(
+    `$$ declare at bigint := nextval('tries'); begin
+          if at % 2 = 1 then raise exception 'not in an order' using errcode = '40001'; end if;
+          return at; end $$`,
+  )}`
+  const ask = statement<object, { at: number }>(sql`select refuse_first() as at`)
+  expect(await database.first(ask, {})).toEqual({ at: 2 })
+  const asked = await retryConflicts(() => database.transaction((one) => one.first(ask, {})))
+  expect(asked).toEqual({ at: 4 })
 })
 
 describe('a server that is stopped', () => {

@@ -3,7 +3,7 @@
  * holds.
  */
 import postgres from 'postgres'
-import { retryDeadlocks } from '../../src/platform/postgres/failure.ts'
+import { retryConflicts } from '../../src/platform/postgres/failure.ts'
 
 /** One client for each, all the while. They are valid in every shape of the tables since the first migration. */
 const PROBES = {
@@ -58,7 +58,7 @@ export async function watchLocks(url: string, accounts: number): Promise<LockWat
     while (!ending) {
       const startedAt = performance.now()
       begun.set(name, startedAt)
-      await retryDeadlocks(() => client.unsafe(text, [value()]))
+      await retryConflicts(() => client.unsafe(text, [value()]))
       note(name, performance.now() - startedAt)
       begun.delete(name)
       await Bun.sleep(2)

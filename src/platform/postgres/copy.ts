@@ -8,13 +8,14 @@ import { StoreUnreachable } from '../store-unreachable.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { camelCase, createExecutor, type Database } from './database.ts'
 import { databaseCode } from './failure.ts'
+import { settingsSql } from './session-settings.ts'
 import { type CopiedTable, selectOf, targetOf } from './tables.ts'
 
 /** Rows of this size are handled together. */
 const ROWS_BYTES = 256 * 1024
 
-/** Sent after connecting: a pooler refuses connections that ask for settings which it does not know. */
-const SETTINGS = "set statement_timeout = 0; set time zone 'UTC'; set datestyle = 'ISO'"
+/** Policies that hide rows from this role are an error: without them a copy would be incomplete in silence. */
+const SETTINGS = settingsSql({ statement_timeout: '0', row_security: 'off' })
 
 export interface CopySession {
   readonly kind: 'postgres' | 'embedded'

@@ -64,15 +64,19 @@ export function refersToErased(error: unknown): boolean {
   return databaseCode(error) === '23503'
 }
 
+/** A deadlock, and two transactions that could not be put in an order: PostgreSQL rolled one of them back. */
+const CONFLICTS = new Set(['40P01', '40001'])
+export const isConflict = (error: unknown): boolean => CONFLICTS.has(databaseCode(error) ?? '')
+
 /**
- * Repeats a transaction that PostgreSQL chose as the victim of a deadlock; all of it was rolled back. (server.ts repeats
+ * Repeats a statement or a transaction that PostgreSQL rolled back so that another one could go on. (server.ts repeats
  * single statements by itself.)
  */
-export async function retryDeadlocks<T>(work: () => Promise<T>, tries = 3): Promise<T> {
+export async function retryConflicts<T>(work: () => Promise<T>, tries = 3): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (databaseCode(error) !== '40P01' || tries <= 1) throw error
-    return retryDeadlocks(work, tries - 1)
+    if (!isConflict(error) || tries <= 1) throw error
+    return retryConflicts(work, tries - 1)
   }
 }

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { version } from '../version.ts'
 import { type Database, type Executor, param, statement } from './database.ts'
-import { databaseCode } from './failure.ts'
+import { databaseCode, isConflict } from './failure.ts'
 import { endVacuums, setShortLockTimeout } from './migration-locks.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import type { Migration } from './read-migrations.ts'
@@ -102,8 +102,8 @@ const noteApplied = statement<Applied & Pick<Migration, 'oldestVersion'> & { now
   insert into poterne_migrations (number, name, hash, oldest_version, applied_at)
   values (${param('number')}, ${param('name')}, ${param('hash')}, ${param('oldestVersion')}, ${param('now')})`)
 
-/** Somebody holds what the migration needs: lock_not_available, and deadlock_detected. All of it was undone. */
-const HELD = new Set(['55P03', '40P01'])
+/** Somebody holds what the migration needs, as after a deadlock. All of it was undone. */
+const LOCK_REFUSED = '55P03'
 const LOCK_TRIES = 60
 const LOCK_PAUSE_MS = 1000
 const BUSY_PAUSE_MS = 100
@@ -184,7 +184,7 @@ export async function applyMigrations(
       applied.push(...(await apply(database, now, migrations)))
     } catch (error) {
       if (error instanceof Busy) await Bun.sleep(BUSY_PAUSE_MS)
-      else if (!HELD.has(databaseCode(error) ?? '')) throw error
+      else if (databaseCode(error) !== LOCK_REFUSED && !isConflict(error)) throw error
       else {
         timeouts += 1
         if (timeouts === LOCK_TRIES)

@@ -3,10 +3,11 @@ import postgres from 'postgres'
 import { StoreUnreachable } from '../store-unreachable.ts'
 import { parseDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
-import { DatabaseReadOnly, databaseCode } from './failure.ts'
+import { DatabaseReadOnly, retryConflicts } from './failure.ts'
 import { inTransaction } from './in-transaction.ts'
 import { createPool, whilePlansAreStale } from './pool.ts'
 import { MIXED, mixesSessions } from './pooler.ts'
+import { settingsSql } from './session-settings.ts'
 
 interface ServerOptions {
   url: string
@@ -26,13 +27,9 @@ const WAIT_MS = 1500
  * Prepared plans are cached (docs/decisions/sequential-scans-off.md): a plan made while a table was empty would read the
  * whole table once it has thousands of rows. All our statements find their rows by an index, and none is worth compiling.
  */
-const PLANS = 'set enable_seqscan = off; set jit = off'
+const PLANS = { enable_seqscan: 'off', jit: 'off' }
 
-/** Sent after connecting: a pooler refuses connections that ask for settings which it does not know. */
-const SETTINGS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set time zone 'UTC'; ${PLANS}`
-
-/** The server rolled the statement back so that another one could continue; it can be repeated. */
-const DEADLOCK = '40P01'
+const SETTINGS = settingsSql({ statement_timeout: `${STATEMENT_TIMEOUT_MS}ms`, ...PLANS })
 
 const types = {
   bigint: { to: 20, from: [20], serialize: String, parse: Number },
@@ -75,15 +72,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
       }),
   })
 
-  const run: RunStatement = async (text, values) => {
-    const once = () => pool.run(text, values)
-    try {
-      return await once()
-    } catch (error) {
-      if (databaseCode(error) !== DEADLOCK) throw error
-      return once()
-    }
-  }
+  const run: RunStatement = (text, values) => retryConflicts(() => pool.run(text, values))
 
   return announceInserts({
     kind: 'postgres',

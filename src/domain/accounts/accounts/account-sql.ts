@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
+import { retryConflicts, violates } from '../../../platform/postgres/failure.ts'
 import { accounts, registrationClaims, sessions } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
@@ -31,7 +31,7 @@ export const withHeldAccount = <T>(
   accountId: number,
   work: (transaction: Executor) => Promise<T>,
 ): Promise<T> =>
-  retryDeadlocks(() =>
+  retryConflicts(() =>
     database.transaction(async (transaction) => {
       await holdAccount(transaction, accountId)
       return work(transaction)

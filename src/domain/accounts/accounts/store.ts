@@ -6,7 +6,7 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, pick } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -158,7 +158,7 @@ export function createAccountStore(database: Database) {
      * `merge` undoes it. It returns null if the session has ended or the account is gone.
      */
     change: (signedIn: AccountSession, wanted: OwnChange, now: Date): Promise<Account | null> =>
-      retryDeadlocks(() =>
+      retryConflicts(() =>
         database.transaction((transaction) => changeOwn(transaction, signedIn, wanted, now)),
       ),
     /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */

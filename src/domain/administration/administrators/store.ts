@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import {
   accountCodes,
   accounts,
@@ -106,7 +106,7 @@ export type AdministratorStore = ReturnType<typeof createAdministratorStore>
 
 export function createAdministratorStore(database: Database) {
   const atOnce = <Result>(work: (transaction: Executor) => Promise<Result>) =>
-    retryDeadlocks(() => database.transaction(work))
+    retryConflicts(() => database.transaction(work))
   return {
     /** Oldest account last; those before the account with this number (null: from the newest one). */
     list: (before: number | null, limit: number): Promise<Administrator[]> =>

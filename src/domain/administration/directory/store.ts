@@ -6,7 +6,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
@@ -239,7 +239,7 @@ export function createDirectoryStore(database: Database) {
       notices: NewMessage[],
       now: Date,
     ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null> =>
-      retryDeadlocks(() =>
+      retryConflicts(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)
           const current = await transaction.first(find, { uuid })

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
+import { retryConflicts, violates } from '../../../platform/postgres/failure.ts'
 import { accounts, type Profile } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -166,7 +166,7 @@ export const isTaken = (error: unknown) =>
 
 async function unlessTaken<T>(write: () => Promise<T>, taken: T): Promise<T> {
   try {
-    return await retryDeadlocks(write)
+    return await retryConflicts(write)
   } catch (error) {
     if (isTaken(error)) return taken
     throw error

@@ -5,7 +5,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
@@ -106,7 +106,7 @@ export function changeAndRecord<Params extends object, Row extends object>(
   at: Date,
   eventsOf: (row: Row) => NewEvent | NewEvent[],
 ): Promise<Row | null> {
-  return retryDeadlocks(() =>
+  return retryConflicts(() =>
     database.transaction((transaction) => changeWithEvents(transaction, change, params, at, eventsOf)),
   )
 }

@@ -6,7 +6,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks, violates } from '../../../platform/postgres/failure.ts'
+import { retryConflicts, violates } from '../../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../../platform/postgres/schema.ts'
 import {
   column,
@@ -240,7 +240,7 @@ export function createEventStore(database: Database, retention: Retention) {
       )
       const write = () => database.all(addFailures, { failures: rows })
       // Another replica wrote the event of this hour first: then the count is added to its event.
-      await retryDeadlocks(write).catch((error) => {
+      await retryConflicts(write).catch((error) => {
         if (!violates(error, 'event_details_failure_key')) throw error
         return write()
       })

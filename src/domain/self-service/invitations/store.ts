@@ -1,7 +1,7 @@
 /** Joining the groups of an invitation, in one transaction: a use is spent if, and only if, groups are joined by it. */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
@@ -41,7 +41,7 @@ export function createMembershipStore(database: Database) {
       plan: (current: Account) => string[] | null,
       now: Date,
     ): Promise<Account | 'session_over' | 'used_up'> =>
-      retryDeadlocks(() =>
+      retryConflicts(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)
           const current = await transaction.first(find, { accountId, sessionId })

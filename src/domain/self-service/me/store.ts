@@ -5,7 +5,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import {
   contactChanges,
   identities,
@@ -102,7 +102,7 @@ export function createErasureStore(database: Database) {
     statement: Statement<Params, { uuid: string }>,
     params: Params,
   ) =>
-    retryDeadlocks(() =>
+    retryConflicts(() =>
       database.transaction(async (transaction) => {
         await holdAccount(transaction, params.accountId)
         const gone = await transaction.first(statement, params)

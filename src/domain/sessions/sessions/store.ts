@@ -5,7 +5,7 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
@@ -190,7 +190,7 @@ export function createSessionStore(database: Database) {
       (await database.first(countUnrefreshed, { until, now }))!,
     /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
     endEverybodys: (after: string | null, limit: number, now: Date) =>
-      retryDeadlocks(() =>
+      retryConflicts(() =>
         database.transaction(async (transaction) => {
           const rows = await transaction.all(endEverybodys, { after, limit, now })
           const events = rows.flatMap(({ uuid, ended: count }): NewEvent[] =>

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryDeadlocks } from '../../../platform/postgres/failure.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
@@ -278,7 +278,7 @@ export function createRegistrationStore(database: Database) {
         { type: 'account.confirmed', account: uuid, data: { contact: kind } },
       ]
       return verifyIdentifier(kind, () =>
-        retryDeadlocks(async () => {
+        retryConflicts(async () => {
           const apart =
             waitingFor === key
               ? null
