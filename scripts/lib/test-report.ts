@@ -1,8 +1,8 @@
 /**
  * The progress and the report of a long run of tests. `bun scripts/lib/test-report.ts progress` reads the output of
- * `bun test` and prints a line every half minute, and each failure as it comes; `failed OUTPUT…` prints the files that
- * failed in such outputs. `summary REPORT…` reads the reports in XML and prints the slowest ten tests, and at the end the
- * names of those that failed; `count REPORT…` prints how many passed, failed and were skipped. Where a file is in several
+ * `bun test`. It prints a line every half minute, and each failure as it comes. `failed OUTPUT…` prints the files that
+ * failed in such outputs. `summary REPORT…` reads the reports in XML and prints the slowest ten tests. At the end come the
+ * names of those that failed. `count REPORT…` prints how many passed, failed and were skipped. Where a file is in several
  * reports, the last one counts.
  */
 import { existsSync } from 'node:fs'
