@@ -1,5 +1,6 @@
 /** The URL of the database as people write it: with which sign it goes wrong, and with user and password beside it. */
-import { parseDatabaseUrl } from '../postgres/address.ts'
+import { readDatabaseUrl, UNREADABLE_PLACE } from '../postgres/address.ts'
+import { DatabaseUrlRefused } from '../postgres/address-parameters.ts'
 
 const SCHEME = /^postgres(?:ql)?:\/\//
 
@@ -12,16 +13,13 @@ const UNWRITABLE = /[/?#[\]\s\p{Cc}]|%(?![\da-f]{2})/iu
 const BESIDE = 'set database.user and database.password beside database.url, or '
 
 export const isDatabaseUrl = (text: string): boolean =>
-  SCHEME.test(text) && findFaultySign(text) === null && canBeParsed(text)
+  SCHEME.test(text) && findFaultySign(text) === null && refusalOf(text) === null
 
 /** It returns null where nothing better can be said than what is expected. Shows one sign of the URL and nothing else of it. */
 export function explainDatabaseUrl(text: string, instead = BESIDE): string | null {
   if (!SCHEME.test(text)) return null
   const sign = findFaultySign(text)
-  if (sign === null)
-    return canBeParsed(text)
-      ? null
-      : 'its host and port cannot be read: expected postgres://user@host:5432/database'
+  if (sign === null) return refusalOf(text)
   const name = /^\s$/.test(sign)
     ? 'a blank'
     : /^\p{Cc}$/u.test(sign)
@@ -39,13 +37,14 @@ function findFaultySign(text: string): string | null {
   const credentials = authority.includes('@') ? authority.slice(0, authority.lastIndexOf('@')) : ''
   if (credentials.includes('@')) return '@'
   const path = rest.slice(authority.length)
-  return endsInPath(path, text) ? (UNWRITABLE.exec(rest)?.[0] ?? null) : null
+  if (endsInPath(path, text)) return UNWRITABLE.exec(rest)?.[0] ?? null
+  return rest.includes('#') ? '#' : null
 }
 
 /** The @ that ends user and password came after a sign that ends them earlier. */
 function endsInPath(path: string, text: string): boolean {
   if (/^[^?]*@/.test(path)) return true
-  return path.includes('@') && (!canBeParsed(text) || /@[^&]*\//.test(path))
+  return path.includes('@') && (refusalOf(text) === UNREADABLE_PLACE || /@[^&]*\//.test(path))
 }
 
 function isDecodable(text: string): boolean {
@@ -57,12 +56,14 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Several servers are listed with commas, of which the parser of URLs knows nothing. */
-function canBeParsed(text: string): boolean {
-  const [, before = '', hosts = '', after = ''] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text) ?? []
-  return hosts
-    .split(',')
-    .every((host) => URL.parse(parseDatabaseUrl(`${before}${host}${after}`).url) !== null)
+function refusalOf(text: string): string | null {
+  try {
+    readDatabaseUrl(text)
+    return null
+  } catch (error) {
+    if (error instanceof DatabaseUrlRefused) return error.message
+    throw error
+  }
 }
 
 const encode = (sign: string): string =>
@@ -75,15 +76,10 @@ interface DatabaseCredentials {
   password: string | null
 }
 
-/** The parts of the URL itself. */
+/** Those that the URL holds itself, also as parameters. */
 export function credentialsIn(url: string): DatabaseCredentials {
-  const [authority = ''] = /^[^/?#]*/.exec(url.replace(SCHEME, '')) ?? []
-  if (!authority.includes('@')) return { user: null, password: null }
-  const [user = '', password] = authority.slice(0, authority.lastIndexOf('@')).split(/:(.*)/s)
-  return {
-    user: user === '' ? null : decodeURIComponent(user),
-    password: password ? decodeURIComponent(password) : null,
-  }
+  const { user, password } = readDatabaseUrl(url).options
+  return { user: user ?? null, password: (password as string | undefined) ?? null }
 }
 
 /** The same URL with user and password in it, whichever signs they hold. */

@@ -1,6 +1,6 @@
 /** Settings that are allowed but unwise: `config check` and the start of the service print one line for each. */
 import { statSync } from 'node:fs'
-import { parseDatabaseUrl } from '../postgres/address.ts'
+import { readDatabaseUrl } from '../postgres/address.ts'
 import { isPublicHost } from './formats.ts'
 import { type ConfigProblem, toToml } from './report.ts'
 import { type Setting, type Settings, shownValue } from './settings.ts'
@@ -87,11 +87,15 @@ const isOpenToOthers = (file: string) =>
   ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0
 
 function warnOfStores({ database, redis }: SchemaValues, warn: Warn): void {
-  if (database.url !== null && isPublicHost(hostOfDatabase(database.url)) && !verifiesTls(database.url))
-    warn(
-      'database.url',
-      'the way to a server on a public host is not verified: add ?sslmode=verify-full (require encrypts, but verifies nothing)',
-    )
+  if (database.url !== null) {
+    const { hosts, verifiesTls, warnings } = readDatabaseUrl(database.url)
+    if (hosts.some(isPublicHost) && !verifiesTls)
+      warn(
+        'database.url',
+        'the way to a server on a public host is not verified: add ?sslmode=verify-full (require encrypts, but verifies nothing)',
+      )
+    for (const warning of warnings) warn('database.url', warning)
+  }
   const urls = redis.url === null ? redis.urls : [redis.url]
   if (urls.some((url) => url.startsWith('redis:') && isPublicHost(hostOf(url)))) {
     const key = redis.url === null ? 'redis.urls' : 'redis.url'
@@ -100,14 +104,3 @@ function warnOfStores({ database, redis }: SchemaValues, warn: Warn): void {
 }
 
 const hostOf = (url: string) => URL.parse(url)?.hostname ?? ''
-
-/** A socket is on this machine. */
-function hostOfDatabase(text: string): string {
-  const { url, path } = parseDatabaseUrl(text)
-  return path === undefined ? hostOf(url) : ''
-}
-
-function verifiesTls(url: string): boolean {
-  const query = new URLSearchParams(url.split('?')[1] ?? '')
-  return (query.get('sslmode') ?? query.get('ssl')) === 'verify-full' || query.get('sslrootcert') === 'system'
-}

@@ -5,7 +5,7 @@
 import type { PGlite } from '@electric-sql/pglite'
 import postgres from 'postgres'
 import { StoreUnreachable } from '../store-unreachable.ts'
-import { parseDatabaseUrl } from './address.ts'
+import { readDatabaseUrl } from './address.ts'
 import { camelCase, createExecutor, type Database } from './database.ts'
 import { databaseCode } from './failure.ts'
 import { settingsSql } from './session-settings.ts'
@@ -28,16 +28,16 @@ export interface CopySession {
 
 /** Throws StoreUnreachable. */
 export async function openServerCopy(address: string, key = 'database.url'): Promise<CopySession> {
-  const { url, ...socket } = parseDatabaseUrl(address)
-  const client = postgres(url, {
-    ...socket,
+  const { connection, ...place } = readDatabaseUrl(address).options
+  const client = postgres({
+    ...place,
     max: 1,
     connect_timeout: 10,
     idle_timeout: 0,
     max_lifetime: null,
     fetch_types: false,
     onnotice: () => {},
-    connection: { application_name: 'poterne copy' },
+    connection: { application_name: 'poterne copy', ...connection },
   })
   await client.unsafe(SETTINGS).catch(async (error: unknown) => {
     await client.end({ timeout: 0 })

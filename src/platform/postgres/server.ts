@@ -1,7 +1,7 @@
 /** A Database on a PostgreSQL server, by postgres.js. */
 import postgres from 'postgres'
 import { StoreUnreachable } from '../store-unreachable.ts'
-import { parseDatabaseUrl } from './address.ts'
+import { readDatabaseUrl } from './address.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseReadOnly, retryConflicts } from './failure.ts'
 import { inTransaction } from './in-transaction.ts'
@@ -49,16 +49,16 @@ const types = {
  */
 Object.defineProperty(postgres.PostgresError.prototype, 'routine', { set() {} })
 
-export function openServer({ url: address, poolSize }: ServerOptions): Database {
-  const { url, ...socket } = parseDatabaseUrl(address)
+export function openServer({ url, poolSize }: ServerOptions): Database {
+  const { connection, ...place } = readDatabaseUrl(url).options
   const pool = createPool({
     size: poolSize,
     waitMs: WAIT_MS,
     workMs: WORK_MS,
     settings: SETTINGS,
     connect: (onclose) =>
-      postgres(url, {
-        ...socket,
+      postgres({
+        ...place,
         max: 1,
         connect_timeout: CONNECT_TIMEOUT_SECONDS,
         idle_timeout: 0,
@@ -68,7 +68,7 @@ export function openServer({ url: address, poolSize }: ServerOptions): Database 
         onclose,
         types,
         transform: { column: { from: camelCase } },
-        connection: { application_name: 'poterne' },
+        connection: { application_name: 'poterne', ...connection },
       }),
   })
 
