@@ -98,6 +98,8 @@ interface Confirmation {
   /** The profile that the call names; null: none. */
   profile: Profile | null
   account: Account | null
+  /** Nothing that was registered with the contact counts. */
+  isForeign: boolean
   caller: Caller
   /** The tag of the password that the call names. */
   tag: Uint8Array | null
@@ -216,11 +218,12 @@ export function createRegistrationService(needs: Needs) {
    */
   async function takeCode(confirmation: Confirmation, signsIn: boolean): Promise<void> {
     const { entry, account, identifier, otp, caller, tag } = confirmation
+    const waiting = whatCounts(confirmation)
     const binding = confirmationOf(account, identifier)
     const countsOn = account?.uuid ?? binding.subject
     // Any number of registrations may name one other contact: their tries at it are bounded by its name.
     const boundByName = account !== null && account.waitingFor !== identifier.key
-    const accepts = await admission.hasAccepted(entry, account, identifier, tag)
+    const accepts = await admission.hasAccepted(entry, waiting, identifier, tag)
     const isComplete = !signsIn || account === null || accountClaims.isComplete(account)
     const by = { caller, name: identifier.key, eachAddress: true, boundByName, countsOn }
     await codes.attempt(binding, otp, {
@@ -229,27 +232,27 @@ export function createRegistrationService(needs: Needs) {
       test: account && entry.test,
     })
     if (!accepts)
-      throw (await admission.refusal(entry, identifier, account, tag)) ?? new AppError('invalid_code')
+      throw (await admission.refusal(entry, identifier, waiting, tag)) ?? new AppError('invalid_code')
     if (!isComplete) accountClaims.require(account)
   }
 
   /** The call must not be refused any more once the code was taken, so the queue was asked for a free place before. */
   async function openBy(
     confirmation: Confirmation,
-    name: (() => NamedPassword | null | Promise<NamedPassword | null>) | null,
+    name: () => NamedPassword | null | Promise<NamedPassword | null>,
     signsIn: boolean,
     device: Device,
     { address }: { address: string },
   ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }> {
-    const { entry, profile, account, identifier, tag } = confirmation
+    const { entry, profile, account, isForeign, identifier, tag } = confirmation
     await takeCode(confirmation, signsIn)
-    const named = (await name?.()) ?? null
+    const named = await name()
     const permit = admission.permit(entry, identifier)
-    const by = { permit, profile: entry.test ? null : profile, isWithoutPassword: name === null }
+    const by = { permit, profile: entry.test ? null : profile, isForeign }
     const opened = account && (await registrations.confirm(account, identifier, named, by, clock.now()))
     if (!opened) {
-      const kept = name === null && account?.passwordDigest ? { ...account, ...nothingNamed } : account
-      const refusal = kept && (await admission.refusal(entry, identifier, kept, tag))
+      const waiting = whatCounts(confirmation)
+      const refusal = waiting && (await admission.refusal(entry, identifier, waiting, tag))
       throw refusal ?? new AppError('invalid_code')
     }
     if (entry.test) events.add('test_identity.used', opened)
@@ -327,7 +330,9 @@ export function createRegistrationService(needs: Needs) {
       const account = entry.test && found?.waitingFor !== identifier.key ? null : found
       const tag = tagOf(identifier, password, waiting)
       const named = () => (waiting ? waitingFor(waiting, identifier) : nameByHashing(identifier, password))
-      const confirmation = { identifier, otp: body.otp, entry, profile, account, caller, tag }
+      const hasNone = body.signsIn === true && password === null && !waiting?.digest
+      const isForeign = hasNone && account !== null && namesMore(account, identifier, { invitation: true })
+      const confirmation = { identifier, otp: body.otp, entry, profile, account, isForeign, caller, tag }
       return openBy(confirmation, named, body.signsIn === true, device, { address })
     },
     /**
@@ -352,8 +357,9 @@ export function createRegistrationService(needs: Needs) {
       // A registration that merely names it as its other contact is nobody's who comes by this contact alone.
       const account = found?.waitingFor === identifier.key ? found : null
       const caller = stranger(client)
-      const confirmation = { identifier, otp, entry, profile: null, account, caller, tag: null }
-      return (await openBy(confirmation, null, true, device, client)).signedIn!
+      const isForeign = account !== null && namesMore(account, identifier, { invitation: false })
+      const confirmation = { identifier, otp, entry, profile: null, account, isForeign, caller, tag: null }
+      return (await openBy(confirmation, () => null, true, device, client)).signedIn!
     },
     /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
     async sendAgain(identifier: Identifier | null): Promise<boolean> {
@@ -381,8 +387,21 @@ export function createRegistrationService(needs: Needs) {
 const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
   typed ? mergeProfile(null, readProfile(typed, { mayHavePicture: false })) : null
 
-/** The counterpart of a registration with a password where somebody comes without one. */
-const nothingNamed = { invitationId: null, termsVersion: null }
+/**
+ * Tells whether the registration holds something that somebody who comes without a password cannot have registered, or
+ * cannot be shown to have. An invitation may be that of the call with `create` that asked for the code. What an
+ * administrator or an import wrote is foreign only where it has a password, which may be that of whoever claimed the contact.
+ */
+function namesMore(account: Account, { kind }: Identifier, { invitation }: { invitation: boolean }): boolean {
+  if (account.passwordDigest !== null) return true
+  const other = kind === 'email' ? account.phone : account.emailKey
+  const hasMore = other !== null || account.profile !== null || (invitation && account.invitationId !== null)
+  return account.origin === null && hasMore
+}
+
+/** What waits, as far as it counts. */
+const whatCounts = ({ account, isForeign }: Confirmation) =>
+  account && isForeign ? { ...account, invitationId: null, termsVersion: null } : account
 
 /** The password that the browser chose when it registered this identifier. */
 function waitingFor({ digest, emailTag, phoneTag }: WaitingPassword, { kind }: Identifier) {

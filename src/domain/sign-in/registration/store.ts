@@ -143,15 +143,13 @@ const confirmBy = (kind: Identifier['kind']) => {
       seenAt: 'timestamptz',
       profile: 'text?',
       byAdministrator: 'boolean',
-      withoutPassword: 'boolean',
+      isForeign: 'boolean',
       ...permitParamTypes,
       ...eventParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (
-      select ${isContested(p.key, p.tag)} or (${p.withoutPassword} and exists (
-        select 1 from ${accounts} where ${isThatRegistration(p)} and password_digest is not null)) as yes),
+    with contested as materialized (select ${p.isForeign} or ${isContested(p.key, p.tag)} as yes),
     candidate as materialized (
       select ${p.byAdministrator} or origin is not null as exempt, not contested.yes as keeps,
              case when not ${p.byAdministrator} then invitation_id end as invitation_id, terms_version, terms_accepted_at
@@ -191,15 +189,16 @@ const confirmApartBy = (kind: Identifier['kind']) => {
       digest: 'text?',
       profile: 'text?',
       byAdministrator: 'boolean',
+      isForeign: 'boolean',
       ...permitParamTypes,
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${isContested(p.key, p.tag)} as yes),
+    with contested as materialized (select ${p.isForeign} or ${isContested(p.key, p.tag)} as yes),
     registration as (
       select * from ${accounts}
        where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
-         and ${isContested(sql`waiting_for`, p.tag)}
+         and ((${p.isForeign} and origin is null) or ${isContested(sql`waiting_for`, p.tag)})
          for update),
     candidate as materialized (
       select ${p.byAdministrator} as exempt, not contested.yes as keeps, invitation_id, terms_version, terms_accepted_at
@@ -250,8 +249,8 @@ export function createRegistrationStore(database: Database) {
      * was confirmed or registered again since `updatedAt`, or if somebody else verified the identifier first. The same
      * holds if nothing permits the account: then the registration stays. Administrators need no permit. The account gets
      * `password` if the caller named one, otherwise the registered one. If registrations named the identifier with
-     * different passwords, it gets none, and no other unverified contact stays. So it is where somebody comes
-     * `isWithoutPassword` and a password was registered.
+     * different passwords, it gets none, and no other unverified contact stays. So it is where the caller found that
+     * what was registered `isForeign`.
      */
     async confirm(
       { uuid, updatedAt, waitingFor }: Account,
@@ -261,17 +260,17 @@ export function createRegistrationStore(database: Database) {
         permit: Permit
         profile?: Profile | null
         isAdministrator?: boolean
-        isWithoutPassword?: boolean
+        isForeign?: boolean
       },
       now: Date,
     ): Promise<Account | null> {
       const digest = password?.digest ?? null
-      const withoutPassword = by.isWithoutPassword ?? false
       const params = {
         ...by.permit,
         ...{ uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now },
         profile: by.profile ? JSON.stringify(by.profile) : null,
         byAdministrator: by.isAdministrator ?? false,
+        isForeign: by.isForeign ?? false,
       }
       const eventsOf = ({ uuid }: Pick<Account, 'uuid'>): NewEvent[] => [
         { type: 'account.registered', account: uuid, data: { contact: kind } },
@@ -290,12 +289,7 @@ export function createRegistrationStore(database: Database) {
                   eventsOf,
                 )
           return (
-            apart ??
-            database.first(confirm[kind], {
-              ...params,
-              withoutPassword,
-              ...eventParams(eventsOf({ uuid }), now),
-            })
+            apart ?? database.first(confirm[kind], { ...params, ...eventParams(eventsOf({ uuid }), now) })
           )
         }),
       )
