@@ -240,10 +240,12 @@ describe('a test identity', () => {
     await browser.press('Sign in', { identifier, password: PASSWORD })
     expect(browser.path).toBe('/account')
     const allowed = ['language', 'delete', 'export', 'sign-in-again'].map((name) => `/account/${name}`)
+    const isOwn = (path: string) =>
+      path.startsWith('/account/') || ['/sign-up/join', '/sign-in/terms'].includes(path)
     const forms = service.inside.app.routes.filter(
-      ({ method, path }) => method === 'POST' && path.startsWith('/account/') && !allowed.includes(path),
+      ({ method, path }) => method === 'POST' && isOwn(path) && !allowed.includes(path),
     )
-    expect(forms.length).toBeGreaterThan(20)
+    expect(forms.length).toBeGreaterThan(22)
     const before = await administered(service, identifier)
     for (const { path } of forms) {
       const answer = await browser.post(path, { password: PASSWORD, contact: newEmail(), session: 'x' })
@@ -253,6 +255,20 @@ describe('a test identity', () => {
     }
     const { updated_at, sessions, ...same } = before
     expect(await administered(service, identifier)).toMatchObject(same)
+  })
+
+  test('joins no group by the page of an invitation, and signs in, out and others in as everybody does', async () => {
+    const invitation = await asOperator(service, 'POST', 'invitations', { groups: ['staff'], uses: 5 })
+    const identifier = identities.next()
+    await openTest(service, identifier)
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier, password: PASSWORD })
+    await browser.open(`/sign-up?invitation=${invitation.body.code}`)
+    await browser.press('Join')
+    expect([browser.path, browser.said.includes('This account is for tests')]).toEqual(['/sign-up', true])
+    expect(await administered(service, identifier)).toMatchObject({ groups: [] })
+    await browser.post('/sign-out', {})
+    expect(browser.cookies.has('__Host-poterne')).toBe(false)
   })
 
   test('gives an account to which administrators give no role, group, name, contact or code', async () => {

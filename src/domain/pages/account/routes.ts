@@ -1,7 +1,6 @@
 /** `/account` and the pages below it, for somebody whose browser is signed in. */
 import { Elysia } from 'elysia'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { requireMayCall } from '../../sessions/sessions/test-accounts.ts'
 import { languageOf } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 import * as screens from './screens.ts'
@@ -112,7 +111,6 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       path,
       visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {
         if (!isOwn(visit)) return signIn(visit, back)
-        requireMayCall(visit.session, `POST ${path}`)
         const done = await work(visit, typed)
         return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
       }),
@@ -124,7 +122,6 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       path,
       visits.take({ back }, async (visit, typed) => {
         if (!isOwn(visit)) return signIn(visit, back)
-        requireMayCall(visit.session, `POST ${path}`)
         return Response.json(await ask(visit, typed))
       }),
       hidden,

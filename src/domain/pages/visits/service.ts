@@ -19,6 +19,7 @@ import type { TicketStore } from '../../foundation/tickets/store.ts'
 import type { BrowserSession, BrowserSessions } from '../../sessions/browser-sessions/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
+import { requireMayCall } from '../../sessions/sessions/test-accounts.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
 import type { Html } from '../frame/html.ts'
 import {
@@ -89,6 +90,7 @@ interface FormOptions {
   back: string
   keeps?: readonly string[]
   finishes?: boolean
+  forAnybody?: boolean
 }
 
 interface OpenVisit extends Visit {
@@ -292,11 +294,12 @@ export function createVisits(needs: Needs) {
       },
     /**
      * A handler that answers a POST. An error of `work` leads back to the page with what was typed, except secrets.
-     * `finishes`: the form is the purpose of the page `back`.
+     * `finishes`: the form is the purpose of the page `back`. `forAnybody`: the form does nothing with the account that is
+     * signed in. Every other one is closed to the account of a test identity.
      */
     take:
       (
-        { back, keeps = [], finishes = false }: FormOptions,
+        { back, keeps = [], finishes = false, forAnybody = false }: FormOptions,
         work: (visit: Visit, typed: Typed) => Drawn | Promise<Drawn>,
       ) =>
       async ({ request, client, body }: PageRequest & { body: unknown }): Promise<Response> => {
@@ -308,8 +311,8 @@ export function createVisits(needs: Needs) {
         const { problem: _, notice: __, ...before } = visit.flow
         visit.flow = { ...before, typed: { ...before.typed, ...keptOf(typed, keeps) } }
         try {
-          const unstorable = findUnstorableText(typed)
-          if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
+          requireStorable(typed)
+          if (!forAnybody) requireMaySend(visit, request)
           const done = await work(visit, typed)
           if (finishes) count(back, 'finished')
           return done instanceof Response ? done : draw(visit, done)
@@ -375,6 +378,15 @@ const UNKNOWN_RETURN = 'return_to is not pages.home and not in pages.return_to, 
 function typedOf(body: unknown): Typed {
   const fields = typeof body === 'object' && body !== null ? Object.entries(body) : []
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
+}
+
+function requireStorable(typed: Typed): void {
+  const unstorable = findUnstorableText(typed)
+  if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
+}
+
+function requireMaySend({ session }: Visit, { method, url }: Request): void {
+  if (session) requireMayCall(session, `${method} ${new URL(url).pathname}`)
 }
 
 /** The fields that come back after a mistake: never a secret. */

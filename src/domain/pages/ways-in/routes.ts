@@ -43,11 +43,19 @@ export function createWaysInRoutes(
   }
 
   /** Path, the page to which a mistake leads back, what is done. */
-  const forms: [
+  type Form = [
     path: string,
     back: string,
     work: (visit: Visit, typed: Typed) => Promise<Response> | Response,
-  ][] = [
+  ]
+
+  /** These forms act on the account that is signed in. */
+  const ownForms: Form[] = [
+    ['/sign-up/join', '/sign-up', waysIn.join],
+    ['/sign-in/terms', '/sign-in/terms', waysIn.acceptTerms],
+  ]
+  /** By these forms people come in, whoever is signed in. */
+  const forms: Form[] = [
     ['/sign-in', '/sign-in', waysIn.signIn],
     ['/sign-in/code', '/sign-in', waysIn.requestCode],
     ['/sign-in/passkey', '/sign-in', waysIn.usePasskey],
@@ -55,10 +63,8 @@ export function createWaysInRoutes(
     ['/sign-in/forgot', '/sign-in', (visit) => waysIn.turn(visit, '/recover')],
     ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
     ['/sign-up', '/sign-up', waysIn.register],
-    ['/sign-up/join', '/sign-up', waysIn.join],
     ['/sign-up/provider', '/sign-up', waysIn.beginProvider],
     ['/sign-up/terms', '/sign-up/terms', waysIn.acceptTermsForProvider],
-    ['/sign-in/terms', '/sign-in/terms', waysIn.acceptTerms],
     ['/sign-up/sign-in', '/sign-up', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/confirm', '/confirm', waysIn.confirm],
     ['/confirm/again', '/confirm', waysIn.confirmAgain],
@@ -102,14 +108,17 @@ export function createWaysInRoutes(
       hidden,
     )
   }
-  for (const [path, back, work] of forms) {
-    const form = { back, keeps: ['identifier', 'stay'], finishes: !turns.has(path) }
+  for (const [path, back, work] of [...ownForms, ...forms]) {
+    const forAnybody = forms.some(([each]) => each === path)
+    const form = { back, keeps: ['identifier', 'stay'], finishes: !turns.has(path), forAnybody }
     routes.post(path, visits.take(form, work), hidden)
   }
   return routes
     .post(
       '/sign-in/passkey/options',
-      visits.take({ back: '/sign-in' }, async (visit) => Response.json(await waysIn.passkeyOptions(visit))),
+      visits.take({ back: '/sign-in', forAnybody: true }, async (visit) =>
+        Response.json(await waysIn.passkeyOptions(visit)),
+      ),
       hidden,
     )
     .get(
@@ -152,7 +161,7 @@ export function createWaysInRoutes(
     )
     .post(
       '/sign-out',
-      visits.take({ back: '/sign-in' }, async (visit) => {
+      visits.take({ back: '/sign-in', forAnybody: true }, async (visit) => {
         await visits.signOut(visit)
         const { to } = visit.flow
         return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)

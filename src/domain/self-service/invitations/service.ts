@@ -2,7 +2,7 @@
 
 import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import { type Account, requireOrdinary } from '../../accounts/accounts/account.ts'
 import { MAXIMUM_GROUPS } from '../../accounts/accounts/profile.ts'
 import type { Admission } from '../../accounts/admission/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -23,6 +23,7 @@ export function createMemberships({ admission, clock, stores }: Needs) {
       typed: string,
       client: { addressBucket: string },
     ): Promise<Account> {
+      requireOrdinary(signedIn.account)
       const invitation = await admission.findInvitation(typed, client)
       const plan = (current: Account) => {
         if (!admission.isFor(invitation, current)) throw new AppError('invalid_invitation')
