@@ -68,6 +68,19 @@ describe('a trusted device', () => {
     expect(Object.keys(exported.trusted_devices[0])).toEqual(['created_at', 'expires_at', 'last_used_at'])
   })
 
+  test('opens no copy of the account without the second factor', async () => {
+    const owner = await withApp()
+    const { device_token } = await owner.trusted()
+    const { access_token: bearer, refresh_token } = (await logIn(owner, device_token)).body
+    const copy = (headers: Record<string, string> = {}) =>
+      service.get('me/export', { bearer, headers: { 'x-refresh-token': refresh_token, ...headers } })
+    const refused = await copy()
+    expectRefusal(refused, 'two_factor_required')
+    expect(refused.body.two_factor.methods).toEqual(['totp', 'recovery_code'])
+    expectRefusal(await copy({ 'x-otp': '000000' }), 'invalid_code')
+    expect((await copy({ 'x-otp': owner.code() })).status).toBe(200)
+  })
+
   test('is made only where somebody asks for it, on a named device, and not by a recovery code', async () => {
     const owner = await withApp()
     const without = async (otp: string, body: object) =>

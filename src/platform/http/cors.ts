@@ -40,7 +40,7 @@ export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}
       headers.set('access-control-allow-methods', methods.join(', '))
       headers.set(
         'access-control-allow-headers',
-        'Accept-Language, Authorization, Content-Type, X-Refresh-Token',
+        'Accept-Language, Authorization, Content-Type, X-Otp, X-Refresh-Token',
       )
       headers.set('access-control-max-age', String(PREFLIGHT_SECONDS))
     },

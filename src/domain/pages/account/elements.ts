@@ -73,32 +73,34 @@ const exactly = (date: Date, language: string): string =>
   `${new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
 
 /** Password and second factor, whichever the account has. */
-export function proofFields(visit: OwnVisit, { account, methods }: Security, problem: ShownProblem): Html {
+export function proofFields(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
+  const { account } = security
+  const password =
+    account.passwordDigest !== null &&
+    html`${hiddenUsername(account.email ?? account.phone ?? '')}${passwordInput(visit.texts, {
+      name: 'password',
+      label: visit.texts.pages.current_password,
+      autocomplete: 'current-password',
+      wrong: problem.of('password', 'current_password'),
+    })}`
+  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem)}`
+}
+
+export function secondFactorField(visit: OwnVisit, { methods }: Security, problem: ShownProblem): Html {
   const { pages } = visit.texts
   const sends = methods.includes('email') || methods.includes('sms')
   const send = sends
     ? otherWay(pages.send_code, visit.to('/account/code'), 'link', html` name="page" value="${visit.path}"`)
     : null
-  const password =
-    account.passwordDigest !== null &&
-    html`${hiddenUsername(account.email ?? account.phone ?? '')}${passwordInput(visit.texts, {
-      name: 'password',
-      label: pages.current_password,
-      autocomplete: 'current-password',
-      wrong: problem.of('password', 'current_password'),
-    })}`
-  const otp =
-    account.twoFactorEnabled &&
-    field({
-      name: 'otp',
-      label: pages.second_factor_code,
-      autocomplete: 'one-time-code',
-      inputmode: 'numeric',
-      wrong: problem.of('otp'),
-      maxlength: 64,
-      aside: send,
-    })
-  return html`${password}${otp}`
+  return field({
+    name: 'otp',
+    label: pages.second_factor_code,
+    autocomplete: 'one-time-code',
+    inputmode: 'numeric',
+    wrong: problem.of('otp'),
+    maxlength: 64,
+    aside: send,
+  })
 }
 
 /** Below the button of a form with `proofFields`: a passkey of the account takes their place. */

@@ -18,7 +18,17 @@ import {
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import type { Offered } from '../ways-in/screens.ts'
-import { ago, linkButton, page, problemOf, proofByPasskey, proofFields, row, time } from './elements.ts'
+import {
+  ago,
+  linkButton,
+  page,
+  problemOf,
+  proofByPasskey,
+  proofFields,
+  row,
+  secondFactorField,
+  time,
+} from './elements.ts'
 import type { OwnVisit } from './service.ts'
 
 /** The offers of the configuration. */
@@ -369,15 +379,17 @@ ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIC
   )
 }
 
-/** A form that needs no proof beside the session. */
-export function plainScreen(
-  visit: OwnVisit,
-  { title, lead, action, button }: { title: string; lead: string; action: string; button: string },
-): Screen {
+/** A session that a trusted device opened has yet to prove the second factor. */
+export function exportScreen(visit: OwnVisit, security: Security): Screen {
+  const { pages } = visit.texts
+  const needsSecond = security.account.twoFactorEnabled && !visit.session.claims.amr.includes('mfa')
+  const problem = problemOf(visit, ['otp'])
   return page(
     visit,
-    title,
-    html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${submit(button)}</form>`,
+    pages.export,
+    html`<p class="lead">${pages.export_lead}</p><form method="post" action="${visit.to('/account/export')}">
+${needsSecond && secondFactorField(visit, security, problem)}${submit(pages.download)}${needsSecond && proofByPasskey(visit, security)}</form>`,
+    problem,
   )
 }
 

@@ -213,8 +213,8 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, '/signed-out', {})
     },
     /** A file, which nothing keeps. */
-    async exportAccount(visit: OwnVisit): Promise<Response> {
-      const document = await exports.ofOwner(visit.session, visit.session.cookie)
+    async exportAccount(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const document = await exports.ofOwner(visit.session, proofOf(visit, typed), visit.caller)
       return new Response(JSON.stringify({ status: 200, ...document }, null, 2), {
         headers: {
           'content-type': 'application/json; charset=utf-8',

@@ -89,16 +89,7 @@ export function createShownPages(
       const { items, next_cursor } = await read.events(visit, visit.query.get('cursor') ?? undefined)
       return screens.historyScreen(visit, items, next_cursor)
     },
-    '/account/export': (visit) => {
-      const { pages } = visit.texts
-      const lead = {
-        title: pages.export,
-        lead: pages.export_lead,
-        action: '/account/export',
-        button: pages.download,
-      }
-      return screens.plainScreen(visit, lead)
-    },
+    '/account/export': async (visit) => screens.exportScreen(visit, await read.security(visit)),
     '/account/delete': proof((pages) => ({
       title: pages.delete_account,
       lead: pages.delete_lead,

@@ -43,11 +43,7 @@ export function createWaysInRoutes(
   }
 
   /** Path, the page to which a mistake leads back, what is done. */
-  type Form = [
-    path: string,
-    back: string,
-    work: (visit: Visit, typed: Typed) => Promise<Response> | Response,
-  ]
+  type Form = [path: string, back: string, work: (visit: Visit, typed: Typed) => Promise<Response> | Response]
 
   /** These forms act on the account that is signed in. */
   const ownForms: Form[] = [

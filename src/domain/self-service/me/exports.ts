@@ -6,15 +6,17 @@ import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRecord, carriedRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { RecentSignIn } from '../../sessions/sessions/recent-sign-in.ts'
+import type { Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
+import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ExportedDocument, ExportStore } from './export-store.ts'
 import { type AccountExport, exportRecord } from './me-schema.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
-  recentSignIn: RecentSignIn
+  reauthentication: Reauthentication
   limits: LimitService
   notices: OwnerNotices
   stores: { exports: ExportStore }
@@ -23,7 +25,7 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
 export type Exports = ReturnType<typeof createExports>
 
 export function createExports(needs: Needs) {
-  const { recentSignIn, limits, notices, clock, config, stores } = needs
+  const { reauthentication, limits, notices, clock, config, stores } = needs
   const documentOf = (account: Account, now: Date, document: ExportedDocument): AccountExport =>
     exportRecord(
       document,
@@ -35,11 +37,14 @@ export function createExports(needs: Needs) {
     )
   return {
     /** The owner is told. */
-    async ofOwner(signedIn: Authenticated, refreshToken: string | undefined): Promise<AccountExport> {
+    async ofOwner(
+      signedIn: Authenticated,
+      proof: Omit<OwnerProof, 'password'>,
+      client: Source,
+    ): Promise<AccountExport> {
       const now = clock.now()
       const { account } = signedIn
-      if (!(await recentSignIn.isShown(signedIn, refreshToken)))
-        throw new AppError('reauthentication_required')
+      await reauthentication.requireRecentSignIn(signedIn, proof, client)
       await limits.charge([limits.counters.exports(account.uuid)])
       const messages = await notices.about(account, 'account_exported')
       const document = await stores.exports.read(account, messages, now)

@@ -97,21 +97,38 @@ export function createMeRoutes(
     )
     .get(
       '/me/export',
-      async ({ signedIn, headers }) => success(await exports.ofOwner(signedIn, headers['x-refresh-token'])),
+      async ({ signedIn, headers, client }) => {
+        const proof = { refresh_token: headers['x-refresh-token'], otp: headers['x-otp'] }
+        return success(await exports.ofOwner(signedIn, proof, client))
+      },
       {
         headers: t.Object({
           'x-refresh-token': t.Optional(
             t.String({ description: "The session's present refresh token; it stays valid" }),
           ),
+          'x-otp': t.Optional(
+            t.String({
+              maxLength: 64,
+              description:
+                'A code of the second factor, in a session that was opened without one: by a trusted device',
+              examples: ['123456'],
+            }),
+          ),
         }),
         response: {
           200: exportAnswer,
-          ...errorResponses('reauthentication_required', 'too_many_requests'),
+          ...errorResponses(
+            'reauthentication_required',
+            'two_factor_required',
+            'invalid_code',
+            'too_many_attempts',
+            'too_many_requests',
+          ),
         },
         detail: detail(
           'exportAccount',
           'Download everything stored about you',
-          'The session must be less than 5 minutes old, and `X-Refresh-Token` shows that: without it, or later, `reauthentication_required`. Five times a day. Every verified contact is told.',
+          'The session must be less than 5 minutes old, and `X-Refresh-Token` shows that: without it, or later, `reauthentication_required`. Where two factors are on and the session proved one, `X-Otp` proves the second: without it `two_factor_required`. Five times a day. Every verified contact is told.',
         ),
       },
     )

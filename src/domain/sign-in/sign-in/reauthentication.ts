@@ -103,6 +103,17 @@ export function createReauthentication(needs: Needs) {
     await requirePassword(signedIn, password, client, field)
   }
 
+  async function requirePasskey(
+    signedIn: Authenticated,
+    credential: AssertionBody,
+    client: Source,
+    admit?: RequireOptions['admit'],
+  ) {
+    await limits.charge(limits.counters.passkeyAttempts(client.addressBucket))
+    await admit?.()
+    await confirmByPasskey(signedIn, credential)
+  }
+
   async function requireSecondFactor(signedIn: Authenticated, otp: OwnerProof['otp'], client: Source) {
     if (!otp) {
       const methods = await secondFactor.methodsInSession(signedIn.account)
@@ -115,6 +126,23 @@ export function createReauthentication(needs: Needs) {
 
   return {
     /**
+     * Requires a sign-in of a moment ago, with everything that the account requires. A session that a trusted device opened
+     * proves the second factor here.
+     */
+    async requireRecentSignIn(
+      signedIn: Authenticated,
+      { refresh_token: refreshToken, otp, credential }: Omit<OwnerProof, 'password'>,
+      client: Source,
+    ): Promise<void> {
+      if (!(await recentSignIn.isShown(signedIn, refreshToken)))
+        throw new AppError('reauthentication_required')
+      const { account, claims } = signedIn
+      if (!account.twoFactorEnabled || claims.amr.includes('mfa')) return
+      await (credential
+        ? requirePasskey(signedIn, credential, client)
+        : requireSecondFactor(signedIn, otp, client))
+    },
+    /**
      * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
      * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
      */
@@ -123,9 +151,7 @@ export function createReauthentication(needs: Needs) {
       const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
       const { account } = signedIn
       if (credential) {
-        await limits.charge(limits.counters.passkeyAttempts(client.addressBucket))
-        await admit?.()
-        await confirmByPasskey(signedIn, credential)
+        await requirePasskey(signedIn, credential, client, admit)
         return true
       }
       const givesAll =
