@@ -6,8 +6,10 @@
  */
 import {
   createPeople,
+  creating,
   measure,
   measureContactChange,
+  measureCreating,
   measureFactors,
   spread,
   startParityService,
@@ -50,6 +52,12 @@ for (const shape of (chosen.length > 0 ? chosen : shapes) as Shape[]) {
     await report('2fa/verify, which factor', () => measureFactors(service, guarded, samples))
   } finally {
     await service.close()
+  }
+  const open = await startParityService(shape, { lightHash, settings: creating })
+  try {
+    await report('2fa/request-otp, create', () => measureCreating(open, samples))
+  } finally {
+    await open.close()
   }
 }
 console.log(failed === 0 ? '\nNothing tells them apart.' : `\n${failed} operations tell them apart.`)

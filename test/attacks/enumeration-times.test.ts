@@ -5,9 +5,11 @@ import { digestOf, setDigest } from '../helpers/database.ts'
 import { pageForms } from '../helpers/page-forms.ts'
 import {
   createPeople,
+  creating,
   expectSameTime,
   measure,
   measureContactChange,
+  measureCreating,
   measureFactors,
   measureForm,
   type ParityService,
@@ -74,6 +76,18 @@ describe.each(['embedded', 'redis'] as const)('the time an answer takes, on %s',
     })
   })
 })
+
+test.each(['embedded', 'redis'] as const)(
+  '2fa/request-otp with create, an invitation and terms, on %s: the same for known and unknown',
+  async (shape) => {
+    const service = await startParityService(shape, { lightHash: true, settings: creating })
+    try {
+      await expectSameTime(() => measureCreating(service, reduced(25, 50)))
+    } finally {
+      await service.close()
+    }
+  },
+)
 
 test('login with the full password hash: the same for known and unknown, and where there is no password', async () => {
   const provider = await startPretendProvider()

@@ -22,6 +22,8 @@ export interface ParityService {
   post(operation: string, body: unknown, bearer?: string): Promise<{ status: number; text: string }>
   /** Sends a form of the pages, as a browser does that has their cookie. */
   submit(path: string, fields: Record<string, string>): Promise<{ status: number }>
+  /** Runs a command on the service; gives what it prints. */
+  run(...words: string[]): Promise<string>
   /** The newest code that went to it. */
   code(destination: string): Promise<string>
   /** Locks as an administrator does; false where the database cannot be reached from outside (embedded). */
@@ -106,6 +108,8 @@ export async function startParityService(
       const { status } = await fetch(url + path, { method: 'POST', headers, body, redirect: 'manual' })
       return { status }
     },
+    run: (...words) =>
+      new Response(Bun.spawn([...poterneCommand(), ...words], { cwd: directory }).stdout).text(),
     code: (destination) =>
       waitFor(
         async () => {
@@ -198,6 +202,41 @@ export async function createPeople(service: ParityService): Promise<Map<Class, s
   const locked = await signUp(newEmail())
   if (await service.lock(locked)) people.set('locked', locked)
   return people
+}
+
+const TERMS = '2026-11'
+
+/** With these settings a code signs in, or opens an account for who has an invitation. */
+export const creating: Settings = {
+  accounts: { password: 'optional', registration: 'invitation', terms: TERMS },
+}
+
+/** A code that signs in or opens an account, asked for by somebody who has one and by somebody who has none. */
+export async function measureCreating(
+  { run, post, code, untilSent }: ParityService,
+  samples: number,
+): Promise<Map<string, number[]>> {
+  const made = JSON.parse(await run('invitations', 'create', '--uses', '1000', '--json'))
+  const entry = { create: true, invitation: made.code, terms: TERMS }
+  const request = (identifier: string) => post('2fa/request-otp', { identifier, ...entry })
+  const enter = async (identifier: string) => {
+    await request(identifier)
+    const otp = await code(identifier)
+    const { status } = await post('2fa/verify', { identifier, otp, ...entry })
+    if (status !== 200) throw new Error(`2fa/verify with create: ${status}`)
+    return identifier
+  }
+  const [email, phone] = [await enter(newEmail()), await enter(newPhone())]
+  const calls = {
+    unknown: () => request(newEmail()),
+    'unknown phone': () => request(newPhone()),
+    known: () => request(email),
+    'known phone': () => request(phone),
+  }
+  return timeInterleaved(
+    Object.entries(calls).map(([name, call]) => ({ name, before: untilSent, call })),
+    samples,
+  )
 }
 
 /** Measures which factor was wrong: each of the three is a class of its own. */

@@ -47,12 +47,20 @@ export function createOutbox(options: Options) {
       await codes.put({ ...binding, destination }, seed, messageId)
       worker.wake(recipient.channel)
     },
-    /** Stores the code of a message that is committed already, and then wakes the worker. */
-    async putCode(binding: CodeBinding, seed: Uint8Array, messageId: number | null): Promise<void> {
+    /**
+     * Stores the code of a message that is committed already, and then wakes the worker. `isFirst`: the caller sends another
+     * one over the same channel, which wakes it.
+     */
+    async putCode(
+      binding: CodeBinding,
+      seed: Uint8Array,
+      messageId: number | null,
+      { isFirst = false }: { isFirst?: boolean } = {},
+    ): Promise<void> {
       const channel = channelOfDestination(binding.destination)
       countAsked(binding.purpose, channel)
       await codes.put(binding, seed, messageId)
-      worker.wake(channel)
+      if (!isFirst) worker.wake(channel)
     },
     /** Messages without code that go with no change of the account. */
     async sendNotices(notices: NewMessage[]): Promise<void> {

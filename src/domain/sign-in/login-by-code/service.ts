@@ -179,7 +179,7 @@ export function createLoginByCodeService(needs: Needs) {
     )
     const entry = await admission.readForProvider(body, client)
     await registration.begin(identifier, entry, client.language ?? config.server.language)
-    if (await registration.sendAgain(account === null ? identifier : null)) return
+    if (await registration.sendAgain(identifier, account !== null)) return
     await sendCode(account, identifier, caller, { named: identifier })
   }
 

@@ -268,21 +268,21 @@ export function createRegistrationService(needs: Needs) {
     { digest: passwordDigest, emailTag, phoneTag }: WaitingPassword,
     { invitation, terms, profile }: Entry & { profile: Profile | null },
     language: Language,
-    { tellsOwner }: { tellsOwner: boolean },
+    { isAlone }: { isAlone: boolean },
   ): Promise<void> {
     const codeSeed = codes.createSeed()
     const invitationId = invitation?.id ?? null
     const { uuid, messageId, contested } = await registrations.register(
       {
         ...{ uuid: randomUUID(), email, phone, passwordDigest, emailTag, phoneTag, language },
-        ...{ accountableType, roleId, invitationId, terms, profile, codeSeed, tellsOwner },
+        ...{ accountableType, roleId, invitationId, terms, profile, codeSeed, tellsOwner: isAlone },
       },
       clock.now(),
     )
     events.add('registration.contested', contested ? { uuid } : null)
     const { destination } = primary
     const binding = { purpose: 'confirmation', group: 'stranger', subject: uuid, destination } as const
-    await outbox.putCode(binding, codeSeed, messageId)
+    await outbox.putCode(binding, codeSeed, messageId, { isFirst: !isAlone })
   }
 
   return {
@@ -301,7 +301,7 @@ export function createRegistrationService(needs: Needs) {
       const passwordDigest = body.password === undefined ? null : await hashing.hash(body.password)
       if (revealExisting && (await accounts.isTaken(identifiers))) throw new AppError('identifier_taken')
       const waiting = waitingOf(contacts, passwordDigest, body.password)
-      await add(contacts, waiting, { ...entry, profile }, language, { tellsOwner: true })
+      await add(contacts, waiting, { ...entry, profile }, language, { isAlone: true })
       const channel = channelOf(primary.kind)
       metrics.count('registrations_total', { channel })
       return { channel, waiting }
@@ -337,7 +337,8 @@ export function createRegistrationService(needs: Needs) {
     },
     /**
      * Registers the identifier without a password, or does the same work where an account has it. The caller has counted
-     * the request.
+     * the request, and sends a code to the account, or to nobody, right after it: that one wakes the worker. Otherwise the
+     * message of a newcomer would be sent beside the rest of the call, and slow it down.
      */
     async begin(identifier: Identifier, entry: Entry, language: Language): Promise<void> {
       const contacts = {
@@ -346,7 +347,7 @@ export function createRegistrationService(needs: Needs) {
         primary: identifier,
       }
       const nobodys = { ...entry, profile: null }
-      await add(contacts, waitingOf(contacts, null), nobodys, language, { tellsOwner: false })
+      await add(contacts, waitingOf(contacts, null), nobodys, language, { isAlone: false })
       metrics.count('registrations_total', { channel: channelOf(identifier.kind) })
     },
     /**
@@ -361,10 +362,14 @@ export function createRegistrationService(needs: Needs) {
       const confirmation = { identifier, otp, entry, profile: null, account, isForeign, caller, tag: null }
       return (await openBy(confirmation, () => null, true, device, client)).signedIn!
     },
-    /** Sends the code of an account that was made for somebody and waits for the identifier; false where none does. */
-    async sendAgain(identifier: Identifier | null): Promise<boolean> {
-      const account = identifier && (await accounts.findByIdentifier(identifier, 'confirmation'))
-      if (account === null || account.origin === null || account.waitingFor !== identifier?.key) return false
+    /**
+     * Sends the code of an account that was made for somebody and waits for the identifier; false where none does. It looks
+     * for one also where somebody verified the identifier (`isTaken`), since that must not take less time.
+     */
+    async sendAgain(identifier: Identifier, isTaken: boolean): Promise<boolean> {
+      const account = await accounts.findByIdentifier(identifier, 'confirmation')
+      const isMade = account !== null && account.origin !== null && account.waitingFor === identifier.key
+      if (isTaken || !isMade) return false
       const to = { channel: channelOf(identifier.kind), language: account.language }
       await outbox.sendCode(confirmationOf(account, identifier), to)
       return true
