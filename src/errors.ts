@@ -26,6 +26,7 @@ export const errorStatus = {
   domain_not_allowed: 403,
   route_not_found: 404,
   session_not_found: 404,
+  device_not_found: 404,
   account_not_found: 404,
   message_not_found: 404,
   token_not_found: 404,

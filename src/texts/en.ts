@@ -34,6 +34,7 @@ export const en: Texts = {
     domain_not_allowed: 'Accounts need an e-mail address of another domain here.',
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',
+    device_not_found: 'There is no such trusted device.',
     account_not_found: 'There is no such account.',
     message_not_found: 'There is no such message.',
     token_not_found: 'There is no such token.',
@@ -331,7 +332,7 @@ export const en: Texts = {
         subject: 'New sign-in to your account at {service}',
         email: [
           'Somebody has just signed in to your account at {service} on a new device or from a new place.',
-          'If this was you, there is nothing to do. If not, change your password at once.',
+          'If this was you, there is nothing to do. If not, change your password at once. Devices that need no second step will then need it again.',
         ],
         sms: `{service}: new sign-in to your account on a new device or from a new place. ${alarm}`,
       },

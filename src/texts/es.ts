@@ -38,6 +38,7 @@ export const es: Texts = {
     domain_not_allowed: 'Aquí las cuentas necesitan una dirección de correo de otro dominio.',
     route_not_found: 'No hay nada en esta dirección.',
     session_not_found: 'Esta sesión no existe.',
+    device_not_found: 'Este dispositivo de confianza no existe.',
     account_not_found: 'Esta cuenta no existe.',
     message_not_found: 'Este mensaje no existe.',
     token_not_found: 'Este token no existe.',
@@ -339,7 +340,7 @@ export const es: Texts = {
         subject: 'Nuevo inicio de sesión en su cuenta de {service}',
         email: [
           'Alguien acaba de iniciar sesión en su cuenta de {service} en un dispositivo nuevo o desde un lugar nuevo.',
-          'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato.',
+          'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato. Entonces se volverá a pedir el segundo paso en todos los dispositivos.',
         ],
         sms: `{service}: inicio de sesion en un dispositivo nuevo o desde un lugar nuevo. ${alarm}`,
       },

@@ -37,6 +37,7 @@ export const fr = {
     domain_not_allowed: 'Un compte demande ici une adresse e-mail d’un autre domaine.',
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',
+    device_not_found: 'Cet appareil de confiance n’existe pas.',
     account_not_found: 'Ce compte n’existe pas.',
     message_not_found: 'Ce message n’existe pas.',
     token_not_found: 'Ce jeton n’existe pas.',
@@ -338,7 +339,7 @@ export const fr = {
         subject: 'Nouvelle connexion à votre compte {service}',
         email: [
           "Quelqu'un vient de se connecter à votre compte {service} sur un nouvel appareil ou depuis un nouveau lieu.",
-          "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre.",
+          "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre. La seconde étape sera alors de nouveau demandée sur tous les appareils.",
         ],
         sms: `{service} : connexion à votre compte sur un nouvel appareil ou depuis un nouveau lieu. ${alarm}`,
       },

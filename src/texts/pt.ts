@@ -40,6 +40,7 @@ export const pt: Texts = {
     domain_not_allowed: 'Aqui as contas precisam de um endereço de e-mail de outro domínio.',
     route_not_found: 'Não há nada neste endereço.',
     session_not_found: 'Esta sessão não existe.',
+    device_not_found: 'Este dispositivo de confiança não existe.',
     account_not_found: 'Esta conta não existe.',
     message_not_found: 'Esta mensagem não existe.',
     token_not_found: 'Este token não existe.',
@@ -342,7 +343,7 @@ export const pt: Texts = {
         subject: 'Novo início de sessão na sua conta em {service}',
         email: [
           'Alguém acaba de iniciar sessão na sua conta em {service} num dispositivo novo ou a partir de um lugar novo.',
-          'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato.',
+          'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato. A segunda etapa voltará então a ser pedida em todos os dispositivos.',
         ],
         sms: `{service}: inicio de sessao num dispositivo novo ou a partir de um lugar novo. ${smsAlarm}`,
       },

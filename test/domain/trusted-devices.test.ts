@@ -134,6 +134,37 @@ describe('a trusted device', () => {
     expect((await service.get('me', { bearer: access_token })).status).toBe(200)
   })
 
+  test('is listed by itself, after its own sign-out too, and ended by its id', async () => {
+    const [owner, other] = [await withApp(), await withApp()]
+    const thief = await owner.trusted(device('thief'))
+    await service.post('logout', { refresh_token: thief.refresh_token }, { bearer: thief.access_token })
+    expect((await logIn(owner, thief.device_token, device('thief'))).status).toBe(200)
+    const { body: own } = await owner.verify(owner.code())
+    const bearer = own.access_token as string
+    const listed = async () => (await service.get('me/security', { bearer })).body.trusted_devices
+    const [found, ...more] = await listed()
+    expect(more).toEqual([])
+    expect(Object.keys(found)).toEqual(['id', 'name', 'created_at', 'last_used_at'])
+    expect(found).toMatchObject({ name: 'thief', last_used_at: expect.any(String) })
+    const end = (id: string, by = bearer) =>
+      service.call('DELETE', `/api/v1/auth/trusted-devices/${id}`, undefined, { bearer: by })
+    const foreign = (await other.verify(other.code())).body.access_token
+    for (const [id, by] of [
+      [found.id, foreign],
+      [crypto.randomUUID(), bearer],
+      ['no uuid', bearer],
+    ])
+      expectRefusal(await end(id, by), 'device_not_found')
+    const answers = await race([service], () => end(found.id))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(await listed()).toEqual([])
+    expect((await logIn(owner, thief.device_token, device('thief'))).status).toBe(202)
+    const types = (await service.get('events', { bearer })).body.items.map(
+      ({ type }: { type: string }) => type,
+    )
+    expect(types.filter((type: string) => type === 'trusted_device.removed')).toHaveLength(1)
+  })
+
   test('stays after its own sign-out and after new recovery codes', async () => {
     const owner = await withApp()
     const { device_token, access_token: bearer, refresh_token } = await owner.trusted()

@@ -176,6 +176,10 @@ export const pagesAr: PageTexts = {
   end_all: 'تسجيل الخروج من كل مكان',
   session_ended: 'تم تسجيل خروج ذلك الجهاز.',
   trusted_device: 'دون خطوة ثانية',
+  trusted_devices: 'أجهزة لا تحتاج إلى خطوة ثانية',
+  trusted_devices_lead: 'انسَ ما لا تعرفه منها: ستُطلب منه الخطوة الثانية مجددًا.',
+  trusted_since: 'موثوق به منذ',
+  trusted_used: 'آخر استخدام',
   forget_device: 'طلب الخطوة الثانية مجددًا',
   device_forgotten: 'سيُطلب من ذلك الجهاز الخطوة الثانية مجددًا.',
   history: 'السجل',
@@ -213,4 +217,7 @@ export const pagesAr: PageTexts = {
   event_identity_unlinked: 'فُكّ ربط حساب آخر',
   event_session_ended: 'سُجل خروج جهاز',
   event_undo_used: 'تم التراجع عن تغيير',
+  event_trusted_device_added: 'لم يعد أحد الأجهزة يحتاج إلى الخطوة الثانية',
+  event_trusted_device_used: 'سجّل جهاز الدخول دون الخطوة الثانية',
+  event_trusted_device_removed: 'عادت الخطوة الثانية مطلوبة من أحد الأجهزة',
 }

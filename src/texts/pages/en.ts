@@ -178,6 +178,10 @@ export const pagesEn: PageTexts = {
   end_all: 'Sign out everywhere',
   session_ended: 'That device is signed out.',
   trusted_device: 'needs no second step',
+  trusted_devices: 'Devices that need no second step',
+  trusted_devices_lead: 'Forget what you do not know: that device is asked for the second step again.',
+  trusted_since: 'Trusted since',
+  trusted_used: 'last used',
   forget_device: 'Ask for the second step again',
   device_forgotten: 'That device is asked for the second step again.',
   history: 'History',
@@ -215,4 +219,7 @@ export const pagesEn: PageTexts = {
   event_identity_unlinked: 'Another account was unlinked',
   event_session_ended: 'A device was signed out',
   event_undo_used: 'A change was undone',
+  event_trusted_device_added: 'A device needs no second step any more',
+  event_trusted_device_used: 'A device signed in without the second step',
+  event_trusted_device_removed: 'A device needs the second step again',
 }

@@ -179,6 +179,10 @@ export const pagesEs: PageTexts = {
   end_all: 'Cerrar todas las sesiones',
   session_ended: 'Se cerró la sesión en ese dispositivo.',
   trusted_device: 'sin segundo paso',
+  trusted_devices: 'Dispositivos sin segundo paso',
+  trusted_devices_lead: 'Olvide los que no conozca: en ellos se volverá a pedir el segundo paso.',
+  trusted_since: 'De confianza desde',
+  trusted_used: 'último uso',
   forget_device: 'Volver a pedir el segundo paso',
   device_forgotten: 'Ese dispositivo volverá a pedir el segundo paso.',
   history: 'Historial',
@@ -216,4 +220,7 @@ export const pagesEs: PageTexts = {
   event_identity_unlinked: 'Se desvinculó otra cuenta',
   event_session_ended: 'Se cerró la sesión en un dispositivo',
   event_undo_used: 'Se deshizo un cambio',
+  event_trusted_device_added: 'Un dispositivo ya no necesita el segundo paso',
+  event_trusted_device_used: 'Un dispositivo inició sesión sin el segundo paso',
+  event_trusted_device_removed: 'Un dispositivo vuelve a pedir el segundo paso',
 }

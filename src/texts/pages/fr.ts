@@ -178,6 +178,11 @@ export const pagesFr = {
   end_all: 'Déconnecter partout',
   session_ended: 'Cet appareil est déconnecté.',
   trusted_device: 'sans seconde étape',
+  trusted_devices: 'Appareils sans seconde étape',
+  trusted_devices_lead:
+    'Oubliez ceux que vous ne connaissez pas : la seconde étape y sera de nouveau demandée.',
+  trusted_since: 'De confiance depuis',
+  trusted_used: 'dernière utilisation',
   forget_device: 'Redemander la seconde étape',
   device_forgotten: 'La seconde étape sera de nouveau demandée sur cet appareil.',
   history: 'Historique',
@@ -215,6 +220,9 @@ export const pagesFr = {
   event_identity_unlinked: 'Un autre compte a été délié',
   event_session_ended: 'Un appareil a été déconnecté',
   event_undo_used: 'Un changement a été annulé',
+  event_trusted_device_added: 'Un appareil n’a plus besoin de la seconde étape',
+  event_trusted_device_used: 'Un appareil s’est connecté sans la seconde étape',
+  event_trusted_device_removed: 'La seconde étape est de nouveau demandée sur un appareil',
 }
 
 export type PageTexts = Record<keyof typeof pagesFr, string>

@@ -178,6 +178,10 @@ export const pagesPt: PageTexts = {
   end_all: 'Terminar em todo o lado',
   session_ended: 'A sessão desse dispositivo terminou.',
   trusted_device: 'sem segunda etapa',
+  trusted_devices: 'Dispositivos sem segunda etapa',
+  trusted_devices_lead: 'Esqueça os que não conhece: a segunda etapa volta a ser pedida neles.',
+  trusted_since: 'De confiança desde',
+  trusted_used: 'última utilização',
   forget_device: 'Voltar a pedir a segunda etapa',
   device_forgotten: 'Esse dispositivo voltará a pedir a segunda etapa.',
   history: 'Histórico',
@@ -215,4 +219,7 @@ export const pagesPt: PageTexts = {
   event_identity_unlinked: 'Foi desligada outra conta',
   event_session_ended: 'Terminou a sessão de um dispositivo',
   event_undo_used: 'Foi anulada uma alteração',
+  event_trusted_device_added: 'Um dispositivo já não precisa da segunda etapa',
+  event_trusted_device_used: 'Um dispositivo iniciou sessão sem a segunda etapa',
+  event_trusted_device_removed: 'Um dispositivo volta a pedir a segunda etapa',
 }

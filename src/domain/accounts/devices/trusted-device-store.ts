@@ -78,6 +78,34 @@ const listSessions = defineStatement({
   sql: (p) => sql`select session_id, last_session_id from ${trustedDevices}, ${accounts} where ${holds(p)}`,
 })
 
+/** An id that clients may see, of half the hash of a token of 256 random bits. */
+const idOf = sql`encode(substring(${trustedDevices}.hash from 1 for 16), 'hex')::uuid`
+
+/** The device has the name that it gave at its last sign-in, or at that which made it trusted. */
+const list = defineStatement({
+  name: 'trusted_devices.list',
+  params: { accountId: 'bigint', since: 'timestamptz', now: 'timestamptz' },
+  row: { id: 'uuid', name: 'text?', createdAt: 'timestamptz', lastUsedAt: 'timestamptz?' },
+  sql: (p) => sql`
+  select ${idOf} as id, ${trustedDevices}.created_at, ${trustedDevices}.last_used_at,
+         (select coalesce(device_name, device_os) from ${sessions}
+           where ${sessions}.id in (session_id, last_session_id) and coalesce(device_name, device_os) is not null
+           order by ${sessions}.created_at desc limit 1) as name
+    from ${trustedDevices}, ${accounts} where ${holds(p)}
+   order by ${trustedDevices}.created_at desc, ${trustedDevices}.hash`,
+})
+
+const removeById = defineStatement({
+  name: 'trusted_devices.remove_by_id',
+  params: { accountId: 'bigint', id: 'uuid' },
+  row: { uuid: 'uuid', sessionId: 'uuid' },
+  sql: (p) => sql`
+  with gone as (
+    ${forgetTrusted(sql`account_id = ${p.accountId} and ${idOf} = ${p.id}`)}
+    returning account_id, coalesce(last_session_id, session_id) as session_id)
+  select uuid, session_id from ${accounts}, gone where id = account_id`,
+})
+
 const remove = defineStatement({
   name: 'trusted_devices.remove',
   params: { accountId: 'bigint', sessionId: 'uuid' },
@@ -119,6 +147,15 @@ export function createTrustedDeviceStore(database: Database) {
     /** Ends the trust in the device of a session; false if there is none. */
     remove: (accountId: number, sessionId: string, now: Date) =>
       change(remove, { accountId, sessionId }, { type: 'trusted_device.removed', sessionId, now }),
+    /** The devices that are trusted now, newest first. */
+    list: (accountId: number, since: Date, now: Date) => database.all(list, { accountId, since, now }),
+    /** Ends the trust in one device; false if the account has none of this id. */
+    removeById: async (accountId: number, id: string, now: Date): Promise<boolean> =>
+      (await changeAndRecord(database, removeById, { accountId, id }, now, ({ uuid, sessionId }) => ({
+        type: 'trusted_device.removed',
+        account: uuid,
+        sessionId,
+      }))) !== null,
     sweep: (now: Date, limit: number) => sweep(database, { now, limit }),
   }
 }

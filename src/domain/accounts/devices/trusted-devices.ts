@@ -4,8 +4,10 @@
  * factor.
  */
 import { createHash, randomBytes } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Account } from '../accounts/account.ts'
 import type { KnownDevices } from './service.ts'
 import type { TrustedDeviceStore } from './trusted-device-store.ts'
@@ -18,6 +20,14 @@ interface Needs {
 }
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+export interface TrustedDevice {
+  id: string
+  /** It is null where its sign-ins named none, or are forgotten. */
+  name: string | null
+  createdAt: Date
+  lastUsedAt: Date | null
+}
 
 export type TrustedDevices = ReturnType<typeof createTrustedDevices>
 
@@ -59,6 +69,16 @@ export function createTrustedDevices({ devices, clock, config, stores }: Needs) 
       if (lifetimeSeconds === null) return null
       const now = clock.now()
       return new Set(await store.listSessions(id, since(now), now))
+    },
+    /** Lists them whether a session of theirs lives or not. */
+    async list({ id }: Account): Promise<TrustedDevice[]> {
+      const now = clock.now()
+      return lifetimeSeconds === null ? [] : store.list(id, since(now), now)
+    },
+    /** A device of another account is not found. */
+    async forgetDevice({ id: accountId }: Account, id: string): Promise<void> {
+      const forgotten = isUuid(id) && (await store.removeById(accountId, id, clock.now()))
+      if (!forgotten) throw new AppError('device_not_found')
     },
     /** It returns false if the device of the session is not trusted. */
     forget: ({ id }: Account, sessionId: string) => store.remove(id, sessionId, clock.now()),

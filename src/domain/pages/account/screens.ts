@@ -342,7 +342,21 @@ function sessionForm({ texts: { pages }, to }: OwnVisit, session: SessionRecord)
   return html`<form method="post" action="${to('/account/sessions/end')}">${isTrusted && button('/account/sessions/forget', pages.forget_device)}${!current && button('/account/sessions/end', pages.end)}</form>`
 }
 
-export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[]): Screen {
+/** Trusted devices stand by themselves, since one may have no session any more. */
+function trustedList(visit: OwnVisit, { trustedDevices }: Security): Html | null {
+  const { pages } = visit.texts
+  if (trustedDevices.length === 0) return null
+  return html`<div class="section"><h2>${pages.trusted_devices}</h2><p class="soft">${pages.trusted_devices_lead}</p>${trustedDevices.map(
+    ({ id, name, createdAt, lastUsedAt }) =>
+      row(
+        name ?? pages.unknown_device,
+        html`${pages.trusted_since} ${time(visit, createdAt)}${lastUsedAt && html` · ${pages.trusted_used} ${ago(visit, lastUsedAt)}`}`,
+        html`<form method="post" action="${visit.to('/account/sessions/forget')}"><button class="button quiet" name="device" value="${id}">${pages.forget_device}</button></form>`,
+      ),
+  )}</div>`
+}
+
+export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[], security: Security): Screen {
   const { pages } = visit.texts
   return page(
     visit,
@@ -353,7 +367,7 @@ export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[]):
         html`${isolated(session.ip ?? '')} · ${ago(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
         sessionForm(visit, session),
       ),
-    )}</div>
+    )}</div>${trustedList(visit, security)}
 <form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
   )
 }

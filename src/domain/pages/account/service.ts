@@ -204,7 +204,10 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/sessions', 'session_ended')
     },
     async forgetDevice(visit: OwnVisit, typed: Typed): Promise<Response> {
-      await sessions.forgetDevice(visit.session, typed.session ?? '')
+      const { device } = typed
+      await (device === undefined
+        ? sessions.forgetDevice(visit.session, typed.session ?? '')
+        : sessions.forgetTrustedDevice(visit.session, device))
       return back(visit, '/account/sessions', 'device_forgotten')
     },
     async endAllSessions(visit: OwnVisit): Promise<Response> {

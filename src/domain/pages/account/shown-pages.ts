@@ -84,7 +84,8 @@ export function createShownPages(
       action: '/account/providers/confirm',
       button: pages.link,
     })),
-    '/account/sessions': async (visit) => screens.sessionsScreen(visit, await read.sessions(visit)),
+    '/account/sessions': async (visit) =>
+      screens.sessionsScreen(visit, await read.sessions(visit), await read.security(visit)),
     '/account/history': async (visit) => {
       const { items, next_cursor } = await read.events(visit, visit.query.get('cursor') ?? undefined)
       return screens.historyScreen(visit, items, next_cursor)

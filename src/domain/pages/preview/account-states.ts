@@ -91,6 +91,7 @@ function readingOf(person: Person): Read {
   const read = {
     security: async ({ session: { account } }: OwnVisit) => ({
       ...{ account, methods, recoveryCodesLeft, removalAt, emailRefusedAt: null },
+      trustedDevices: isEmpty ? [] : [{ id: 'b', name: null, createdAt: AT, lastUsedAt: RECENT }],
       counts: isEmpty
         ? { passkeys: 0, identities: 0, sessions: 1 }
         : { passkeys: 2, identities: 1, sessions: 3 },

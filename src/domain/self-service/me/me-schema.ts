@@ -10,6 +10,7 @@ import {
   type CarriedRecord,
   carriedFields,
 } from '../../accounts/accounts/account-schema.ts'
+import type { TrustedDevice } from '../../accounts/devices/trusted-devices.ts'
 import { twoFactorMethodsField } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { ExportedDocument } from './export-store.ts'
 import type { SecurityCounts } from './store.ts'
@@ -73,6 +74,15 @@ export const securityAnswer = answer(
     passkeys: integer(),
     identities: integer(),
     sessions: integer(),
+    trusted_devices: t.Array(
+      t.Object({
+        id: t.String({ format: 'uuid' }),
+        name: nullable(t.String({ description: 'As the device named itself at a sign-in' })),
+        created_at: timeField(),
+        last_used_at: nullable(timeField()),
+      }),
+      { description: 'The devices on which a login needs no second step, newest first; at most ten' },
+    ),
     email_refused_at: emailRefusedAtField,
   },
   'What protects the account, for a settings page.',
@@ -86,6 +96,7 @@ export interface Security {
   /** Only while a removal waits. */
   removalAt: Date | null
   counts: SecurityCounts
+  trustedDevices: TrustedDevice[]
   /** Only where a mail server refused the e-mail address for good within the last day. */
   emailRefusedAt: Date | null
 }
@@ -103,6 +114,10 @@ export const securityRecord = ({ account, counts, emailRefusedAt, removalAt, ...
     ...(removalAt && { removal_at: removalAt.toISOString() }),
   },
   ...counts,
+  trusted_devices: held.trustedDevices.map(({ id, name, createdAt, lastUsedAt }) => ({
+    ...{ id, name, created_at: createdAt.toISOString() },
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+  })),
   ...(emailRefusedAt && { email_refused_at: emailRefusedAt.toISOString() }),
 })
 

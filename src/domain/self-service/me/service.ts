@@ -15,6 +15,7 @@ import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/acc
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
 import { termsRequired } from '../../accounts/admission/service.ts'
+import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
@@ -41,13 +42,15 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   secondFactor: SecondFactor
   notices: OwnerNotices
   refusedAddresses: RefusedAddresses
+  trustedDevices: Pick<TrustedDevices, 'list'>
   stores: { accounts: AccountStore; erasure: ErasureStore; events: EventStore }
 }
 
 export type MeService = ReturnType<typeof createMeService>
 
 export function createMeService(needs: Needs) {
-  const { stores, reauthentication, secondFactor, notices, refusedAddresses, clock, config } = needs
+  const { stores, reauthentication, secondFactor, notices, refusedAddresses, trustedDevices, clock, config } =
+    needs
   const store = stores.erasure
   const { roles } = needs
   const describe = (account: Authenticated['account']): OwnAccount => ({
@@ -75,9 +78,10 @@ export function createMeService(needs: Needs) {
       return describe(changed)
     },
     async describeSecurity({ account }: Authenticated): Promise<Security> {
-      const [held, counts, refusedAt] = await Promise.all([
+      const [held, counts, trusted, refusedAt] = await Promise.all([
         secondFactor.find(account),
         store.count(account.id, clock.now()),
+        trustedDevices.list(account),
         account.email === null ? null : refusedAddresses.findRefusal(account.email),
       ])
       return {
@@ -86,6 +90,7 @@ export function createMeService(needs: Needs) {
         recoveryCodesLeft: held.recoveryCodesLeft,
         removalAt: held.stored.removalAt,
         counts,
+        trustedDevices: trusted,
         emailRefusedAt: refusedAt,
       }
     },

@@ -15,6 +15,11 @@ const sessionId = t.String({
   examples: ['0f8f1e52-6c0e-4b6a-9c57-0a4f2f5c7d11'],
 })
 
+const trustedDeviceId = t.String({
+  description: 'The `id` of the device in `me/security`, a UUID',
+  examples: ['5c1f0b8e-3f8a-4d2b-9a60-7e2d4c9b1a33'],
+})
+
 const detail = documented('Sessions')
 const detailInSession = documentedInSession('Sessions')
 
@@ -72,6 +77,22 @@ export function createSessionRoutes(
           'forgetTrustedDevice',
           'Trust the device of a session no longer',
           'Its next login needs the second step again. The session goes on.',
+        ),
+      },
+    )
+    .delete(
+      '/trusted-devices/:id',
+      async ({ signedIn, params, client }) => {
+        await sessions.forgetTrustedDevice(signedIn, params.id)
+        return success({ message: client.texts.sentences.device_forgotten })
+      },
+      {
+        params: t.Object({ id: trustedDeviceId }),
+        response: { 200: messageAnswer(200), ...errorResponses('device_not_found') },
+        detail: detailInSession(
+          'endTrustedDevice',
+          'Trust one device no longer',
+          'Whether the session that made it lives or not. `GET me/security` lists them. Its next login needs the second step again.',
         ),
       },
     )

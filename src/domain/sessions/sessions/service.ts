@@ -161,6 +161,9 @@ export function createSessionService(needs: Needs) {
       const ended = isUuid(sessionId) && (await store.end(sessionId, account.uuid, clock.now(), { bySelf }))
       if (!ended) throw new AppError('session_not_found')
     },
+    /** Ends the trust in one device, whether a session of it lives or not. */
+    forgetTrustedDevice: ({ account }: Authenticated, id: string): Promise<void> =>
+      trustedDevices.forgetDevice(account, id),
     /** Ends the trust in the device of a session, which goes on. A device that is not trusted is not found. */
     async forgetDevice({ account }: Authenticated, sessionId: string): Promise<void> {
       const forgotten = isUuid(sessionId) && (await trustedDevices.forget(account, sessionId))
