@@ -56,7 +56,7 @@ const register = (email: string, password?: string) =>
 const verify: Way['finish'] = (typed) => post('verify-account', { ...typed, sign_in: true }, 201)
 const resend = (identifier: string) => post('resend-verification', { identifier }, 201)
 const requestCode = (identifier: string) => post('2fa/request-otp', { identifier, create: true }, 201)
-const verifyCode: Way['finish'] = (typed) => post('2fa/verify', { ...typed, create: true }, 200)
+const enterByCode: Way['finish'] = (typed) => post('2fa/verify', { ...typed, create: true }, 200)
 
 /** Begins on that page; gives the browser. */
 const beginAt =
@@ -86,8 +86,8 @@ const ways: Record<string, Way> = {
     begin: resend,
     finish: verify,
   },
-  '2fa/request-otp and 2fa/verify': { passwords: ['absent'], begin: requestCode, finish: verifyCode },
-  '2fa/verify': { passwords: ['absent'], begin: null, finish: verifyCode },
+  '2fa/request-otp and 2fa/verify': { passwords: ['absent'], begin: requestCode, finish: enterByCode },
+  '2fa/verify': { passwords: ['absent'], begin: null, finish: enterByCode },
   'password/forgot and password/reset': {
     passwords: ['named'],
     begin: (identifier) => post('password/forgot', { identifier }, 201),

@@ -50,7 +50,7 @@ export function createWaysInRoutes(
     ['/sign-up/join', '/sign-up', waysIn.join],
     ['/sign-in/terms', '/sign-in/terms', waysIn.acceptTerms],
   ]
-  /** By these forms people come in, whoever is signed in. */
+  /** People come in by these forms. They do nothing with the account that is signed in. */
   const forms: Form[] = [
     ['/sign-in', '/sign-in', waysIn.signIn],
     ['/sign-in/code', '/sign-in', waysIn.requestCode],

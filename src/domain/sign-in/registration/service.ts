@@ -394,8 +394,8 @@ const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
 
 /**
  * Tells whether the registration holds something that somebody who comes without a password cannot have registered, or
- * cannot be shown to have. An invitation may be that of the call with `create` that asked for the code. What an
- * administrator or an import wrote is foreign only where it has a password, which may be that of whoever claimed the contact.
+ * cannot be shown to have. The invitation may come from the call with `create` that asked for the code. An account that an
+ * administrator or an import made counts only for its password, which somebody else may know.
  */
 function namesMore(account: Account, { kind }: Identifier, { invitation }: { invitation: boolean }): boolean {
   if (account.passwordDigest !== null) return true
@@ -404,7 +404,7 @@ function namesMore(account: Account, { kind }: Identifier, { invitation }: { inv
   return account.origin === null && hasMore
 }
 
-/** What waits, as far as it counts. */
+/** The registration, without its invitation and terms where these are foreign. */
 const whatCounts = ({ account, isForeign }: Confirmation) =>
   account && isForeign ? { ...account, invitationId: null, termsVersion: null } : account
 
