@@ -15,6 +15,7 @@ export async function sendRaw(port: number, parts: (string | Uint8Array)[]): Pro
   const received: Uint8Array[] = []
   let closed = false
   let writable = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
   const socket = await Bun.connect({
     hostname: '127.0.0.1',
     port,
@@ -26,6 +27,7 @@ export async function sendRaw(port: number, parts: (string | Uint8Array)[]): Pro
       close: () => {
         closed = true
         writable.resolve()
+        ended.resolve()
       },
       error: () => {},
     },
@@ -41,7 +43,7 @@ export async function sendRaw(port: number, parts: (string | Uint8Array)[]): Pro
   }
   const deadline = Date.now() + 5000
   for (let seen = 0; !closed && Date.now() < deadline; ) {
-    await Bun.sleep(50)
+    await Promise.race([Bun.sleep(50), ended.promise])
     if (seen > 0 && seen === received.length) break
     seen = received.length
   }

@@ -49,6 +49,7 @@ describe('behind trusted proxies', () => {
     ['half an address', '198.51.1', '10.0.0.2'],
     ['markup', '198.51.100.1<script>', '10.0.0.2'],
     ['garbage at the right', '198.51.100.1, _hidden', '10.0.0.2'],
+    ['a foreign blank beside an address', '198.51.100.1, \u00a010.3.3.3', '10.0.0.2'],
     ['garbage behind a proxy', '198.51.100.1, ?, 10.3.3.3', '10.3.3.3'],
   ])('%s', (_name, header, address) => {
     const { find, warnings } = finder(trusted)

@@ -3,6 +3,7 @@
  * itself writes is never believed.
  */
 import ipaddr from 'ipaddr.js'
+import { stripBlanks } from './header-text.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
@@ -113,13 +114,13 @@ function contains(block: [Address, number], address: Address): boolean {
 
 /** Strict, because ipaddr.js alone would also read `1` or `0x7f.1` as an address. */
 function parseAddress(text: string): Address | null {
-  const plain = text.trim().replace(/%.*$/, '')
+  const plain = stripBlanks(text).replace(/%.*$/, '')
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain)
   return plain.includes(':') && ipaddr.IPv6.isValid(plain) ? ipaddr.process(plain) : null
 }
 
 /** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
-  const text = hop.trim()
+  const text = stripBlanks(hop)
   return /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text
 }

@@ -1,4 +1,5 @@
 /** Redirects of a browser, and the cookies that it brings back. */
+import { stripBlanks } from './header-text.ts'
 
 export interface Cookie {
   name: string
@@ -29,13 +30,20 @@ export function redirect(status: 302 | 303, location: string, cookie?: Cookie): 
   return new Response(null, { status, headers })
 }
 
-/** The cookies of a request; if a name occurs twice, the first one counts. */
+/** RFC 9110, 5.6.2: a name that no browser and no server reads in two ways. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+
+/**
+ * The cookies of a request (RFC 6265). A name that is no token is passed over: to the browser it lacks the prefix, so any host
+ * of the site may set it. A name that occurs twice, in whatever case, counts as none: somebody else set one of the two.
+ */
 export function readCookies(header: string | undefined): Map<string, string> {
-  const cookies = new Map<string, string>()
-  for (const pair of (header ?? '').split(';')) {
-    const equals = pair.indexOf('=')
-    const name = pair.slice(0, equals).trim()
-    if (equals > 0 && !cookies.has(name)) cookies.set(name, pair.slice(equals + 1).trim())
-  }
-  return cookies
+  const pairs = (header ?? '').split(';').flatMap((pair): [string, string][] => {
+    const [name = '', ...value] = pair.split('=')
+    const stripped = stripBlanks(name)
+    return value.length > 0 && TOKEN.test(stripped) ? [[stripped, stripBlanks(value.join('='))]] : []
+  })
+  const times = new Map<string, number>()
+  for (const [name] of pairs) times.set(name.toLowerCase(), (times.get(name.toLowerCase()) ?? 0) + 1)
+  return new Map(pairs.filter(([name]) => times.get(name.toLowerCase()) === 1))
 }

@@ -5,6 +5,7 @@
 import { AppError } from '../../errors.ts'
 import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
 import { readBounded } from '../read-bounded.ts'
+import { stripBlanks } from './header-text.ts'
 import { readableField } from './unstorable-text.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
@@ -101,7 +102,7 @@ function isOfType(headers: Headers, expected: string): boolean {
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(part)?.[1])
     .find(Boolean)
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity'
-  return type.trim() === expected && (charset ?? 'utf-8') === 'utf-8' && encoding === 'identity'
+  return stripBlanks(type) === expected && (charset ?? 'utf-8') === 'utf-8' && encoding === 'identity'
 }
 
 const readChunks = (body: ReadableStream<Uint8Array>) =>

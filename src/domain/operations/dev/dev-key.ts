@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readCookies } from '../../../platform/http/redirect.ts'
 
 export type DevKey = ReturnType<typeof openDevKey>
 
@@ -14,7 +15,7 @@ export function openDevKey(file: string | null, port: number) {
   const name = `poterne_dev_${port}`
   const inQuery = (request: Request) => new URL(request.url).searchParams.get('key') ?? ''
   const inCookie = (request: Request) =>
-    new Bun.CookieMap(request.headers.get('cookie') ?? '').get(name) ?? ''
+    readCookies(request.headers.get('cookie') ?? undefined).get(name) ?? ''
   return {
     value,
     /** The key may be in the query or in the cookie. */
