@@ -104,6 +104,8 @@ describe('the applications', () => {
     ['myapp:/in', false],
     ['https://app.example.com/in#x', false],
     ['javascript:alert(1)', false],
+    ['https://app.example.com/\\nin', false],
+    ['https://app.example.com/été', false],
   ])('redirect_uris = [%j]: taken %p', (uri, isTaken) => {
     expect(refused(`redirect_uris = ["${uri}"]`)).toHaveLength(isTaken ? 0 : 1)
     expect(refused(`sign_out_uris = ["${uri}"]`)).toHaveLength(isTaken ? 0 : 1)

@@ -146,7 +146,8 @@ export function isIssuer(text: string): boolean {
  */
 export function isRedirectUri(text: string): boolean {
   const url = parseUrl(text)
-  if (!url || text.includes('#')) return false
+  // Browsers are led there by a header, which takes nothing but the characters of an address (RFC 3986).
+  if (!url || !/^[!-~]+$/.test(text) || text.includes('#')) return false
   if (url.protocol === 'https:') return true
   return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
 }

@@ -38,7 +38,12 @@ const settings = {
     applications: [
       { id: 'web', name: 'Example', redirect_uris: [REDIRECT], sign_out_uris: ['https://app.example.com/'] },
       { id: 'other', name: 'Other', redirect_uris: ['https://other.example.com/in'] },
-      { id: 'desk', name: 'Desk', redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'] },
+      {
+        id: 'desk',
+        name: 'Desk',
+        redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
+        sign_out_uris: ['http://127.0.0.1/cb', 'http://[::1]/out?x=1'],
+      },
     ],
   },
 }
@@ -238,6 +243,50 @@ test('an account that lost a required claim between hand-over and redemption get
 
 describe('what may be asked for', () => {
   const service = useService({ settings })
+
+  /** A parser takes each of these for `http://127.0.0.1:5/cb`. */
+  const spellings = [
+    'http://127.0.0.1:5/\ncb',
+    'http://127.0.0.1:5/c\tb',
+    '\r\nhttp://127.0.0.1:5/cb',
+    'http://127。0。0。1/cb',
+    'http://１２７.0.0.1/cb',
+    'http:127.0.0.1/cb',
+    'http:/127.0.0.1/cb',
+    'http:\\\\127.0.0.1/cb',
+    'HTTP://127.0.0.1/cb',
+    'http://127.1/cb',
+    'http://2130706433/cb',
+    'http://0x7f.1/cb',
+    'http://127.0.0.1/./cb',
+    'http://127.0.0.1/x/../cb',
+    'http://127.0.0.1:/cb',
+    'http://@127.0.0.1/cb',
+    'http://127.0.0.1:5/cb#',
+    'http://127.0.0.1:5/cb ',
+    'http://127.0.0.1:99999/cb',
+    'http://127.0.0.1:5/cb\ud800',
+    '\u00a0http://127.0.0.1:5/cb',
+  ]
+
+  test.each(spellings)('%j is no address of the application, at either end', async (asked) => {
+    const browser = openBrowser(service.url)
+    const query = new URLSearchParams({ client_id: 'desk', post_logout_redirect_uri: asked })
+    await browser.open(`/oauth2/sign-out?${query}`)
+    expect([browser.status, browser.path, browser.left]).toEqual([200, '/signed-out', null])
+    const more = { client_id: 'desk', redirect_uri: asked }
+    await browser.open(authorizeAddress(newVerifier(), more))
+    expect([browser.left, browser.title]).toEqual([null, 'This link does not work'])
+  })
+
+  test('the port of a loopback address is free, and nothing else of it', async () => {
+    for (const asked of ['http://127.0.0.1/cb', 'http://127.0.0.1:80/cb', 'http://[::1]:49152/out?x=1']) {
+      const browser = openBrowser(service.url)
+      const query = new URLSearchParams({ client_id: 'desk', post_logout_redirect_uri: asked })
+      await browser.open(`/oauth2/sign-out?${query}`)
+      expect(browser.left).toBe(asked)
+    }
+  })
 
   test.each([
     [{ client_id: 'nobody' }],
