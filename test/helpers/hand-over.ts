@@ -21,9 +21,14 @@ export function authorizeAddress(verifier: string, more: Record<string, string> 
   return `/oauth2/authorize?${new URLSearchParams(query)}`
 }
 
-export async function token(service: Pick<TestService, 'url'>, form: Record<string, string>) {
+export async function token(
+  service: Pick<TestService, 'url'>,
+  form: Record<string, string> | [name: string, value: string][],
+  headers: Record<string, string> = {},
+) {
   const answer = await fetch(`${service.url}/oauth2/token`, {
     method: 'POST',
+    headers,
     body: new URLSearchParams(form),
   })
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }

@@ -117,7 +117,7 @@ function createOpenRoutes(httpBase: HttpBase, sessions: SessionService) {
         detail: detail(
           'refresh',
           'Exchange a refresh token for new tokens',
-          'Each refresh token can be used once. The same one again returns the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
+          'Each refresh token can be used once. The same one again returns the same successor for 10 seconds to anybody, for 30 seconds to the device of the session (its `device_fingerprint`, or its address if the sign-in named none or an application has the session), and twice a week later than that to its `device_fingerprint`. Otherwise, and once the successor was used, the session ends and the owner is told.',
         ),
       },
     )

@@ -186,13 +186,13 @@ export function createSessionService(needs: Needs) {
 
 /**
  * Recognises the device by the fingerprint that the sign-in gave or, if it gave none, by the address of the sign-in
- * or of the last use.
+ * or of the last use. An application does not know the fingerprint, which is the browser's.
  */
 function isOwnDevice(
-  { deviceFingerprint, ip, signInIp }: SessionFamily,
+  { deviceFingerprint, ip, signInIp, subject }: SessionFamily,
   { address, fingerprint }: RefreshingClient,
 ): boolean {
-  if (deviceFingerprint !== null) return deviceFingerprint === fingerprint
+  if (deviceFingerprint !== null && !subject.clientId) return deviceFingerprint === fingerprint
   const own = [ip, signInIp].flatMap((one) => (one === null ? [] : [bucketAddress(one)]))
   return own.includes(bucketAddress(address))
 }
