@@ -4,8 +4,9 @@ import { newEmail } from '../../helpers/api-client.ts'
 import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers/hand-over.ts'
 import { createFrozenClock, from } from '../../helpers/limited-service.ts'
 import { pageSettings } from '../../helpers/page-browser.ts'
-import { shapes, testsOn } from '../../helpers/service.ts'
-import { useLimited } from '../../helpers/use-service.ts'
+import { race } from '../../helpers/race.ts'
+import { mergeSettings, shapes, testsOn } from '../../helpers/service.ts'
+import { useLimited, useReplica } from '../../helpers/use-service.ts'
 
 const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
 
@@ -17,7 +18,7 @@ const settings = {
 }
 
 describe.each(shapes)('refreshes of an application on %s', (shape) => {
-  const { test, rule } = testsOn(shape)
+  const { test, raced, rule } = testsOn(shape)
   const clock = createFrozenClock()
   const service = useLimited({ shape, clock, settings })
 
@@ -28,7 +29,7 @@ describe.each(shapes)('refreshes of an application on %s', (shape) => {
     return { first: body.refresh_token as string }
   }
 
-  /** By the two ways that there are. */
+  /** A refresh token comes by either of two ways. */
   const ways = {
     'POST /oauth2/token': (refresh_token: string, address: string) =>
       token(service, { grant_type: 'refresh_token', client_id: 'web', refresh_token }, from(address).headers),
@@ -60,4 +61,41 @@ describe.each(shapes)('refreshes of an application on %s', (shape) => {
       }
     })
   }
+
+  const without = useReplica(service, { shape, settings: { ...settings, pages: { enabled: true } } })
+  const claims = { tokens: { claims: { tongue: { from: 'language', required: true } } } }
+  const withoutButClaims = useReplica(service, {
+    shape,
+    settings: mergeSettings({ ...settings, pages: { enabled: true } }, claims),
+  })
+
+  raced('an application that is put back into the configuration goes on', async () => {
+    const { first } = await handedOver()
+    for (const one of [without, withoutButClaims]) {
+      for (let tries = 0; tries < 2; tries++) {
+        expect((await one.post('refresh', { refresh_token: first })).status).toBe(401)
+      }
+    }
+    service.clock.advance(3_600_000)
+    const put = await service.post('refresh', { refresh_token: first })
+    expect(put.status).toBe(200)
+    // Its successor lives on, too, although the token before it is presented where the application is missing.
+    service.clock.advance(60_000)
+    expect((await without.post('refresh', { refresh_token: first })).status).toBe(401)
+    expect((await service.post('refresh', { refresh_token: put.body.refresh_token })).status).toBe(200)
+  })
+
+  raced(
+    '32 callers over a process with the application and one without rotate its session once',
+    async () => {
+      const { first } = await handedOver()
+      const answers = await race([service, without], (one) => one.post('refresh', { refresh_token: first }))
+      const given = answers.flatMap(({ status, body }) =>
+        status === 200 ? [body.refresh_token as string] : [],
+      )
+      expect([given.length, new Set(given).size]).toEqual([16, 1])
+      service.clock.advance(60_000)
+      expect((await service.post('refresh', { refresh_token: given[0] })).status).toBe(200)
+    },
+  )
 })

@@ -51,9 +51,11 @@ const rotationParams = {
   /** The new idle expiry; the absolute expiry if that is earlier. */
   expiresAt: 'timestamptz',
   familyHash: 'bytea',
+  /** The ids of the applications of the configuration, with commas between them. */
+  applications: 'text',
 } as const
 export type Rotation = Omit<ValuesOf<typeof rotationParams>, 'now'>
-const presentedParams = pick(rotationParams, 'generation', 'now', 'familyHash')
+const presentedParams = pick(rotationParams, 'generation', 'now', 'familyHash', 'applications')
 /** The claims of an access token of the session. */
 const subjectRow = {
   sessionId: 'uuid',
@@ -64,8 +66,10 @@ const subjectRow = {
   roleId: 'int',
 } as const
 
+/** An application may come back into the configuration, and then its sessions go on: until then none is rotated. */
 const isPresented = (p: Placeholders<keyof typeof presentedParams>) => sql`
   family_hash = ${p.familyHash} and kind = 'direct' and generation <= ${p.generation} and ${lives(p)}
+  and (client_id is null or client_id = any(string_to_array(${p.applications}, ',')))
   and ${accounts}.id = ${sessions}.account_id and locked_at is null`
 
 /**
@@ -204,7 +208,8 @@ export function createFamilyStore(database: Database) {
   return {
     /**
      * Moves the family on to the generation after the presented one, in one statement. Returns null and changes nothing
-     * unless the session is alive, its account is not locked, and the presented generation is the current one. So of many
+     * unless the session is alive, its account is not locked, its application is in the configuration, and the presented
+     * generation is the current one. So of many
      * callers with one token, one succeeds. A generation that is newer than the row was issued by this service and lost
      * in a crash of the database; it counts as the current one.
      */
@@ -225,8 +230,8 @@ export function createFamilyStore(database: Database) {
       const row = await (admit === null
         ? database.first(rotateWithClaims, params)
         : database.transaction(async (transaction) => {
-            const { familyHash, generation } = rotation
-            const presented = await transaction.first(findPresented, { familyHash, generation, now })
+            const { expiresAt: _, address: __, ...token } = rotation
+            const presented = await transaction.first(findPresented, { ...token, now })
             if (presented === null) return null
             admit(presented)
             return transaction.first(rotateWithClaims, params)

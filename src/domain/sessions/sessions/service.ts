@@ -63,8 +63,7 @@ export function createSessionService(needs: Needs) {
   const { sessions: store, families } = needs.stores
 
   /** An application that was taken out of the configuration gets nothing more, whichever route its token comes by. */
-  const isOfRemovedApplication = ({ clientId }: Pick<SignedSubject, 'clientId'>): boolean =>
-    Boolean(clientId) && !config.pages.applications.some(({ id }) => id === clientId)
+  const applications = config.pages.applications.map(({ id }) => id)
 
   /** Where claims are required, a refusal is decided before the session is rotated. */
   async function rotate(rotation: Rotation, now: Date): Promise<SignedSubject | null> {
@@ -87,6 +86,9 @@ export function createSessionService(needs: Needs) {
       throw new AppError('invalid_token', { cause: 'session_over' })
     }
     if (family.expiresAt <= now) throw new AppError('token_expired')
+    const { clientId } = family.subject
+    if (clientId && !applications.includes(clientId))
+      throw new AppError('invalid_token', { cause: 'application_removed' })
     if (family.generation === generation + 1 && (await mayRepeat(family, client, now)))
       return { ...family.subject, claims: accountClaims.of(family.account) }
     if (family.generation > generation) await endReused(family, now)
@@ -124,11 +126,12 @@ export function createSessionService(needs: Needs) {
       const now = clock.now()
       const { family, familyHash, generation } = presented
       const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
-      const subject =
-        (await rotate({ familyHash, generation, address: client.address, expiresAt }, now)) ??
-        (await checkOlder(presented, client, now))
-      if (isOfRemovedApplication(subject))
-        throw new AppError('invalid_token', { cause: 'application_removed' })
+      const rotation = {
+        ...{ familyHash, generation, expiresAt },
+        address: client.address,
+        applications: applications.join(),
+      }
+      const subject = (await rotate(rotation, now)) ?? (await checkOlder(presented, client, now))
       return {
         accessToken: await accessTokens.sign(subject),
         refreshToken: refreshTokens.write({ family, generation: generation + 1 }),
