@@ -18,7 +18,7 @@ import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'
 import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
 import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
-import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { eventOrigin, eventOriginTypes, recordEvents } from '../../foundation/events/event-sql.ts'
 import { endSessions } from '../../sessions/sessions/session-sql.ts'
 import { allowedFor, type Role } from '../access/access.ts'
 import { deleteAdministrators, putAdministrator } from './administrator-sql.ts'
@@ -83,7 +83,7 @@ const put = defineStatement({
 
 const remove = defineStatement({
   name: 'administrators.remove',
-  params: { uuid: 'uuid', now: 'timestamptz' },
+  params: { uuid: 'uuid', now: 'timestamptz', ...eventOriginTypes },
   row: { role: 'text' },
   sql: (p) => sql`
   with removed as (
@@ -92,11 +92,12 @@ const remove = defineStatement({
       sql`${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}`,
     )}
     returning account_id, ${administrators}.role),
-  ended as (${endSessions(
+  ${endSessions(
     p,
-    sql`${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id and revoked_at is null`,
+    'role',
+    sql`${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id`,
     sql`removed, ${administratorSessions} page`,
-  )})
+  )}
   select role from removed`,
 })
 
@@ -135,7 +136,7 @@ export function createAdministratorStore(database: Database) {
      */
     remove: (uuid: string, now: Date): Promise<{ revokedTokens: number } | null> =>
       atOnce(async (transaction) => {
-        const row = await transaction.first(remove, { uuid, now })
+        const row = await transaction.first(remove, { uuid, now, ...eventOrigin() })
         if (row === null) return null
         const removed: NewEvent = { type: 'administrator.removed', account: uuid, data: { role: row.role } }
         const revoked = await endMeansOf(transaction, uuid, allowedFor(null), now)

@@ -21,7 +21,7 @@ import { administerAccount, administeredParamTypes } from '../../accounts/accoun
 import type { Profile } from '../../accounts/accounts/profile.ts'
 import { takeUsername } from '../../accounts/accounts/usernames-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
-import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { eventOrigin, eventOriginTypes, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { endSessions } from '../../sessions/sessions/session-sql.ts'
@@ -201,17 +201,14 @@ const change = defineStatement({
     accountId: 'bigint',
     ...administeredParamTypes,
     notices: 'text',
+    ...eventOriginTypes,
   },
   row: { ...administeredRow, wasLocked: 'boolean' },
   sql: (p) => sql`
   with before as (
     select id, locked_at from ${accounts} where id = ${p.accountId}),
   changed as (${administerAccount(p, sql`before`)}),
-  ended as (${endSessions(
-    p,
-    sql`${p.locked} and account_id = changed.id and revoked_at is null`,
-    sql`changed`,
-  )}),
+  ${endSessions(p, 'lock', sql`${p.locked} and account_id = changed.id`, sql`changed`)},
   unlocked as (select 1 from changed where was_locked and locked_at is null),
   notices as (${queueNotices(p, sql`unlocked`)})
   select changed.*, changed.metadata::text as metadata_text from changed`,
@@ -247,7 +244,13 @@ export function createDirectoryStore(database: Database) {
           const wanted = plan(toAccount(current))
           if (wanted.username && !(await takeUsername(transaction, wanted.username, uuid)))
             throw new AppError('username_taken')
-          const params = { ...changeParams(wanted), ...noticeParams(notices), accountId, now }
+          const params = {
+            ...changeParams(wanted),
+            ...noticeParams(notices),
+            ...eventOrigin(),
+            accountId,
+            now,
+          }
           const row = (await transaction.first(change, params))!
           const events = eventsOf(uuid, wanted, row)
           await recordEvents(transaction, events, now)

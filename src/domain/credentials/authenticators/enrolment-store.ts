@@ -20,6 +20,7 @@ import { setTwoFactors } from '../../accounts/accounts/changes-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import type { EventData } from '../../foundation/events/event-data-schema.ts'
+import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import { forgetSecondStep } from '../../messages/codes/code-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
@@ -79,16 +80,18 @@ const enablingParamTypes = {
   keptDevice: 'bytea?',
   now: 'timestamptz',
   ...noticeParamTypes,
+  ...eventOriginTypes,
 } as const
 
 const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>, enabled: SQL) => sql`
   codes as (${setRecoveryCodes(p, enabled)}),
   kept as (${keepTwoFactorSession(p, enabled)}),
-  ended as (${endSessionsOf(
+  ${endSessionsOf(
     p,
+    'two_factor',
     enabled,
     sql`${isOfSameBrowser(p.sessionId)} or string_to_array(amr, ' ') @> array['mfa']`,
-  )}),
+  )},
   unknown_devices as (${forgetDevices(enabled, p.keptDevice)}),
   of_account as (select account.uuid from ${enabled} join ${accounts} account on account.id = ${enabled}.id),
   ${forgetSecondStep(sql`of_account`)},
@@ -176,6 +179,7 @@ const enablingParams = (
   recoveryHashes: hex(recoveryHashes),
   keptDevice,
   now: at,
+  ...eventOrigin(),
 })
 
 const about = ({ account }: AccountSession, type: EventType, data: EventData = {}): NewEvent => ({

@@ -15,6 +15,22 @@ const time = (description: string) => t.Optional(t.String({ description, format:
 const oneOf = <Value extends string>(values: Value[], description: string) =>
   t.Optional(t.String({ enum: values, description }) as unknown as TUnsafe<Value>)
 
+/** The causes by which a session ends before its time. The trigger `end_sessions_below` says `browser`. */
+export const sessionEnds = [
+  'sign_out',
+  'sign_out_all',
+  'password',
+  'two_factor',
+  'lock',
+  'undo',
+  'reuse',
+  'too_many',
+  'role',
+  'application',
+  'browser',
+] as const
+export type SessionEnd = (typeof sessionEnds)[number]
+
 export const eventDataSchema = t.Object(
   {
     addresses: texts('The networks from which the token may come'),
@@ -22,7 +38,7 @@ export const eventDataSchema = t.Object(
     application: text('The application of the pages to which the session was handed over'),
     by: oneOf(['totp', 'passkey'], 'The factor that stopped the removal'),
     bytes: number('The size of the backup'),
-    cause: text('Why the backup failed'),
+    cause: text(`Why the session ended (${sessionEnds.join(', ')}), or why the backup failed`),
     channel: oneOf(['email', 'sms'], 'How the message was to be sent'),
     code: oneOf(['recovery', 'invitation'], 'The code of an administrator that reset the password'),
     contact: oneOf(['email', 'phone'], 'The kind of contact'),
@@ -56,7 +72,6 @@ export const eventDataSchema = t.Object(
         description: 'How the code was sent; null: the administrator was shown it',
       }),
     ),
-    sessions: number('How many sessions ended'),
     stopped: oneOf(['two_factor_removal'], 'What was stopped before it took effect'),
     token: text('The id of the token of administration'),
     uses: number('How often the invitation can be used'),

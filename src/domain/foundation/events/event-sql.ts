@@ -7,9 +7,14 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { eventDetails, events } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, type Statement } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type Statement,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
-import type { Actor, NewEvent } from './event.ts'
+import type { Actor, EventType, NewEvent } from './event.ts'
 
 /** The parameters of events; `eventParams` makes their values. `events`: JSON. */
 export const eventParamTypes = {
@@ -36,6 +41,49 @@ export const eventCtes = (p: Placeholders<keyof typeof eventParamTypes>, source:
     insert into ${eventDetails} (event_id, address, device)
     select id, ${p.eventAddress}, ${p.eventDevice} from recorded
      where ${p.eventAddress} is not null or ${p.eventDevice} is not null)`
+
+/** The parameter of `eventOfEach`; `eventOrigin` makes its value. It is JSON: who acts, in which request, from where. */
+export const eventOriginTypes = { eventOrigin: 'text' } as const
+
+/**
+ * Two CTEs that write an event for each of `rows`, a part of a query that begins at `from`. `values` are the account's uuid,
+ * the session's id and the data of a row.
+ */
+export const eventOfEach = (
+  p: Placeholders<'eventOrigin' | 'now'>,
+  type: EventType,
+  { account, session, data }: { account: SQL; session: SQL; data: SQL },
+  rows: SQL,
+): SQL => sql`
+  origin as (
+    select * from jsonb_to_record(${p.eventOrigin}::jsonb) as origin (
+           actor_type text, actor_id text, actor_name text, request_id text, address text, device text)),
+  recorded as (
+    insert into ${events} (type, outcome, created_at, account, actor_type, actor_id, actor_name, session_id, request_id, data)
+    select ${sql.raw(`'${type}'`)}, 'success', ${p.now}, ${account}, coalesce(origin.actor_type, 'account'),
+           case when origin.actor_type is null then ${account}::text else origin.actor_id end, origin.actor_name,
+           ${session}, origin.request_id, ${data}
+      from origin cross join ${rows}
+    returning id),
+  detailed as (
+    insert into ${eventDetails} (event_id, address, device)
+    select recorded.id, origin.address, origin.device from recorded cross join origin
+     where origin.address is not null or origin.device is not null)`
+
+/** The value of the parameter of `eventOriginTypes`. Without an actor of the request it is the account itself. */
+export function eventOrigin(): ValuesOf<typeof eventOriginTypes> {
+  const { actor, requestId, address, deviceName } = currentRequest() ?? {}
+  return {
+    eventOrigin: JSON.stringify({
+      actor_type: actor?.type,
+      actor_id: actor?.id,
+      actor_name: actor?.name,
+      request_id: requestId,
+      address,
+      device: deviceName,
+    }),
+  }
+}
 
 /** A CTE that deletes the addresses and devices in the events of the accounts in `gone`. */
 export const forgetEventDetails = (gone: SQL): SQL => sql`

@@ -27,7 +27,7 @@ import { deleteEventDetails, forgetEventDetails } from '../../foundation/events/
 import { deleteTickets } from '../../foundation/tickets/ticket-sql.ts'
 import { deleteCodes } from '../../messages/codes/code-sql.ts'
 import { deleteMessages } from '../../messages/outbox/message-sql.ts'
-import { endSessions, endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { endUnrecorded } from '../../sessions/sessions/session-sql.ts'
 import { deleteSigningKeys } from '../../sessions/tokens/signing-key-sql.ts'
 
 const NIL_UUID = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`)
@@ -221,7 +221,7 @@ export const lockAgain = defineStatement({
     sql`jsonb_to_recordset(${p.locks}::jsonb) as before (uuid uuid, locked_at timestamptz, locked_reason text)`,
     sql`before`,
   )}),
-  ended as (${endSessionsOf(p, sql`locked`)})
+  ended as (${endUnrecorded(p, sql`account_id = locked.id`, sql`locked`)})
   select uuid from locked`,
 })
 
@@ -238,10 +238,9 @@ export const endSessionsAgain = defineStatement({
   row: { count: 'int' },
   sql: (p) => sql`
   with ended as (
-    ${endSessions(
+    ${endUnrecorded(
       p,
-      sql`revoked_at is null
-       and (${p.ids} is null or id in (select value::uuid from jsonb_array_elements_text(${p.ids}::jsonb) as value))`,
+      sql`(${p.ids} is null or id in (select value::uuid from jsonb_array_elements_text(${p.ids}::jsonb) as value))`,
     )}
     returning 1)
   select count(*)::int as count from ended`,

@@ -68,7 +68,7 @@ export function createApplicationService(needs: Needs) {
     try {
       return accountClaims.of(account)
     } catch (error) {
-      await needs.stores.sessions.end(sessionId, account.uuid, now)
+      await needs.stores.sessions.end(sessionId, account.uuid, now, { cause: 'application' })
       throw error
     }
   }

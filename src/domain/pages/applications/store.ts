@@ -5,7 +5,7 @@ import { accounts, authorizationCodes, sessions } from '../../../platform/postgr
 import { defineStatement, type ParamsOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { changeAndRecord, eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import { endSessions, endSurplusBelow, lives, openSessionBelow } from '../../sessions/sessions/session-sql.ts'
 
 /** The values that come with a code; `challenge` is made from the verifier. */
@@ -46,7 +46,7 @@ const issue = defineStatement({
  */
 const redeem = defineStatement({
   name: 'applications.redeem_code',
-  params: { ...redemptionParamTypes, ...sessionBelowParamTypes, now: 'timestamptz' },
+  params: { ...redemptionParamTypes, ...sessionBelowParamTypes, now: 'timestamptz', ...eventOriginTypes },
   row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text' },
   sql: (p) => sql`
   with owner as (
@@ -69,7 +69,7 @@ const redeem = defineStatement({
   used as (
     update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found
      where ${authorizationCodes}.code_hash = found.code_hash),
-  surplus as (${endSurplusBelow({ ...p, clientId: p.application }, sql`found`)}),
+  ${endSurplusBelow({ ...p, clientId: p.application }, sql`found`)},
   opened as (${openSessionBelow({ ...p, clientId: p.application }, sql`found`)})
   select ${accounts}.*, authenticated_at, amr from found join ${accounts} on ${accounts}.id = found.account_id`,
 })
@@ -84,13 +84,15 @@ const endReused = defineStatement({
     now: 'timestamptz',
     before: 'timestamptz',
     since: 'timestamptz',
+    ...eventOriginTypes,
   },
   sql: (p) => sql`
   with reused as (
     select opened from ${authorizationCodes}
      where code_hash = ${p.codeHash} and application = ${p.application} and challenge = ${p.challenge}
-       and used_at < ${p.before} and used_at > ${p.since})
-  ${endSessions(p, sql`id = reused.opened and ${lives(p)}`, sql`reused`)}`,
+       and used_at < ${p.before} and used_at > ${p.since}),
+  ${endSessions(p, 'reuse', sql`id = reused.opened and ${lives(p)}`, sql`reused`)}
+  select 1 from ended_sessions`,
 })
 
 const sweep = defineStatement({
@@ -125,7 +127,8 @@ export function createApplicationStore(database: Database) {
      */
     async redeem(redemption: Redemption, session: ValuesOf<typeof sessionBelowParamTypes>, now: Date) {
       const { application } = redemption
-      return changeAndRecord(database, redeem, { ...redemption, ...session, now }, now, ({ uuid }) => ({
+      const params = { ...redemption, ...session, now, ...eventOrigin() }
+      return changeAndRecord(database, redeem, params, now, ({ uuid }) => ({
         type: 'session.started',
         account: uuid,
         sessionId: session.id,
@@ -135,7 +138,7 @@ export function createApplicationStore(database: Database) {
     /** Ends what the code opened, if it was used more than ten seconds and less than ten minutes ago. */
     async endReused({ redirectUri: _, ...code }: Redemption, now: Date): Promise<void> {
       const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
-      await database.all(endReused, { ...code, now, before: ago(10), since: ago(600) })
+      await database.run(endReused, { ...code, now, before: ago(10), since: ago(600), ...eventOrigin() })
     },
     /** The application of a refresh token's session. */
     clientOf: async (familyHash: Uint8Array): Promise<string | null> =>

@@ -7,14 +7,8 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-import {
-  endSessions,
-  lives,
-  moveSessionsBelow,
-  sessionEnded,
-  touchBrowserSession,
-} from '../sessions/session-sql.ts'
+import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
+import { endSessions, lives, moveSessionsBelow, touchBrowserSession } from '../sessions/session-sql.ts'
 
 /** Reads the session with its account. A request moves the idle end, at most once a minute. */
 const visit = defineStatement({
@@ -50,8 +44,7 @@ const visit = defineStatement({
  */
 const replace = defineStatement({
   name: 'browser_sessions.replace',
-  params: { cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz' },
-  row: { id: 'uuid', uuid: 'uuid' },
+  params: { cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz', ...eventOriginTypes },
   sql: (p) => sql`
   with opened as (
     select id, account_id from ${sessions} where family_hash = ${p.newCookieHash} and kind = 'browser'),
@@ -59,19 +52,16 @@ const replace = defineStatement({
     select id, account_id from ${sessions}
      where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} for update),
   moved as (${moveSessionsBelow(sql`opened`, sql`former`)}),
-  ended as (${endSessions(p, sql`${sessions}.id = former.id and exists (select from opened)`, sql`former`)})
-  select former.id, uuid from former join ${accounts} on ${accounts}.id = former.account_id`,
+  ${endSessions(p, 'browser', sql`${sessions}.id = former.id and exists (select from opened)`, sql`former`)}
+  select 1 from ended_sessions`,
 })
 
 const end = defineStatement({
   name: 'browser_sessions.end',
-  params: { cookieHash: 'bytea', now: 'timestamptz' },
-  row: { id: 'uuid', uuid: 'uuid' },
+  params: { cookieHash: 'bytea', now: 'timestamptz', ...eventOriginTypes },
   sql: (p) => sql`
-  with browser as (
-    ${endSessions(p, sql`family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)}`)}
-    returning id, account_id)
-  select browser.id, uuid from browser join ${accounts} on ${accounts}.id = browser.account_id`,
+  with ${endSessions(p, 'sign_out', sql`family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)}`)}
+  select 1 from ended_sessions`,
 })
 
 export type BrowserSessionStore = ReturnType<typeof createBrowserSessionStore>
@@ -93,12 +83,10 @@ export function createBrowserSessionStore(database: Database) {
         stays: after(now, idle.stays),
       }),
     /** Ends the session of the same browser that a sign-in replaces. */
-    async replace(cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date): Promise<void> {
-      await changeAndRecord(database, replace, { cookieHash, newCookieHash, now }, now, sessionEnded)
-    },
+    replace: (cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date): Promise<void> =>
+      database.run(replace, { cookieHash, newCookieHash, now, ...eventOrigin() }),
     /** A trigger ends the sessions of the applications below it. */
-    async end(cookieHash: Uint8Array, now: Date): Promise<void> {
-      await changeAndRecord(database, end, { cookieHash, now }, now, sessionEnded)
-    },
+    end: (cookieHash: Uint8Array, now: Date): Promise<void> =>
+      database.run(end, { cookieHash, now, ...eventOrigin() }),
   }
 }

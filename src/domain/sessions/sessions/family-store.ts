@@ -17,12 +17,12 @@ import {
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { changeAndRecord, eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { type ClaimAccount, claimColumns } from '../tokens/account-claims.ts'
 import type { TokenSubject } from '../tokens/claims.ts'
-import { endSessions, lives, sessionEnded } from './session-sql.ts'
+import { endSessions, lives } from './session-sql.ts'
 
 /** Parallel callers with the same token wait for the row and then see the retries that were added. */
 const takeLateRetry = defineStatement({
@@ -168,28 +168,21 @@ const findFamily = defineStatement({
 
 const endReused = defineStatement({
   name: 'sessions.end_reused',
-  params: { now: 'timestamptz', sessionId: 'uuid', notices: 'text' },
+  params: { now: 'timestamptz', sessionId: 'uuid', notices: 'text', ...eventOriginTypes },
   row: { id: 'uuid', uuid: 'uuid' },
   sql: (p) => sql`
-  with revoked as (
-    ${endSessions(p, sql`id = ${p.sessionId} and ${lives(p)}`)}
-    returning id, account_id),
-  untrusted as (${forgetTrustedOf(sql`revoked`)}),
-  notices as (${queueNotices(p, sql`revoked`)})
-  select revoked.id, uuid from revoked join ${accounts} on ${accounts}.id = account_id`,
+  with ${endSessions(p, 'reuse', sql`id = ${p.sessionId} and ${lives(p)}`)},
+  untrusted as (${forgetTrustedOf(sql`ended_sessions`)}),
+  notices as (${queueNotices(p, sql`ended_sessions`)})
+  select ended_sessions.id, uuid from ended_sessions join ${accounts} on ${accounts}.id = account_id`,
 })
 
 const endFamily = defineStatement({
   name: 'sessions.end_family',
-  params: { now: 'timestamptz', familyHash: 'bytea' },
-  row: { id: 'uuid', uuid: 'uuid' },
+  params: { now: 'timestamptz', familyHash: 'bytea', ...eventOriginTypes },
   sql: (p) => sql`
-  ${endSessions(
-    p,
-    sql`family_hash = ${p.familyHash} and kind = 'direct' and revoked_at is null and ${accounts}.id = account_id`,
-    sql`${accounts}`,
-  )}
-  returning ${sessions}.id, uuid`,
+  with ${endSessions(p, 'sign_out', sql`family_hash = ${p.familyHash} and kind = 'direct'`)}
+  select 1 from ended_sessions`,
 })
 
 const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: ValuesOf<typeof subjectRow>) => ({
@@ -260,13 +253,12 @@ export function createFamilyStore(database: Database) {
       (await changeAndRecord(
         database,
         endReused,
-        { sessionId, now, ...noticeParams(notices) },
+        { sessionId, now, ...noticeParams(notices), ...eventOrigin() },
         now,
-        (row) => ({ ...sessionEnded(row), type: 'session.reuse_detected' }),
+        ({ id, uuid }) => ({ type: 'session.reuse_detected', account: uuid, sessionId: id }),
       )) !== null,
     /** Ends it by any of its refresh tokens. */
-    async endFamily(familyHash: Uint8Array, now: Date): Promise<void> {
-      await changeAndRecord(database, endFamily, { familyHash, now }, now, sessionEnded)
-    },
+    endFamily: (familyHash: Uint8Array, now: Date): Promise<void> =>
+      database.run(endFamily, { familyHash, now, ...eventOrigin() }),
   }
 }

@@ -1,8 +1,9 @@
 /** The changes of sessions, each one statement's part. No other file but family-store.ts writes the table. */
 import { type SQL, sql } from 'drizzle-orm'
-import { sessions } from '../../../platform/postgres/schema.ts'
+import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
-import type { NewEvent } from '../../foundation/events/event.ts'
+import type { SessionEnd } from '../../foundation/events/event-data-schema.ts'
+import { eventOfEach } from '../../foundation/events/event-sql.ts'
 
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
@@ -34,10 +35,38 @@ export const openSession = (p: Placeholders<keyof typeof newSessionParamTypes>, 
            ${p.endsAt}, ${p.familyHash}, ${p.kind}, ${p.stays}
       from ${account}`
 
-/** `source`: from where the condition reads, if it is more than the session. */
-export const endSessions = (p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
+/**
+ * Ends sessions without their events: where one event says that everybody's end. `source`: from where the condition reads, if
+ * it is more than the session.
+ */
+export const endUnrecorded = (p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
     update ${sessions} set revoked_at = ${p.now} ${source ? sql`from ${source}` : sql``}
-     where ${where}`
+     where ${sessions}.revoked_at is null and ${where}`
+
+/**
+ * CTEs. `ended_sessions` has the `id` and `account_id` of each session that this ends; each that lived has its event. A
+ * trigger ends the sessions below one of a browser, and records them as that one.
+ */
+export const endSessions = (
+  p: Placeholders<'eventOrigin' | 'now'>,
+  cause: SessionEnd,
+  where: SQL,
+  source?: SQL,
+): SQL => sql`
+  ended_sessions as (
+    ${endUnrecorded(p, where, source)}
+    returning ${sessions}.id, ${sessions}.account_id, ${sessions}.expires_at),
+  ${eventOfEach(
+    p,
+    'session.ended',
+    {
+      account: sql`${accounts}.uuid`,
+      session: sql`ended_sessions.id`,
+      data: sql`${sql.raw(`'{"cause": "${cause}"}'`)}::jsonb`,
+    },
+    sql`ended_sessions join ${accounts} on ${accounts}.id = ended_sessions.account_id
+     where ended_sessions.expires_at > ${p.now}`,
+  )}`
 
 /** A request to a page moves the idle end of its browser's session, at most once a minute. */
 export const touchBrowserSession = (
@@ -69,9 +98,10 @@ export const openSessionBelow = (
                     else ${p.endsAt} end as ends) life`
 
 /** An application has at most five sessions below one browser; the one that was opened first ends. */
-export const endSurplusBelow = (p: Placeholders<'now' | 'clientId'>, found: SQL): SQL =>
+export const endSurplusBelow = (p: Placeholders<'eventOrigin' | 'now' | 'clientId'>, found: SQL): SQL =>
   endSessions(
     p,
+    'too_many',
     sql`id in (
       select older.id from ${sessions} older, ${found}
        where older.account_id = ${found}.account_id and older.parent_id = ${found}.session_id
@@ -91,10 +121,16 @@ export const moveSessionsBelow = (next: SQL, former: SQL): SQL => sql`
        and ${sessions}.account_id = ${former}.account_id`
 
 /** Every session of each row of `account`, but for those for which `kept` holds. */
-export const endSessionsOf = (p: Placeholders<'now'>, account: SQL, kept?: SQL): SQL =>
+export const endSessionsOf = (
+  p: Placeholders<'eventOrigin' | 'now'>,
+  cause: SessionEnd,
+  account: SQL,
+  kept?: SQL,
+): SQL =>
   endSessions(
     p,
-    sql`${sessions}.account_id = ${account}.id and ${sessions}.revoked_at is null ${kept ? sql`and not (${kept})` : sql``}`,
+    cause,
+    sql`${sessions}.account_id = ${account}.id ${kept ? sql`and not (${kept})` : sql``}`,
     account,
   )
 
@@ -102,12 +138,5 @@ export const endSessionsOf = (p: Placeholders<'now'>, account: SQL, kept?: SQL):
 export const keepTwoFactorSession = (p: Placeholders<'amr' | 'sessionId'>, account: SQL): SQL => sql`
     update ${sessions} set amr = ${p.amr} from ${account}
      where ${isOfSameBrowser(p.sessionId)} and account_id = ${account}.id`
-
-/** The event of a session that `endSessions` ended, which returned its id and the uuid of its account. */
-export const sessionEnded = ({ id, uuid }: { id: string; uuid: string }): NewEvent => ({
-  type: 'session.ended',
-  account: uuid,
-  sessionId: id,
-})
 
 export const deleteSessions = (where: SQL): SQL => sql`delete from ${sessions} where ${where}`

@@ -11,7 +11,13 @@ import type { Account } from '../../accounts/accounts/account.ts'
 import { signInAccount } from '../../accounts/accounts/changes-sql.ts'
 import { forgetOldDevices, isNewDevice, rememberDevice } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
-import { eventCtes, eventParams, eventParamTypes } from '../../foundation/events/event-sql.ts'
+import {
+  eventCtes,
+  eventOrigin,
+  eventOriginTypes,
+  eventParams,
+  eventParamTypes,
+} from '../../foundation/events/event-sql.ts'
 import { MAXIMUM_SESSIONS, type NewSession } from './session.ts'
 import { endSessions, lives, newSessionParamTypes, openSession } from './session-sql.ts'
 
@@ -84,18 +90,20 @@ export function signInParams(
 /** Parallel sign-ins do not see each other's sessions; the next sign-in ends the surplus. */
 const endOldest = defineStatement({
   name: 'sessions.end_oldest',
-  params: { now: 'timestamptz', accountId: 'bigint', kept: 'int' },
-  sql: (p) =>
-    endSessions(
-      p,
-      sql`id in (
+  params: { now: 'timestamptz', accountId: 'bigint', kept: 'int', ...eventOriginTypes },
+  sql: (p) => sql`
+  with ${endSessions(
+    p,
+    'too_many',
+    sql`id in (
      select id from ${sessions} where account_id = ${p.accountId} and parent_id is null and ${lives(p)}
       order by last_used_at desc, created_at desc, id offset ${p.kept})`,
-    ),
+  )}
+  select 1 from ended_sessions`,
 })
 
 /** Ends the sessions that were not used for longest, if a sign-in found too many `others`. */
 export async function endTooMany(database: Database, accountId: number, others: number, at: Date) {
   if (others < MAXIMUM_SESSIONS) return
-  await database.run(endOldest, { accountId, kept: MAXIMUM_SESSIONS, now: at })
+  await database.run(endOldest, { accountId, kept: MAXIMUM_SESSIONS, now: at, ...eventOrigin() })
 }

@@ -5,17 +5,16 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { forgetTrusted, forgetTrustedOf } from '../../accounts/devices/trusted-devices-sql.ts'
-import type { NewEvent } from '../../foundation/events/event.ts'
-import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
+import type { SessionEnd } from '../../foundation/events/event-data-schema.ts'
+import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import { listedRow, type NewSession, type SignedInAccount } from './session.ts'
-import { deleteSessions, endSessions, lives, sessionEnded } from './session-sql.ts'
+import { deleteSessions, endSessions, endUnrecorded, lives } from './session-sql.ts'
 import {
   endTooMany,
   isFromNewDevice,
@@ -45,34 +44,42 @@ const findSignedIn = defineStatement({
      and ${lives(p)} and locked_at is null`,
 })
 
-const end = defineStatement({
-  name: 'sessions.end',
-  params: { now: 'timestamptz', sessionId: 'uuid', accountUuid: 'uuid', bySelf: 'boolean' },
-  row: { id: 'uuid', uuid: 'uuid' },
-  sql: (p) => sql`
-  with ended as (
-    ${endSessions(
+const endBy = (name: string, cause: SessionEnd) =>
+  defineStatement({
+    name,
+    params: {
+      now: 'timestamptz',
+      sessionId: 'uuid',
+      accountUuid: 'uuid',
+      bySelf: 'boolean',
+      ...eventOriginTypes,
+    },
+    row: { id: 'uuid' },
+    sql: (p) => sql`
+    with ${endSessions(
       p,
+      cause,
       sql`${sessions}.id = ${p.sessionId} and ${lives(p)}
-     and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}`,
+       and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}`,
       sql`${accounts}`,
-    )}
-    returning ${sessions}.id, uuid),
-  untrusted as (${forgetTrustedOf(sql`ended`, sql`not ${p.bySelf}`)})
-  select id, uuid from ended`,
-})
+    )},
+    untrusted as (${forgetTrustedOf(sql`ended_sessions`, sql`not ${p.bySelf}`)})
+    select id from ended_sessions`,
+  })
+
+/** `application`: the account may not enter any longer. */
+const ends = {
+  sign_out: endBy('sessions.end', 'sign_out'),
+  application: endBy('sessions.end_at_application', 'application'),
+}
 
 const endAll = defineStatement({
   name: 'sessions.end_all',
-  params: { now: 'timestamptz', accountId: 'bigint' },
-  row: { uuid: 'uuid', ended: 'int' },
+  params: { now: 'timestamptz', accountId: 'bigint', ...eventOriginTypes },
   sql: (p) => sql`
-  with ended as (
-    ${endSessions(p, sql`account_id = ${p.accountId} and revoked_at is null`)}
-    returning 1),
+  with ${endSessions(p, 'sign_out_all', sql`account_id = ${p.accountId}`)},
   untrusted as (${forgetTrusted(sql`account_id = ${p.accountId}`)})
-  select uuid, (select count(*)::int from ended) as ended from ${accounts}
-   where id = ${p.accountId}`,
+  select 1 from ended_sessions`,
 })
 
 const listFingerprints = defineStatement({
@@ -112,17 +119,15 @@ const countUnrefreshed = defineStatement({
 const endEverybodys = defineStatement({
   name: 'sessions.end_everybodys',
   params: { now: 'timestamptz', after: 'uuid?', limit: 'int' },
-  row: { uuid: 'uuid?', ended: 'int', last: 'uuid?' },
+  row: { ended: 'int', last: 'uuid?' },
   sql: (p) => sql`
   with slice as materialized (
     select id from ${sessions} where ${p.after} is null or id > ${p.after} order by id limit ${p.limit}),
   ended as (
-    ${endSessions(p, sql`id in (select id from slice) and ${lives(p)}`)}
-    returning account_id),
-  by_account as (select account_id, count(*)::int as ended from ended group by account_id),
-  page as (select (select id from slice order by id offset ${p.limit} - 1) as last)
-  select uuid, coalesce(ended, 0) as ended, last
-    from page left join (by_account join ${accounts} on id = account_id) on true`,
+    ${endUnrecorded(p, sql`id in (select id from slice) and ${lives(p)}`)}
+    returning 1)
+  select (select count(*)::int from ended) as ended,
+         (select id from slice order by id offset ${p.limit} - 1) as last`,
 })
 
 const sweep = defineStatement({
@@ -171,15 +176,11 @@ export function createSessionStore(database: Database) {
       sessionId: string,
       accountUuid: string,
       now: Date,
-      { bySelf = false }: { bySelf?: boolean } = {},
+      { bySelf = false, cause = 'sign_out' }: { bySelf?: boolean; cause?: keyof typeof ends } = {},
     ): Promise<boolean> =>
-      (await changeAndRecord(database, end, { sessionId, accountUuid, now, bySelf }, now, sessionEnded)) !==
-      null,
-    async endAll(accountId: number, now: Date): Promise<void> {
-      await changeAndRecord(database, endAll, { accountId, now }, now, ({ uuid, ended: count }) =>
-        count > 0 ? { type: 'session.ended', account: uuid, data: { sessions: count } } : [],
-      )
-    },
+      (await database.first(ends[cause], { sessionId, accountUuid, now, bySelf, ...eventOrigin() })) !== null,
+    endAll: (accountId: number, now: Date): Promise<void> =>
+      database.run(endAll, { accountId, now, ...eventOrigin() }),
     /** The fingerprints of the devices of its sessions, ended ones included. */
     listFingerprints: async (accountId: number): Promise<string[]> =>
       (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
@@ -188,19 +189,12 @@ export function createSessionStore(database: Database) {
     /** The living ones whose newest refresh token was made until then, and when the last of them ends unless it is refreshed. */
     countUnrefreshed: async (until: Date, now: Date) =>
       (await database.first(countUnrefreshed, { until, now }))!,
-    /** Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. */
-    endEverybodys: (after: string | null, limit: number, now: Date) =>
-      retryConflicts(() =>
-        database.transaction(async (transaction) => {
-          const rows = await transaction.all(endEverybodys, { after, limit, now })
-          const events = rows.flatMap(({ uuid, ended: count }): NewEvent[] =>
-            uuid === null ? [] : [{ type: 'session.ended', account: uuid, data: { sessions: count } }],
-          )
-          await recordEvents(transaction, events, now)
-          const ended = rows.reduce((sum, row) => sum + row.ended, 0)
-          return { ended, last: rows[0]?.last ?? null }
-        }),
-      ),
+    /**
+     * Ends the living ones among `limit` sessions after this id; `last` is null at the end of the table. The events
+     * `key.revoked` say that everybody's end.
+     */
+    endEverybodys: async (after: string | null, limit: number, now: Date) =>
+      (await database.first(endEverybodys, { after, limit, now }))!,
     /**
      * Looks at the next `limit` sessions and removes those that ended 30 days ago. Continues where the last call stopped;
      * there are no `more` at the end of the table.

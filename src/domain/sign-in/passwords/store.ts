@@ -26,7 +26,7 @@ import type { Permit } from '../../accounts/admission/service.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import type { EventData } from '../../foundation/events/event-data-schema.ts'
-import { recordEvents } from '../../foundation/events/event-sql.ts'
+import { eventOrigin, eventOriginTypes, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import {
@@ -53,18 +53,18 @@ interface NewPassword {
  * `kept`: the sessions that do not end.
  */
 const endings = (
-  p: Placeholders<'now' | 'notices' | 'keptDevice'>,
+  p: Placeholders<'now' | 'notices' | 'keptDevice' | 'eventOrigin'>,
   proved: SQL,
   kept: SQL,
   values?: SQL,
 ) => sql`
-    revoked as (${endSessionsOf(p, proved, kept)}),
+    ${endSessionsOf(p, 'password', proved, kept)},
     dropped as (${dropContactChanges(proved)}),
     replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from ${proved})` })}),
     unknown_devices as (${forgetDevices(proved, p.keptDevice)}),
     notices as (${queueNotices(p, proved, values)})`
 
-const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice'>) =>
+const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice' | 'eventOrigin'>) =>
   endings(p, sql`proved`, sql`false`, whatWent)
 
 /** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
@@ -100,6 +100,7 @@ const resetBy = (kind: Identifier['kind']) => {
       going: 'text',
       ...permitParamTypes,
       ...noticeParamTypes,
+      ...eventOriginTypes,
     },
     row: resetRow,
     sql: (p) => sql`
@@ -136,6 +137,7 @@ const resetByAdministrator = defineStatement({
     going: 'text',
     now: 'timestamptz',
     ...noticeParamTypes,
+    ...eventOriginTypes,
   },
   row: resetRow,
   sql: (p) => sql`
@@ -155,6 +157,7 @@ const change = defineStatement({
     sessionId: 'uuid',
     keptDevice: 'bytea?',
     notices: 'text',
+    ...eventOriginTypes,
   },
   row: { lives: 'boolean', changed: 'boolean' },
   sql: (p) => sql`
@@ -191,7 +194,11 @@ export function createPasswordStore(database: Database) {
     withHeldAccount(database, matched.account.id, async (transaction) => {
       const { account, ...code } = matched
       const going = goingWith(matched)
-      const params = { accountId: account.id, digest, keptDevice, going, now, ...noticeParams(notices) }
+      const params = {
+        ...{ accountId: account.id, digest, keptDevice, going, now },
+        ...noticeParams(notices),
+        ...eventOrigin(),
+      }
       if (!(await spendAccountCode(transaction, account.id, code, now))) return null
       // The contact may have gone since the code was sent there; the account it was made for is the same.
       const row =
@@ -223,7 +230,12 @@ export function createPasswordStore(database: Database) {
         updateLockedAccount(
           database,
           reset[kind],
-          { accountId, key, digest, keptDevice, going: 'recent', now, ...permit, ...noticeParams(notices) },
+          {
+            ...{ accountId, key, digest, keptDevice, going: 'recent', now },
+            ...permit,
+            ...noticeParams(notices),
+            ...eventOrigin(),
+          },
           (row) => eventsOfReset(uuid, { contact: kind }, row),
         ),
       )
@@ -255,7 +267,7 @@ export function createPasswordStore(database: Database) {
       const changed = await updateLockedAccount(
         database,
         change,
-        { ...params, ...noticeParams(notices) },
+        { ...params, ...noticeParams(notices), ...eventOrigin() },
         (row) => (row.changed ? { type: 'password.changed', account: uuid } : []),
       )
       if (changed?.changed) return 'changed'

@@ -24,6 +24,7 @@ import {
 import { restoreContact } from '../../accounts/accounts/contacts-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import { dropApp, dropEnrolment, dropRecoveryCodes } from '../../credentials/authenticators/factors-sql.ts'
+import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import {
@@ -109,6 +110,7 @@ const restoreOf = (of: Identifier['kind']) => {
       key: 'text',
       now: 'timestamptz',
       ...noticeParamTypes,
+      ...eventOriginTypes,
     },
     row: { id: 'bigint' },
     sql: (p) => sql`
@@ -141,7 +143,7 @@ const restoreOf = (of: Identifier['kind']) => {
     )}),
     no_enrolment as (${dropEnrolment(sql`proved`)}),
     no_changes as (${dropContactChanges(sql`proved`)}),
-    revoked as (${endSessionsOf(p, sql`proved`)}),
+    ${endSessionsOf(p, 'undo', sql`proved`)},
     unknown_devices as (${forgetDevices(sql`proved`, sql`null::bytea`)}),
     overtaken as (${endLaterLinks(p, sql`proved`)}),
     replaced_codes as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
@@ -194,6 +196,7 @@ export function createUndoStore(database: Database) {
             key: destinationKey,
             now,
             ...noticeParams(notices),
+            ...eventOrigin(),
           },
           () => ({ type: 'undo.used', account: account.uuid, data: { contact: kind } }),
         ),
