@@ -426,10 +426,7 @@ async function writeOlderBackup(session: CopySession, secret: Uint8Array): Promi
   const parts: Manifest['parts'] = []
   for (const { name, list } of tables) {
     const columns = list.split(',')
-    const selected = columns.map((column) => (column === 'transaction' ? `'3'::xid8` : `"${column}"`))
-    const rows = Buffer.concat(
-      await Array.fromAsync(session.copyOut({ name, columns, selected, identity: null })),
-    )
+    const rows = Buffer.concat(await Array.fromAsync(session.copyOut({ name, columns, identity: null })))
     const sha256 = new Bun.CryptoHasher('sha256').update(rows).digest('hex')
     parts.push({ name, columns, rows: rows.toString().split('\n').length - 1, bytes: rows.length, sha256 })
     await put('part', Buffer.from(JSON.stringify({ name, columns })))

@@ -159,13 +159,13 @@ export async function copyLaterRows(
 async function copyLater(
   source: CopySession,
   target: CopySession,
-  { name, columns, selected, identity }: CopiedTable,
+  { name, columns, identity }: CopiedTable,
   where: string,
 ): Promise<number> {
   const list = columns.map((column) => `"${column}"`).join(', ')
   await target.query('begin')
   await target.query(`create temporary table later (like "${name}") on commit drop`)
-  await target.copyIn('later', columns, source.copyOut({ name, columns, selected, identity }, where))
+  await target.copyIn('later', columns, source.copyOut({ name, columns, identity }, where))
   const [copied] = await target.query<{ count: number }>('select count(*)::int as count from later')
   await target.query(
     `insert into ${targetOf(name, columns)} overriding system value select ${list} from later on conflict do nothing`,

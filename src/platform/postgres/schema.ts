@@ -27,7 +27,6 @@ export type Profile = { [Field in (typeof profileFields)[number]]?: string }
 export const profileFields = ['name', 'given_name', 'family_name', 'zoneinfo', 'picture'] as const
 
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
-const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 const time = (name: string) => timestamp(name, { precision: 3, withTimezone: true })
 const id = () => bigint('id', { mode: 'number' })
 
@@ -814,15 +813,12 @@ export const events = pgTable(
     sessionId: uuid('session_id'),
     requestId: text('request_id'),
     data: jsonb('data').notNull(),
-    /** The transaction in which it was written. The version before follows the events by it; this one by their ids. */
-    transaction: xid8('transaction').notNull().default(sql`pg_current_xact_id()`),
   },
   (table) => [
     index('events_account').on(table.account, table.id),
     index('events_type').on(table.type, table.id),
     // Small and cheap to keep: events are written in the order of their time.
     index('events_created_at').using('brin', table.createdAt),
-    index('events_transaction').on(table.transaction, table.id),
     index('events_actor').on(table.actorId, table.id).where(sql`${table.actorType} <> 'account'`),
   ],
 )

@@ -9,28 +9,17 @@ import * as schema from './schema.ts'
 export interface CopiedTable {
   name: string
   columns: readonly string[]
-  /** The columns as a backup holds them. */
-  selected: readonly string[]
   /** The column that numbers its rows, whose sequence goes on where it was. */
   identity: string | null
 }
 
 const quote = (name: string) => `"${name}"`
 
-/**
- * Numbers of transactions mean something on their own server only. The first ordinary one is older than all others
- * everywhere, so that the order of events is that of their ids.
- */
-const FIRST_TRANSACTION = `'3'::xid8`
-
 function describe(table: PgTable): CopiedTable & { refersTo: string[] } {
   const { name, columns, foreignKeys } = getTableConfig(table)
   return {
     name,
     columns: columns.map((column) => column.name),
-    selected: columns.map((column) =>
-      column.getSQLType() === 'xid8' ? FIRST_TRANSACTION : quote(column.name),
-    ),
     identity: columns.find(({ generatedIdentity }) => generatedIdentity !== undefined)?.name ?? null,
     refersTo: foreignKeys.map((key) => getTableConfig(key.reference().foreignTable).name),
   }
@@ -47,8 +36,8 @@ export function copiedTables(): CopiedTable[] {
 }
 
 /** Returns the query that COPY reads, for the rows that `where` selects. */
-export const selectOf = ({ name, selected }: CopiedTable, where = 'true'): string =>
-  `select ${selected.join(', ')} from ${quote(name)} where ${where}`
+export const selectOf = ({ name, columns }: CopiedTable, where = 'true'): string =>
+  `select ${columns.map(quote).join(', ')} from ${quote(name)} where ${where}`
 
 /** Returns the target that COPY writes into. */
 export const targetOf = (name: string, columns: readonly string[]): string =>
