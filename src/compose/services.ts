@@ -235,13 +235,15 @@ function createSelfService(below: ReturnType<typeof createWaysIn>) {
 function createAdministration(below: ReturnType<typeof createSelfService>) {
   const directory = createDirectory(below)
   const administrators = createAdministratorService(below)
+  const limitLifts = createLimitLifts(below)
+  const messageLog = createMessageLog({ ...below, directory })
   return {
     ...below,
     directory,
     administrators,
     idempotency: createIdempotency(below),
     invitations: createInvitationService(below),
-    administratorReach: createAdministratorReach({ ...below, administrators }),
+    administratorReach: createAdministratorReach({ administrators, limitLifts, messageLog }),
     administratorSessions: createAdministratorSessions(below),
     ownPasskeys: createOwnPasskeys(below),
     administrationTokens: createTokenService(below),
@@ -249,8 +251,8 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     accountFactors: createAccountFactors({ ...below, directory }),
     auditTrail: createAuditTrail({ ...below, directory }),
     overview: createOverview(below),
-    limitLifts: createLimitLifts(below),
-    messageLog: createMessageLog({ ...below, directory }),
+    limitLifts,
+    messageLog,
   }
 }
 

@@ -1,10 +1,12 @@
 /** Tokens of administration on the TCP listener, and calls that are sent again; with limits on. */
 import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
+import { sql } from 'drizzle-orm'
 import { adminRoutes } from '../../src/admin-app.ts'
 import { type AdminRoute, type Scope, scopes } from '../../src/domain/administration/access/access.ts'
+import { statement } from '../../src/platform/postgres/database.ts'
 import { addAdministrator, asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
-import { type Answer, newEmail } from '../helpers/api-client.ts'
+import { type Answer, newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { newClient } from '../helpers/limited-service.ts'
@@ -121,6 +123,77 @@ describe('a token of administration', () => {
     expectRefusal(await use(token, 'POST', 'administrators', body), 'insufficient_scope')
     const [event] = await events('account.locked')
     expect(event.actor).toMatchObject({ type: 'token', name: 'test' })
+  })
+
+  test('reaches no administrator on any route, however the path spells them', async () => {
+    const { uuid, person } = await addAdministrator(service, 'viewer')
+    const phone = newPhone()
+    const contact = { value: phone, verified: true }
+    expect((await asOperator(service, 'PUT', `accounts/${uuid}/phone`, contact)).status).toBe(200)
+    const { token } = await made({ scopes: [...scopes] })
+    const hex = (text: string) =>
+      [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+    const typed = [
+      ...[uuid, uuid.toUpperCase(), person.identifier, person.identifier.toUpperCase()],
+      ...[` ${person.identifier} `, phone, `00${phone.slice(1)}`, `0${phone.slice(3, 4)} ${phone.slice(4)}`],
+    ]
+    const names = typed.flatMap((name) => [encodeURIComponent(name), hex(name)])
+    const { items } = (await asOperator(service, 'GET', `accounts/${uuid}/messages`)).body
+    const ids = items.map(({ id }: { id: number }) => `${id}`)
+    const ofToken = adminRoutes.filter(({ access, path }) => access.includes(':') && path.includes('/:'))
+    const reached: string[] = []
+    for (const { method, path } of ofToken)
+      for (const name of path.includes('messages/:id') ? [...ids, `0${ids[0]}`] : names) {
+        const target = path.replace('/admin/v1/', '').replace(/:\w+/, name).replace(/:\w+/, '999')
+        const { status, body } = await use(token, method, target, method === 'GET' ? undefined : {})
+        if (
+          !['insufficient_scope', 'account_not_found'].includes(body.code) &&
+          /uuid|identifier|messages/.test(path)
+        )
+          reached.push(`${method} ${target}: ${status} ${body.code}`)
+      }
+    expect(reached).toEqual([])
+    for (const name of names)
+      expectRefusal(await use(token, 'DELETE', `limits/${name}`), 'insufficient_scope')
+  })
+
+  test('reaches no administrator by what names them in passing', async () => {
+    const { uuid } = await addAdministrator(service, 'viewer')
+    const { token } = await made({ scopes: [...scopes] })
+    const [{ id }] = (await asOperator(service, 'GET', `accounts/${uuid}/messages`)).body.items
+    await service.inside.database.all(
+      statement(
+        sql`update messages set account_uuid = null, code_subject = null where id = ${sql.raw(`${id}`)}`,
+      ),
+      {},
+    )
+    for (const [method, path] of [
+      ['GET', `messages/${id}`],
+      ['POST', `messages/${id}/retry`],
+    ] as const) {
+      expectRefusal(await use(token, method, path), 'insufficient_scope')
+      expect((await asOperator(service, method, path)).status).not.toBe(403)
+    }
+    // Somebody else claims the number of an administrator: what is counted on it is the administrator's.
+    const [email, phone] = [newEmail(), newPhone()]
+    const contact = { value: phone, verified: true }
+    expect((await asOperator(service, 'PUT', `accounts/${uuid}/phone`, contact)).status).toBe(200)
+    await service.post('register', { ...registration(email), phone })
+    const otp = await service.inbox.nextCode(email)
+    expect((await service.post('verify-account', { identifier: email, otp })).status).toBe(201)
+    const { items } = (await asOperator(service, 'GET', `accounts?query=${email}`)).body
+    expect(items[0].phone).toBe(phone)
+    expectRefusal(await use(token, 'DELETE', `limits/${items[0].uuid}`), 'insufficient_scope')
+  })
+
+  test('is refused where it names nobody that can be read', async () => {
+    const { token } = await made({ scopes: [...scopes] })
+    expectRefusal(await use(token, 'DELETE', 'limits/zz'), 'validation_failed')
+    expectRefusal(
+      await use(token, 'GET', `accounts/${encodeURIComponent(newEmail())}/events`),
+      'account_not_found',
+    )
+    expectRefusal(await use(token, 'GET', 'messages/zz'), 'message_not_found')
   })
 
   test('that sees a person by a change that changes nothing has looked at them', async () => {

@@ -4,6 +4,7 @@ import { success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import { eventsAnswer } from '../../foundation/events/event-schema.ts'
 import { type AdminBase, type AdminCaller, scopesOf } from '../access/access.ts'
+import { readAccountUuid } from '../access/account-path.ts'
 import { detail } from '../access/operation-schema.ts'
 import { accountEventQuery, auditAnswer, eventQuery } from './audit-schema.ts'
 import type { AuditTrail } from './service.ts'
@@ -15,13 +16,13 @@ export function createAuditTrailRoutes(base: AdminBase, auditTrail: AuditTrail) 
     .use(base)
     .get(
       '/accounts/:uuid/events',
-      async ({ params, query, caller }) =>
-        success(
-          await auditTrail.list({ ...query, account: params.uuid }, { seesPeople: seesPeople(caller) }),
-        ),
+      async ({ params, query, caller }) => {
+        const account = readAccountUuid(params.uuid)
+        return success(await auditTrail.list({ ...query, account }, { seesPeople: seesPeople(caller) }))
+      },
       {
         query: accountEventQuery,
-        response: { 200: eventsAnswer, ...errorResponses('validation_failed') },
+        response: { 200: eventsAnswer, ...errorResponses('account_not_found', 'validation_failed') },
         detail: detail('listAccountEvents', 'Read the history of an account'),
       },
     )

@@ -23,6 +23,7 @@ import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationStore } from '../../sign-in/registration/store.ts'
 import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
+import { readAccountUuid } from '../access/account-path.ts'
 import {
   type AccountDetails,
   type AccountPatch,
@@ -96,7 +97,7 @@ export function createDirectory(needs: Needs) {
   const listed = (account: AdministeredAccount) => listedRecord(account, passwordDigest, roles)
 
   async function require(uuid: string): Promise<AdministeredAccount> {
-    const account = isUuid(uuid) ? await store.find(uuid) : null
+    const account = await store.find(readAccountUuid(uuid))
     if (account === null) throw new AppError('account_not_found')
     return account
   }

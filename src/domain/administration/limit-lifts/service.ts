@@ -32,18 +32,22 @@ export function createLimitLifts(needs: Needs) {
     const texts = account === null ? [typed] : [account.email, account.phone]
     const identifiers = texts.flatMap((text) => parseIdentifier(text ?? '', defaultCountry) ?? [])
     const [first] = identifiers
-    if (account !== null || first === undefined) return { identifiers, account }
-    return { identifiers, account: await accounts.findByIdentifier(first, 'login') }
+    if (first === undefined) throw invalid('identifier')
+    return { first, identifiers, account: account ?? (await accounts.findByIdentifier(first, 'login')) }
   }
 
   return {
+    /** Returns the accounts whose limits `lift` lifts: also those whose contact an account only claims. */
+    async reached(typed: string): Promise<string[]> {
+      const { account, identifiers } = await read(typed)
+      const meant = identifiers.map((identifier) => accounts.findByIdentifier(identifier, 'login'))
+      return [account, ...(await Promise.all(meant))].flatMap((one) => one?.uuid ?? [])
+    },
     /**
      * Forgets what an identifier, and the account that has it, used up of limits today. `isCounted`: ten times a day.
      */
     async lift(typed: string, { isCounted }: { isCounted: boolean }): Promise<void> {
-      const { identifiers, account } = await read(typed)
-      const [first] = identifiers
-      if (first === undefined) throw invalid('identifier')
+      const { first, identifiers, account } = await read(typed)
       if (isCounted) await limits.charge([limits.counters.lifts(account?.uuid ?? first.key)])
       const now = clock.now()
       const about = account && {

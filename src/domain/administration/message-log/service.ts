@@ -3,6 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { parseWholeNumber, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
+import type { AccountStore } from '../../accounts/accounts/store.ts'
 import {
   mergeNewest,
   type Page,
@@ -35,7 +36,7 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   directory: Directory
   funnel: Funnel
   outbox: Outbox
-  stores: { messageLog: MessageLogStore }
+  stores: { accounts: AccountStore; messageLog: MessageLogStore }
 }
 
 const MOST_DAYS = 365
@@ -43,8 +44,8 @@ const MOST_DAYS = 365
 export type MessageLog = ReturnType<typeof createMessageLog>
 
 export function createMessageLog(needs: Needs) {
-  const { directory, funnel, outbox, clock, config } = needs
-  const { messageLog: store } = needs.stores
+  const { directory, funnel, outbox, clock, config, stores } = needs
+  const { messageLog: store } = stores
 
   async function find(id: string): Promise<ListedMessage> {
     const message = await store.find(parseWholeNumber(id) ?? 0)
@@ -80,6 +81,13 @@ export function createMessageLog(needs: Needs) {
   return {
     /** Newest first. */
     list: (query: MessageQuery): Promise<Page<ListedMessage>> => list(undefined, query),
+    /** Returns the account that the message names, and the one to whose contact it goes. */
+    async reached(id: string): Promise<string[]> {
+      const { account, destination } = await find(id)
+      const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
+      const meant = identifier && (await stores.accounts.findByIdentifier(identifier, 'login'))
+      return [account, meant?.uuid].flatMap((uuid) => uuid ?? [])
+    },
     async get(id: string): Promise<ListedMessage> {
       const message = await find(id)
       await directory.recordList(1)

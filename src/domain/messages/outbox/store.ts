@@ -24,13 +24,7 @@ import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { Channel, NewMessage } from './message.ts'
-import {
-  aboutAccount,
-  messageParams,
-  messageParamTypes,
-  queueMessage,
-  supersedePending,
-} from './queue-sql.ts'
+import { messageParams, messageParamTypes, queueMessage, supersedePending } from './queue-sql.ts'
 
 /** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
 export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
@@ -166,15 +160,6 @@ const finish = defineStatement({
                 and account_confirmed_at is not null) as account`,
 })
 
-const findAccount = defineStatement({
-  name: 'outbox.find_account',
-  params: { id: 'bigint' },
-  row: { account: 'uuid?' },
-  sql: (p) => sql`
-  select ${aboutAccount} as account from ${messages}
-   where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
-})
-
 /** Both lanes that lead to somebody. */
 const waiting = defineStatement({
   name: 'outbox.waiting',
@@ -260,8 +245,6 @@ export function createMessageStore(database: Database) {
       const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
       return database.all(claim, { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits })
     },
-    /** The uuid of the account that a message is about; null: of none, or there is no such message to anybody. */
-    findAccount: async (id: number) => (await database.first(findAccount, { id }))?.account ?? null,
     /** Counts the messages that wait to be sent to somebody, by channel. */
     waiting: () => database.all(waiting, {}),
     /** Removes up to `limit` messages to nobody and returns how many it removed. */
