@@ -146,6 +146,8 @@ export interface ErrorDetails {
   wantedType?: string
   /** OAuth's name of the error, at the endpoint where applications ask for tokens. */
   oauthError?: string | undefined
+  /** The sentence of the texts that says it, where that of the code says it to somebody else. */
+  sentence?: 'factor_stays'
   /** Only with `unavailable`, where a probe asks: why, in words that anybody may read. */
   reason?: string
   /** The page that a person sees in place of the error body; only where a browser opens the address itself. */

@@ -107,6 +107,8 @@ export const en: Texts = {
     is_service_name: 'The password must not be made of the name of this service.',
   },
   sentences: {
+    factor_stays:
+      'It is the only second factor of an account without a password: what would be left are recovery codes. For somebody who lost it, make a temporary access code (access-code) with remove_factors.',
     passkey_removed: 'The passkey has been removed.',
     code_sent_by_email: 'A 6-digit code has been sent to you by e-mail.',
     code_sent_by_sms: 'A 6-digit code has been sent to you by SMS.',

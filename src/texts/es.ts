@@ -110,6 +110,8 @@ export const es: Texts = {
     is_service_name: 'La contraseña no puede reducirse al nombre de este servicio.',
   },
   sentences: {
+    factor_stays:
+      'Es el único segundo factor de una cuenta sin contraseña: solo quedarían códigos de recuperación. Para quien lo haya perdido, cree un código de acceso temporal (access-code) con remove_factors.',
     passkey_removed: 'Se ha quitado la llave de acceso.',
     code_sent_by_email: 'Le hemos enviado un código de 6 cifras por correo electrónico.',
     code_sent_by_sms: 'Le hemos enviado un código de 6 cifras por SMS.',

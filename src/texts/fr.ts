@@ -109,6 +109,8 @@ export const fr = {
     is_service_name: 'Le mot de passe ne doit pas se réduire au nom de ce service.',
   } satisfies Record<WeakPasswordReason, string>,
   sentences: {
+    factor_stays:
+      'C’est le seul second facteur d’un compte sans mot de passe : il ne resterait que des codes de secours. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',
     passkey_removed: 'La clé d’accès a été retirée.',
     code_sent_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
     code_sent_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',

@@ -112,6 +112,8 @@ export const pt: Texts = {
     is_service_name: 'A senha não pode limitar-se ao nome deste serviço.',
   },
   sentences: {
+    factor_stays:
+      'É o único segundo fator de uma conta sem palavra-passe: só restariam códigos de recuperação. Para quem o perdeu, crie um código de acesso temporário (access-code) com remove_factors.',
     passkey_removed: 'A chave de acesso foi removida.',
     code_sent_by_email: 'Foi enviado um código de 6 dígitos por e-mail.',
     code_sent_by_sms: 'Foi enviado um código de 6 dígitos por SMS.',

@@ -3,10 +3,12 @@
  * tried with every such refusal that docs/openapi.json lists for it.
  */
 import { expect, test } from 'bun:test'
+import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
@@ -249,6 +251,34 @@ test('every refusal of the interface description is tried', async () => {
 test.each(Object.keys(cases))('%s costs no recovery code', async (name) => {
   const { owner, path = name.split(' ')[1]!, body = {} } = await cases[name]!()
   await expectCostless(owner, name, path, { ...body, ...owner.proof })
+})
+
+test('the last second factor of an account without a password stays, whoever removes it', async () => {
+  const { identifier, bearer, proof } = await entered()
+  const [first, second] = [await addPasskey(bearer, proof), await addPasskey(bearer, proof)]
+  const { body } = await service.post('2fa/enable', { ...proof, method: 'passkey' }, { bearer })
+  const operator = (method: string, path: string) => asOperator(service, method, path)
+  const found = await operator('GET', `accounts?query=${encodeURIComponent(identifier)}`)
+  const path = `accounts/${found.body.items[0].uuid}/passkeys`
+  expect((await operator('DELETE', `${path}/${first}`)).status).toBe(200)
+  const refused = await operator('DELETE', `${path}/${second}`)
+  expectRefusal(refused, 'no_other_factor')
+  expect(refused.body.message).toMatch(/access-code.*remove_factors/)
+  expect((await operator('GET', path)).body.items).toHaveLength(1)
+  // With an app beside it, it may go.
+  const own = { ...proof, otp: body.recovery_codes[0] }
+  const { secret } = (await service.post('2fa/totp', own, { bearer })).body
+  const otp = appCode(secret, service.clock.now())
+  expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+  expect((await operator('DELETE', `${path}/${second}`)).status).toBe(200)
+})
+
+test('an administrator does not take the contact that makes a second factor possible', async () => {
+  const { bearer } = await withSentCodes()
+  const { uuid } = (await service.get('me', { bearer })).body.account
+  const refused = await asOperator(service, 'DELETE', `accounts/${uuid}/phone`)
+  expectRefusal(refused, 'no_other_factor')
+  expect(refused.body.message).toContain('remove_factors')
 })
 
 test('a password that the account does not have costs no recovery code, in any operation', async () => {

@@ -9,7 +9,9 @@ import { pageAnswer } from './page-answer.ts'
 /** The keys have this order; those between `message` and `request_id` are present only if they apply. */
 export function errorAnswerBody(failure: Failure, texts: Texts, requestId: string, showsCause = false) {
   const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason } = failure
-  const message = errorSentence(errorCode, texts, failure.wantedType)
+  const message = failure.sentence
+    ? texts.sentences[failure.sentence]
+    : errorSentence(errorCode, texts, failure.wantedType)
   return {
     status: errorStatus[errorCode],
     code: errorCode,

@@ -74,7 +74,10 @@ export function createAccountFactorRoutes(base: AdminBase, factors: AccountFacto
       '/accounts/:uuid/passkeys/:id',
       async ({ params }) => done(factors.removePasskey(params.uuid, params.id)),
       {
-        response: { 200: doneAnswer, ...errorResponses('account_not_found', 'passkey_not_found') },
+        response: {
+          200: doneAnswer,
+          ...errorResponses('account_not_found', 'passkey_not_found', 'no_other_factor'),
+        },
         detail: detail('removeAccountPasskey', 'Remove a passkey of an account'),
       },
     )

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
-import type { Clock } from '../../../platform/clock.ts'
+import type { Ground } from '../../../platform/ground.ts'
 import { parseWholeNumber } from '../../../platform/http/read-values.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import { type Page, type PageQuery, pageOf } from '../../foundation/events/page.ts'
@@ -12,17 +12,18 @@ import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
+import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
 import type { AccountDetails } from '../directory/directory-schema.ts'
 import type { Directory } from '../directory/service.ts'
 import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
-interface Needs {
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
   directory: Directory
   twoFactorRemovals: TwoFactorRemovals
   notices: OwnerNotices
+  secondFactor: Pick<SecondFactor, 'requireOther'>
   undo: Pick<UndoService, 'undoChange'>
-  clock: Clock
   stores: { accountFactors: AccountFactorStore; passkeys: PasskeyStore }
 }
 
@@ -32,7 +33,7 @@ const DELAY_SECONDS = 86_400
 export type AccountFactors = ReturnType<typeof createAccountFactors>
 
 export function createAccountFactors(needs: Needs) {
-  const { directory, twoFactorRemovals, notices, undo, clock } = needs
+  const { directory, twoFactorRemovals, notices, secondFactor, undo, clock, config } = needs
   const { accountFactors: store, passkeys } = needs.stores
   return {
     /** `delayed`: the owner can stop it for 24 hours. */
@@ -57,8 +58,13 @@ export function createAccountFactors(needs: Needs) {
     },
     async removePasskey(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
-      const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
+      const held = await passkeys.list(account.id)
+      const passkey = held.find((one) => one.id === id)
       if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
+      if (account.twoFactorEnabled) {
+        const others = held.filter((one) => one !== passkey && one.rpId === config.passkeys.rpId)
+        await secondFactor.requireOther(account, { passkeys: others.length, sentence: 'factor_stays' })
+      }
       const values = { passkey: passkey.name }
       const messages = await notices.about(account, 'passkey_removed', { values })
       if (!(await store.removePasskey(account, id, messages, clock.now())))

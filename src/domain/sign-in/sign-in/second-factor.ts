@@ -64,6 +64,14 @@ interface Factor {
 type CompareSent = (accepts: boolean) => Promise<CodeResult>
 const noSentCode: CompareSent = async () => 'wrong'
 
+/** The means that an account will have left. */
+interface LeftOver {
+  contacts?: number
+  passkeys?: number
+  /** It says what an administrator can do instead. */
+  sentence?: 'factor_stays'
+}
+
 interface Needs extends Pick<Ground, 'config'> {
   codes: CodeService
   authenticators: Authenticators
@@ -297,18 +305,19 @@ export function createSecondFactor(needs: Needs) {
   }
 
   /**
-   * Refuses if a code is the first factor of the account, and nothing is left for a second one but the same contact. The
-   * options are contacts and passkeys, if they are not those of now.
+   * Refuses if the account has no password, and nothing is left for a second factor but recovery codes. A contact counts
+   * where another one, or a provider, is the first factor.
    */
   async function requireOther(
     account: Account,
-    { contacts = verifiedContacts(account).length, passkeys }: { contacts?: number; passkeys?: number } = {},
+    { contacts = verifiedContacts(account).length, passkeys, ...said }: LeftOver = {},
   ): Promise<void> {
-    if (config.accounts.password === 'required' || account.passwordDigest !== null || contacts > 1) return
+    const enough = config.accounts.password === 'required' ? 1 : 2
+    if (account.passwordDigest !== null || contacts >= enough) return
     const { stored, ...held } = await authenticators.find(account)
     const hasPasskey = passkeys === undefined ? stored.hasPasskey : passkeys > 0
     const others = methods({ ...held, stored: { ...stored, hasPasskey } }, false)
-    if (others.every((method) => method === 'recovery_code')) throw new AppError('no_other_factor')
+    if (others.every((method) => method === 'recovery_code')) throw new AppError('no_other_factor', said)
   }
 
   /** Sends a code to a verified contact, which is charged for it; null where it can be read no more. */
