@@ -331,6 +331,8 @@ describe('an entry', () => {
     const { findings } = (await asOperator(service, 'GET', 'doctor')).body
     const found = findings.find(({ name }: { name: string }) => name === 'test-identities')
     expect(found.level).toBe('failure')
+    expect(found.message.match(/is ignored/g)).toHaveLength(2)
+    expect(found.message).toContain('signs in by its code until')
     expect((await service.post('2fa/request-otp', { identifier: taken })).status).toBe(201)
     const otp = await plain.inbox.nextCode(taken)
     expectRefusal(await enter(service, taken), 'invalid_code')

@@ -38,6 +38,13 @@ export function worstOf(findings: Finding[], none: Finding): Finding {
   return { level, message: worst.map(({ message }) => message).join('; ') }
 }
 
+/** Joins the findings about several things of one kind, all of which are named: the worst first, which decides. */
+export function allOf(findings: Finding[], none: Finding): Finding {
+  const sorted = findings.toSorted((a, b) => levels.indexOf(b.level) - levels.indexOf(a.level))
+  const [worst] = sorted
+  return worst ? { level: worst.level, message: sorted.map(({ message }) => message).join('; ') } : none
+}
+
 /** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
 export interface StoreContext extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   database: Database

@@ -1,7 +1,7 @@
 /** The checks of stored data: it can be opened with the server secret, and it is cared for. */
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
-import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
+import { allOf, type Finding, failure, ok, type StoreContext, warning } from './check.ts'
 import { createDoctorStore, describeLockedOut } from './store.ts'
 
 const DAY_MS = 86_400_000
@@ -93,7 +93,7 @@ export async function checkWaysIn({ config, database }: StoreContext): Promise<F
 /** An entry that works is a warning, so that nobody forgets it. */
 export async function checkTestIdentities({ testIdentities }: StoreContext): Promise<Finding> {
   const entries = await testIdentities.list()
-  return worstOf(
+  return allOf(
     entries.map(({ identifier, until, problem }) =>
       problem === null
         ? warning(`${identifier} signs in by its code until ${until}`)
