@@ -158,7 +158,7 @@ const routesBehind = (
  * Answers behind the Unix socket, and for commands that find no service: everybody who reaches it may do everything.
  */
 export function createAdminApp(services: Services & { doctor: DoctorService }, options: AdminAppOptions) {
-  const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], listsTakeQueries: true })
+  const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], isAdministration: true })
   const { reaches: reachesAdministrator } = services.administratorReach
   const guard = createGuard(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
@@ -182,7 +182,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: Services, listenerOptions: AdminListenerOptions) {
   const { listen, baseUrl, clock, version, serviceName, ...options } = listenerOptions
-  const httpBase = createHttpBase({ ...options, corsOrigins: [], listsTakeQueries: true })
+  const httpBase = createHttpBase({ ...options, corsOrigins: [], isAdministration: true })
   const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)

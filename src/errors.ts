@@ -91,6 +91,7 @@ export const fieldErrorCodes = [
   'not_allowed',
   'reserved',
   'unknown_role',
+  'unknown_field',
 ] as const
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
@@ -115,7 +116,7 @@ export interface FieldError {
   reason?: WeakPasswordReason
   /** Only, and always, with the reason `too_short`: how many characters a password needs. */
   minimum?: number
-  /** Only, and always, with `unknown_role`: the nearest name. */
+  /** Only with `unknown_role`, and with `unknown_field` where anything is known: the nearest name. */
   nearest?: string
 }
 

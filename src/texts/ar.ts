@@ -101,6 +101,7 @@ export const ar: Texts = {
     not_allowed: 'لا يمكن تغيير هذه القيمة هنا.',
     reserved: 'هذا الاسم محجوز.',
     unknown_role: 'لا يوجد دور بهذا الاسم؛ الأقرب هو {nearest}.',
+    unknown_field: 'هذا الاسم غير معروف هنا.',
   },
   weak_password: {
     too_short: 'كلمة المرور هذه قصيرة جدًا: يلزم {minimum} من الأحرف على الأقل.',
@@ -109,6 +110,7 @@ export const ar: Texts = {
     is_service_name: 'يجب ألا تكون كلمة المرور مجرد اسم هذه الخدمة.',
   },
   sentences: {
+    nearest_name: 'الأقرب هو {nearest}.',
     factor_stays:
       'هذا هو العامل الثاني الوحيد لحساب بلا كلمة مرور: لن تبقى إلا رموز الاسترداد. لمن فقده، أنشئ رمز وصول مؤقتًا (access-code) مع remove_factors.',
     passkey_removed: 'تمت إزالة مفتاح المرور.',

@@ -99,6 +99,7 @@ export const en: Texts = {
     not_allowed: 'This cannot be set here.',
     reserved: 'This name is reserved.',
     unknown_role: 'There is no role of this name; the nearest is {nearest}.',
+    unknown_field: 'This name is not known here.',
   },
   weak_password: {
     too_short: 'This password is too short: it needs at least {minimum} characters.',
@@ -107,6 +108,7 @@ export const en: Texts = {
     is_service_name: 'The password must not be made of the name of this service.',
   },
   sentences: {
+    nearest_name: 'The nearest one is {nearest}.',
     factor_stays:
       'It is the only second factor of an account without a password: what would be left are recovery codes. For somebody who lost it, make a temporary access code (access-code) with remove_factors.',
     passkey_removed: 'The passkey has been removed.',

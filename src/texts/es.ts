@@ -102,6 +102,7 @@ export const es: Texts = {
     not_allowed: 'Este valor no se puede cambiar aquí.',
     reserved: 'Este nombre está reservado.',
     unknown_role: 'No hay ningún rol con este nombre; el más parecido es {nearest}.',
+    unknown_field: 'Este nombre no se conoce aquí.',
   },
   weak_password: {
     too_short: 'Esta contraseña es demasiado corta: se necesitan al menos {minimum} caracteres.',
@@ -110,6 +111,7 @@ export const es: Texts = {
     is_service_name: 'La contraseña no puede reducirse al nombre de este servicio.',
   },
   sentences: {
+    nearest_name: 'El más parecido es {nearest}.',
     factor_stays:
       'Es el único segundo factor de una cuenta sin contraseña: solo quedarían códigos de recuperación. Para quien lo haya perdido, cree un código de acceso temporal (access-code) con remove_factors.',
     passkey_removed: 'Se ha quitado la llave de acceso.',

@@ -2,10 +2,14 @@ import type { FieldError } from '../errors.ts'
 import type { Texts } from './texts.ts'
 
 /** Returns the problem of a field, in words. */
-export const fieldSentence = (
-  { code, reason, minimum, nearest = '' }: FieldError,
-  { fields, weak_password }: Texts,
-): string =>
-  reason
-    ? weak_password[reason].replace('{minimum}', String(minimum ?? ''))
-    : fields[code].replace('{nearest}', nearest)
+export function fieldSentence(
+  { code, reason, minimum, nearest }: FieldError,
+  { fields, weak_password, sentences }: Texts,
+): string {
+  if (reason) return weak_password[reason].replace('{minimum}', String(minimum ?? ''))
+  const said = fields[code].replace('{nearest}', nearest ?? '')
+  // A route that takes no field has no nearest name.
+  return code === 'unknown_field' && nearest
+    ? `${said} ${sentences.nearest_name.replace('{nearest}', nearest)}`
+    : said
+}

@@ -101,6 +101,7 @@ export const fr = {
     not_allowed: 'Cette valeur ne peut pas être modifiée ici.',
     reserved: 'Ce nom est réservé.',
     unknown_role: 'Aucun rôle ne porte ce nom ; le plus proche est {nearest}.',
+    unknown_field: 'Ce nom n’est pas connu ici.',
   } satisfies Record<FieldErrorCode, string>,
   weak_password: {
     too_short: 'Ce mot de passe est trop court : il faut au moins {minimum} caractères.',
@@ -109,6 +110,7 @@ export const fr = {
     is_service_name: 'Le mot de passe ne doit pas se réduire au nom de ce service.',
   } satisfies Record<WeakPasswordReason, string>,
   sentences: {
+    nearest_name: 'Le plus proche est {nearest}.',
     factor_stays:
       'C’est le seul second facteur d’un compte sans mot de passe : il ne resterait que des codes de secours. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',
     passkey_removed: 'La clé d’accès a été retirée.',

@@ -104,6 +104,7 @@ export const pt: Texts = {
     not_allowed: 'Este valor não pode ser alterado aqui.',
     reserved: 'Este nome está reservado.',
     unknown_role: 'Não existe nenhum papel com este nome; o mais próximo é {nearest}.',
+    unknown_field: 'Este nome não é conhecido aqui.',
   },
   weak_password: {
     too_short: 'Esta senha é demasiado curta: são necessários pelo menos {minimum} caracteres.',
@@ -112,6 +113,7 @@ export const pt: Texts = {
     is_service_name: 'A senha não pode limitar-se ao nome deste serviço.',
   },
   sentences: {
+    nearest_name: 'O mais próximo é {nearest}.',
     factor_stays:
       'É o único segundo fator de uma conta sem palavra-passe: só restariam códigos de recuperação. Para quem o perdeu, crie um código de acesso temporário (access-code) com remove_factors.',
     passkey_removed: 'A chave de acesso foi removida.',

@@ -19,7 +19,7 @@ import { parsePhone } from '../../src/domain/foundation/identifiers/phone.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'
 import { parseJsonObject } from '../../src/platform/http/request-body.ts'
-import { findUnstorableText, readableField } from '../../src/platform/http/unstorable-text.ts'
+import { findUnstorable, readableField } from '../../src/platform/http/unstorable.ts'
 import { pickLanguage } from '../../src/texts/accept-language.ts'
 import { fastest } from '../helpers/timing.ts'
 
@@ -152,7 +152,7 @@ describe('64 KB take no more than 20 ms', () => {
     parseDigest,
     maskDigest,
     readableField,
-    findUnstorableText: (input) => findUnstorableText({ input, nested: { input } }),
+    findUnstorable: (input) => findUnstorable({ input, nested: { input } }),
     bucketAddress,
     'X-Forwarded-For': (input) => findAddress('10.0.0.1', input),
     'Accept-Language': (input) => pickLanguage(input, ['fr', 'en'], 'fr'),

@@ -1,9 +1,10 @@
 /** Every number and time that the two documents name, with values that other readers accept. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { adminOpenapiPage, openapiPage } from '../../scripts/openapi-page.ts'
+import { adminRoutes } from '../../src/admin-app.ts'
 import { AppError } from '../../src/errors.ts'
 import { operatorOf } from '../helpers/administration.ts'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, registration } from '../helpers/api-client.ts'
 import { resolveReference } from '../helpers/openapi.ts'
 import { expectInvalid } from '../helpers/refusals.ts'
 import { differingShapes, ruleOn } from '../helpers/service.ts'
@@ -188,6 +189,119 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
     expect((await make('{"plan": {"constructor": 1e300}}')).body.account.metadata).toEqual({
       plan: { constructor: 1e300 },
     })
+  })
+
+  const wrongShapes: [object, Record<string, 'invalid_type' | 'too_long' | 'invalid_value'>][] = [
+    ...['x', [1], 5, true].map((profile): [object, Record<string, 'invalid_type'>] => [
+      { profile },
+      { profile: 'invalid_type' },
+    ]),
+    [{ profile: { name: ['x'] } }, { 'profile.name': 'invalid_type' }],
+    [{ groups: 'staff' }, { groups: 'invalid_type' }],
+    [{ groups: ['ok', 5] }, { 'groups.1': 'invalid_type' }],
+    [{ groups: ['ok', 'x'.repeat(65)] }, { 'groups.1': 'too_long' }],
+    [{ metadata: [1] }, { metadata: 'invalid_value' }],
+  ]
+
+  test.each(wrongShapes)(
+    '%j is refused by its place, and is no value that is left out',
+    async (part, fields) => {
+      const { bearer, account } = await service.signedIn()
+      const calls = [
+        call('POST', '/admin/v1/accounts', { email: newEmail(), ...part }),
+        call('PATCH', `/admin/v1/accounts/${account.uuid}`, part),
+      ]
+      if ('profile' in part) {
+        const patch = service.call('PATCH', '/api/v1/auth/me', part, { bearer })
+        calls.push(patch, service.post('register', { ...registration(newEmail()), ...part }))
+      }
+      for (const answer of await Promise.all(calls)) expectInvalid(answer, fields)
+      if ('groups' in part) {
+        const add = { groups: { add: part.groups } }
+        const placed = Object.entries(fields).map(([field, code]) => [
+          field.replace('groups', 'groups.add'),
+          code,
+        ])
+        const answer = await call('PATCH', `/admin/v1/accounts/${account.uuid}`, add)
+        expectInvalid(answer, Object.fromEntries(placed))
+      }
+    },
+  )
+
+  test('whole numbers beyond 2^53 − 1 are refused by name, and those of fields that nobody reads are ignored', async () => {
+    const { bearer } = await service.signedIn()
+    const send = (base: string, path: string, body: string, headers = {}) =>
+      fetch(`${base}${path}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+    const ignored = await send(service.url, '/api/v1/auth/logout', '{"sent_at": 9007199254740993}', {
+      authorization: `Bearer ${bearer}`,
+    })
+    expect(ignored.status).toBe(200)
+    const make = async (fields: string) => {
+      const body = `{"email": "${newEmail()}", ${fields}}`
+      const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+      const request = new Request('http://administration/admin/v1/accounts', {
+        method: 'POST',
+        headers,
+        body,
+      })
+      const answer = await service.inside.administration.handle(request)
+      return { status: answer.status, body: (await answer.json()) as Node }
+    }
+    for (const [fields, field] of [
+      ['"metadata": {"id": 9007199254740993}', 'metadata.id'],
+      ['"metadata": {"ids": [1, -9007199254740992]}', 'metadata.ids.1'],
+      ['"accountable_id": 9007199254740993', 'accountable_id'],
+      ['"role_id": 9007199254740993', 'role_id'],
+    ] as const)
+      expectInvalid(await make(fields), { [field]: 'invalid_value' })
+    const kept = await make('"metadata": {"id": 9007199254740991, "text": "90071992547409931"}')
+    expect(kept.body.account.metadata).toEqual({ id: 9007199254740991, text: '90071992547409931' })
+  })
+
+  test('administration refuses fields and parameters that it does not know, and names the nearest', async () => {
+    const create = { email: newEmail(), password_digest: 'x' }
+    const refused = await call('POST', '/admin/v1/accounts', create)
+    expectInvalid(refused, { password_digest: 'unknown_field' })
+    expect(refused.body.errors[0].message).toContain('password')
+    expect((await call('GET', `/admin/v1/accounts?query=${create.email}`)).body.items).toEqual([])
+    expectInvalid(await call('GET', '/admin/v1/accounts?group=staff'), { group: 'unknown_field' })
+    const { account } = await service.signedIn()
+    const path = `/admin/v1/accounts/${account.uuid}`
+    expectInvalid(await call('PATCH', path, { profile: { nmae: 'x' }, groups: { ad: ['x'] }, role: 7 }), {
+      'profile.nmae': 'unknown_field',
+      'groups.ad': 'unknown_field',
+      role: 'unknown_field',
+    })
+    // One answer names the field that is missing and the one that is unknown.
+    expectInvalid(await call('POST', '/admin/v1/administrators', { acount: account.uuid, role: 'owner' }), {
+      account: 'required',
+      acount: 'unknown_field',
+    })
+    expectInvalid(await call('DELETE', `${path}/sessions?id=1`), { id: 'unknown_field' })
+  })
+
+  rule('every route of administration refuses a parameter and a field that it does not know', async () => {
+    const routes = adminRoutes.filter(({ access }) => access !== 'page' && access !== 'open')
+    for (const { method, path } of routes) {
+      const target = path.replace(':uuid', crypto.randomUUID()).replace(/:\w+/g, '999')
+      const answer = await call(
+        method,
+        `${target}?no_such_name=1`,
+        method === 'GET' ? undefined : { nobody: 1 },
+      )
+      const errors =
+        answer.body.errors?.filter(({ code }: { code: string }) => code === 'unknown_field') ?? []
+      const fields = errors.map(({ field }: { field: string }) => field)
+      expect([path, method, fields]).toEqual([
+        path,
+        method,
+        method === 'GET' ? ['no_such_name'] : ['nobody', 'no_such_name'],
+      ])
+    }
   })
 
   test('a call that the database refuses gives its Idempotency-Key back at once', async () => {

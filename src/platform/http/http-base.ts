@@ -3,20 +3,21 @@
  * the log line. It is one plugin, used first by the app and by every routes file (for the type of `client`). Elysia
  * reads the source text of hooks, so they must destructure their context in the parameter list.
  */
-import { Elysia } from 'elysia'
-import { AppError, type ErrorCode, type PageContent } from '../../errors.ts'
+import { Elysia, ValidationError } from 'elysia'
+import { AppError, type ErrorCode, type FieldError, type PageContent } from '../../errors.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { currentRequest, type RequestActor, type RequestWork, runAsRequest } from '../request-context.ts'
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf } from './allowed-methods.ts'
+import { findMisshapen, findUnknown } from './body-shape.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
 import { createCors, type PathOrigins } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import type { Logger } from './logging.ts'
-import { createRepetitionFinder, type RouteWithQuery } from './repeated-query.ts'
+import { findRepeated } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,
   checksOwnFields,
@@ -28,7 +29,8 @@ import {
   readBody,
   takesForm,
 } from './request-body.ts'
-import { findUnstorableText } from './unstorable-text.ts'
+import { createSchemaFinder, type RouteWithSchemas } from './route-schemas.ts'
+import { findUnstorable } from './unstorable.ts'
 
 /** The client of a request, for handlers: `({ body, client }) => service.register(body, client)`. */
 export interface Client {
@@ -47,8 +49,8 @@ export interface HttpBaseOptions {
   trustedProxies: string[]
   corsOrigins: string[]
   corsOfPaths?: PathOrigins
-  /** True if a GET without a path parameter may read its query, as the lists of administration do. */
-  listsTakeQueries?: boolean
+  /** In administration lists read their query, and fields and parameters that no schema names are refused. */
+  isAdministration?: boolean
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
@@ -81,7 +83,7 @@ export type HttpBase = ReturnType<typeof createHttpBase>
 
 /** Internals that Elysia keeps for its own plugins: the routes and the server of the app that uses this plugin. */
 interface Host {
-  getGlobalRoutes(): readonly RouteWithQuery[]
+  getGlobalRoutes(): readonly RouteWithSchemas[]
   getServer(): { requestIP(request: Request): { address: string } | null } | null
 }
 
@@ -92,6 +94,8 @@ interface RequestState {
   /** The pattern of the route; absent if none matched. */
   route?: string
   bodyComplete: boolean
+  /** The body as it was sent. */
+  body?: unknown
   work: RequestWork
   actor?: RequestActor | null
   failure?: Failure
@@ -124,7 +128,7 @@ export function createHttpBase({
   trustedProxies,
   corsOrigins,
   corsOfPaths,
-  listsTakeQueries = false,
+  isAdministration = false,
   logger,
   onInternalError,
   showsCauses = false,
@@ -137,7 +141,7 @@ export function createHttpBase({
   const plugin = new Elysia({ name: 'httpBase' })
   const host = plugin as unknown as Host
   const cors = createCors(corsOrigins, corsOfPaths)
-  const findRepeated = createRepetitionFinder(() => host.getGlobalRoutes())
+  const schemasOf = createSchemaFinder(() => host.getGlobalRoutes())
   const findMethods = createMethodFinder(() => host.getGlobalRoutes())
   const findAddress = createAddressFinder({
     trustedProxies,
@@ -180,9 +184,17 @@ export function createHttpBase({
     return exchanges.get(request) ?? openExchange(request)
   }
 
+  /** The page of administration and its documentation are addresses that people may open with anything. */
+  function findForeign({ method, url }: Request, { route = '', body }: RequestState): FieldError[] {
+    const isStrict = isAdministration && route.startsWith(ADMINISTRATION)
+    return isStrict ? findUnknown(schemasOf(method, route), body, url) : []
+  }
+
   function fail(request: Request, thrown: unknown): Response {
     const exchange = exchangeOf(request)
     const failure = describeFailure(thrown)
+    // The schema is checked before the rest of the request.
+    if (thrown instanceof ValidationError) failure.fields?.push(...findForeign(request, exchange))
     if (exchange.route === TOKEN_ROUTE) failure.oauthError ??= 'invalid_request'
     const methods = failure.errorCode === 'route_not_found' ? findMethods(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
@@ -265,9 +277,10 @@ export function createHttpBase({
       if (type === 'any') return parseAny(bytes, request.headers)
       return type === 'form' ? parseForm(bytes) : parseJsonObject(bytes)
     })
-    .derive({ as: 'global' }, ({ request, route }) => {
+    .derive({ as: 'global' }, ({ request, route, body }) => {
       const exchange = exchangeOf(request)
       exchange.route = route
+      exchange.body = body
       // The router tries a path with a parameter where the literal one has no such method: that is a 405.
       if (route.includes(':') && !findMethods(pathOf(request.url)).includes(request.method))
         throw new AppError('route_not_found')
@@ -276,11 +289,14 @@ export function createHttpBase({
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
       // A GET without a path parameter reads nothing of the request: there is nothing to refuse.
       const readsNothing =
-        checksOwnFields(route) || (request.method === 'GET' && !route.includes(':') && !listsTakeQueries)
+        checksOwnFields(route) || (request.method === 'GET' && !route.includes(':') && !isAdministration)
       const fields = readsNothing
         ? []
-        : [...findUnstorableText(body), ...findUnstorableText(params), ...findUnstorableText(query)]
-      fields.push(...findRepeated(request.method, route, request.url))
+        : [...findUnstorable(body), ...findUnstorable(params), ...findUnstorable(query)]
+      const exchange = exchangeOf(request)
+      const schemas = schemasOf(request.method, route)
+      fields.push(...findMisshapen(schemas, exchange.body), ...findRepeated(schemas, request.url))
+      fields.push(...findForeign(request, exchange))
       if (fields.length > 0) throw new AppError('validation_failed', { fields })
     })
     .onError({ as: 'global' }, ({ request, error, route }) => {
@@ -290,6 +306,8 @@ export function createHttpBase({
       return ''
     })
 }
+
+const ADMINISTRATION = '/admin/v1/'
 
 const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
 

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts'
 import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
 import { readBounded } from '../read-bounded.ts'
 import { stripBlanks } from './header-text.ts'
-import { readableField } from './unstorable-text.ts'
+import { readableField } from './unstorable.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
 const MAXIMUM_BODY_BYTES = 16 * 1024
@@ -51,7 +51,7 @@ export async function readBody(request: Request, deadlineMs: number, type: keyof
  */
 export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknown> {
   if (!bytes?.byteLength) return {}
-  const value = parseJson(bytes)
+  const value = parseJson(bytes, LONG_NUMBER)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('validation_failed', { fields: [{ field: 'body', code: 'invalid_type' }] })
   }
@@ -122,16 +122,26 @@ async function withDeadline(reading: Promise<Uint8Array>, deadlineMs: number): P
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+/** `exactly`: where the text has it, numbers that JavaScript would round are given as NaN. */
+function parseJson(bytes: Uint8Array, exactly?: RegExp): unknown {
   const text = decode(bytes)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(text, exactly?.test(text) ? unrounded : undefined)
   } catch {
     throw new AppError('malformed_json', { cause: 'syntax' })
   }
   if (!isFlatEnough(value, MAXIMUM_DEPTH)) throw new AppError('malformed_json', { cause: 'depth' })
   return value
+}
+
+/** 2^53 − 1 has 16 digits. */
+const LONG_NUMBER = /\d{16}/
+
+/** A whole number beyond 2^53 − 1 is another one after it was read. Written with a point or an exponent it is what it says. */
+function unrounded(this: unknown, _key: string, value: unknown, { source = '' }: { source?: string } = {}) {
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+  return isRounded ? Number.NaN : value
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -46,7 +46,8 @@ const introduction = `Accounts, messages, the audit trail, tokens and administra
 - A POST with an \`Idempotency-Key\` can be sent again for 24 hours: it makes nothing again, and answers the same without its
   secret (\`token\` and \`code\` are null).
 - Lists take \`limit\` (default 50, at most 200) and \`cursor\`, and answer \`items\` and \`next_cursor\`.
-- Errors have the form and the codes of the public interface.`
+- Errors have the form and the codes of the public interface. Fields and parameters that an operation does not name are 422
+  \`unknown_field\`.`
 
 const securitySchemes = {
   token: { type: 'http' as const, scheme: 'bearer', description: 'A token of administration' },
@@ -96,6 +97,8 @@ function describe(operation: Json, { method, path, access, destructive }: AdminR
   const said = operation.description ?? `${operation.summary}.`
   operation.description = [said, asksFor].filter(Boolean).join(' ')
   if (isRepeatable) operation.parameters = [...(operation.parameters as Json[]), idempotencyKey]
+  if (operation.requestBody)
+    operation.requestBody = { ...operation.requestBody, description: 'Unknown fields are refused.' }
   addErrors(operation, [
     ...(access === 'open' || method !== 'GET' ? (['insufficient_scope'] as const) : []),
     ...(access === 'open' ? [] : (['invalid_token', 'insufficient_scope'] as const)),

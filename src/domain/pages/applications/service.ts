@@ -8,7 +8,7 @@ import type { ApplicationConfig } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
-import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
+import { findUnstorable } from '../../../platform/http/unstorable.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
@@ -159,7 +159,7 @@ export function createApplicationService(needs: Needs) {
     async token(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
       try {
         await limits.charge(limits.counters.tokenCalls(client.addressBucket))
-        if (findUnstorableText(form).length > 0) throw new AppError('invalid_request')
+        if (findUnstorable(form).length > 0) throw new AppError('invalid_request')
         switch (form.grant_type) {
           case 'authorization_code':
             return await redeem(form, client)

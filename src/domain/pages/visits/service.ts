@@ -11,7 +11,7 @@ import { describeFailure } from '../../../platform/http/failure.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
-import { findUnstorableText } from '../../../platform/http/unstorable-text.ts'
+import { findUnstorable } from '../../../platform/http/unstorable.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
@@ -381,7 +381,7 @@ function typedOf(body: unknown): Typed {
 }
 
 function requireStorable(typed: Typed): void {
-  const unstorable = findUnstorableText(typed)
+  const unstorable = findUnstorable(typed)
   if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
 }
 

@@ -1,20 +1,23 @@
-/** Strings, keys among them, that no database can store and no person types: with NUL or lone surrogates. */
+/**
+ * Values that nothing keeps as they are: strings, keys among them, with NUL or lone surrogates, and whole numbers that
+ * request-body.ts gives as NaN.
+ */
 import type { FieldError } from '../../errors.ts'
 
 /**
- * Returns one `invalid_characters` for each string of a parsed body, query or path that holds NUL or a lone surrogate.
- * `field` is its dotted path, for a key that of the object. Recursion is safe, because request-body.ts bounds the
- * depth.
+ * Returns one `invalid_characters` or `invalid_value` for each of them in a parsed body, query or path. `field` is its
+ * dotted path, for a key that of the object. Recursion is safe, because request-body.ts bounds the depth.
  */
-export function findUnstorableText(value: unknown, field = ''): FieldError[] {
+export function findUnstorable(value: unknown, field = ''): FieldError[] {
   if (typeof value === 'string') {
     return isBroken(value) ? [{ field: readableField(field), code: 'invalid_characters' }] : []
   }
+  if (Number.isNaN(value)) return [{ field: readableField(field), code: 'invalid_value' }]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
     isBroken(key)
       ? [{ field: readableField(field), code: 'invalid_characters' as const }]
-      : findUnstorableText(inner, field ? `${field}.${key}` : key),
+      : findUnstorable(inner, field ? `${field}.${key}` : key),
   )
 }
 
