@@ -4,7 +4,7 @@ import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-clien
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
-import { useService } from '../helpers/use-service.ts'
+import { useLimited, useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(20_000)
 
@@ -100,6 +100,27 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
     await service.post('register', registration(person.identifier))
     const old = await service.post('verify-account', { identifier: person.identifier, otp })
     expect(old.body.code).toBe('invalid_code')
+  })
+})
+
+describe('changes without a proof', () => {
+  const service = useLimited()
+  const change = (language: string, bearer: string) =>
+    service.call('PATCH', '/api/v1/auth/me', { language }, { bearer })
+
+  test('are 120 an hour for each account, whatever its session', async () => {
+    const [one, other] = [await service.signedIn(), await service.signedIn()]
+    const second = (await service.logIn(one.person)).access_token
+    for (let count = 0; count < 120; count++) {
+      const { status } = await change(count % 2 ? 'fr' : 'en', count % 3 ? one.bearer : second)
+      expect([count, status]).toEqual([count, 200])
+    }
+    const refused = await change('es', second)
+    expectRefusal(refused, 'too_many_requests')
+    expect((await change('es', other.bearer)).status).toBe(200)
+    service.clock.advance(Number(refused.headers.get('retry-after')) * 1000)
+    const { access_token } = await service.logIn(one.person)
+    expect((await change('es', access_token)).status).toBe(200)
   })
 })
 

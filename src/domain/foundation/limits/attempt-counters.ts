@@ -9,6 +9,7 @@ const EXPORTS_PER_DAY = 5
 const LIFTS_PER_DAY = 10
 const WRONG_BEFORE_NOTICE = 2
 const AUTHORIZATIONS_PER_MINUTE = 60
+const OWN_CHANGES_PER_HOUR = 120
 
 export function createAttemptCounters(
   { config, tag }: { config: Pick<Config, 'limits'>; tag: CounterTag },
@@ -82,6 +83,10 @@ export function createAttemptCounters(
     undoVisits: inMinute('undo-visits', 300),
     /** An administrator lifts the limits of an account, or of an identifier that no account has. */
     lifts: (name: string) => inDay(`lifts-in-day:${tag('lifts', name)}`, LIFTS_PER_DAY),
+    /** Somebody who is signed in changes what asks for no proof. Each change is an event, and these are kept for long. */
+    ownChanges: (accountUuid: string): Charge[] => [
+      inHour(`own-changes-in-hour:${tag('account', accountUuid)}`, OWN_CHANGES_PER_HOUR),
+    ],
     /** A copy of everything that is stored about a person. */
     exports: (accountUuid: string) => inDay(`exports-in-day:${tag('account', accountUuid)}`, EXPORTS_PER_DAY),
   }

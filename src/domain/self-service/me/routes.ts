@@ -75,11 +75,14 @@ export function createMeRoutes(
             }),
           ),
         }),
-        response: { 200: ownAccountAnswer, ...errorResponses('validation_failed', 'terms_required') },
+        response: {
+          200: ownAccountAnswer,
+          ...errorResponses('validation_failed', 'terms_required', 'too_many_requests'),
+        },
         detail: detail(
           'changeOwnAccount',
           'Change your language or your profile',
-          'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is. The profile is what you say of yourself: nobody verifies it, and no message contains it.',
+          'E-mails and SMS to the account are in this language from now on. Answers of the interface follow Accept-Language as before. `me/security` says which language it is. The profile is what you say of yourself: nobody verifies it, and no message contains it. 120 times an hour.',
         ),
       },
     )

@@ -19,6 +19,7 @@ import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
 import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
@@ -38,6 +39,7 @@ interface OwnPatch {
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
+  limits: LimitService
   reauthentication: Reauthentication
   secondFactor: SecondFactor
   notices: OwnerNotices
@@ -49,8 +51,8 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
 export type MeService = ReturnType<typeof createMeService>
 
 export function createMeService(needs: Needs) {
-  const { stores, reauthentication, secondFactor, notices, refusedAddresses, trustedDevices, clock, config } =
-    needs
+  const { stores, reauthentication, secondFactor, notices, refusedAddresses, trustedDevices, limits } = needs
+  const { clock, config } = needs
   const store = stores.erasure
   const { roles } = needs
   const describe = (account: Authenticated['account']): OwnAccount => ({
@@ -70,6 +72,7 @@ export function createMeService(needs: Needs) {
       const language = wanted === account.language ? undefined : wanted
       const patch = profile && readProfile(profile, { mayHavePicture: false })
       if (terms !== undefined && terms !== config.accounts.terms) throw termsRequired(config.accounts.terms)
+      await limits.charge(limits.counters.ownChanges(account.uuid))
       const accepts = terms === account.termsVersion ? undefined : terms
       if (language === undefined && patch === undefined && accepts === undefined) return describe(account)
       const merge = patch && ((before: typeof account.profile) => mergeProfile(before, patch))

@@ -210,7 +210,7 @@ export function createPasskeyRoutes(
       {
         params: idParams,
         body: t.Object({ name: nameField }),
-        response: { 200: passkeyAnswer(200), ...errorResponses('passkey_not_found') },
+        response: { 200: passkeyAnswer(200), ...errorResponses('passkey_not_found', 'too_many_requests') },
         detail: detailInSession('renamePasskey', 'Rename a passkey', 'The name is for its owner only.'),
       },
     )

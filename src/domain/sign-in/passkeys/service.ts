@@ -122,6 +122,7 @@ export function createPasskeyService(
       const wrong = name === '' ? 'required' : name.length > NAME_CHARACTERS ? 'too_long' : null
       if (wrong !== null)
         throw new AppError('validation_failed', { fields: [{ field: 'name', code: wrong }] })
+      await limits.charge(limits.counters.ownChanges(account.uuid))
       const renamed = isUuid(id) ? await store.rename(account, id, name, clock.now()) : null
       if (renamed === null) throw new AppError('passkey_not_found')
       return renamed
