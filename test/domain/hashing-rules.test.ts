@@ -166,17 +166,27 @@ describe('a stored digest', () => {
   test.each([
     ['nothing', ''],
     ['plain text', 'password'],
-    ['more than a gibibyte', argon2id.replace('m=19456', 'm=1048577')],
+    ['more than 256 MiB', argon2id.replace('m=19456', 'm=262145')],
     ['a number that overflows', argon2id.replace('m=19456', 'm=99999999999999')],
-    ['more than a hundred iterations', argon2id.replace('t=2', 't=101')],
+    ['more than ten iterations', argon2id.replace('t=2', 't=11')],
     ['too many lanes', argon2id.replace('p=1', 'p=17')],
     ['less memory than its lanes need', argon2id.replace('m=19456', 'm=4')],
     ['another version', argon2id.replace('v=19', 'v=16')],
     ['no salt', '$argon2id$v=19$m=19456,t=2,p=1$$Jk03+X4HEWm2jSK6crieKBX2jmTz5UjQDLvX1xQR0ic'],
     ['something behind it', `${argon2id}\n`],
-    ['a bcrypt cost of 16', bcrypt.replace('$12$', '$16$')],
+    ['a bcrypt cost of 15', bcrypt.replace('$12$', '$15$')],
+    ['the name of bcrypt with a mistake', bcrypt.replace('$2b$', '$2x$')],
     ['a bcrypt digest cut short', bcrypt.slice(0, -1)],
   ])('with %s is none', (_, digest) => {
     expect(parseDigest(digest)).toBeNull()
+  })
+
+  test('may ask for the work at the bounds, or for that of the configuration', () => {
+    const most = argon2id.replace('m=19456,t=2,p=1', 'm=262144,t=10,p=16')
+    expect(parseDigest(most)).toMatchObject({ memoryKib: 262_144, iterations: 10, parallelism: 16 })
+    expect(parseDigest(bcrypt.replace('$12$', '$14$'))).toEqual({ algorithm: 'bcrypt', cost: 14 })
+    const large = argon2id.replace('m=19456,t=2', 'm=524288,t=20')
+    expect(parseDigest(large, { memoryKib: 524_288, iterations: 20 })).toMatchObject({ iterations: 20 })
+    expect(parseDigest(large, { memoryKib: 524_288, iterations: 19 })).toBeNull()
   })
 })

@@ -3,23 +3,23 @@
  * requires, and which part of it may be shown.
  */
 
-/** The most work that a stored digest may require; the table may have been imported. */
-const MAXIMUM_MEMORY_KIB = 1024 * 1024
-const MAXIMUM_ITERATIONS = 100
+/**
+ * The most work that a stored digest may require, unless the configuration asks for as much: it may have been imported, and
+ * anybody's guess at its password costs this work.
+ */
+const MAXIMUM_MEMORY_KIB = 256 * 1024
+const MAXIMUM_ITERATIONS = 10
 const MAXIMUM_PARALLELISM = 16
-/** 2^15 rounds take a few seconds. */
-const MAXIMUM_BCRYPT_COST = 15
+/** 2^14 rounds take about a second. */
+const MAXIMUM_BCRYPT_COST = 14
 
 const ARGON2 =
   /^\$(argon2(?:id|i|d))\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,9})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,86})$/
-const BCRYPT = /^\$2[abxy]\$(\d{2})\$[./A-Za-z0-9]{53}$/
+/** `$2x$` marks what a program with a well-known mistake made: no other one computes the same. */
+const BCRYPT = /^\$2[aby]\$(\d{2})\$[./A-Za-z0-9]{53}$/
 
 /** Base64 whose last character leaves the bits that do not count zero, as every encoder does. */
 const CANONICAL = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]|[A-Za-z0-9+/][AQgw])?$/
-
-/** The most work that the native addon gets, unless the configuration asks for more. */
-const MAXIMUM_ADDON_MEMORY_KIB = 256 * 1024
-const MAXIMUM_ADDON_ITERATIONS = 10
 
 /** Shown in place of salt and hash. */
 const HIDDEN = '…'
@@ -33,14 +33,26 @@ type Digest =
     }
   | { algorithm: 'bcrypt'; cost: number }
 
-/** The parameters of a stored digest; null if it is not a digest, or requires more work than this service allows. */
-export function parseDigest(digest: string): Digest | null {
+/** The work that the configuration asks for. */
+export interface ConfiguredWork {
+  memoryKib: number
+  iterations: number
+}
+
+/**
+ * The parameters of a stored digest; null if it is not a digest, or requires more work than this service and `configured`
+ * allow.
+ */
+export function parseDigest(
+  digest: string,
+  configured: ConfiguredWork = { memoryKib: 0, iterations: 0 },
+): Digest | null {
   const argon2 = ARGON2.exec(digest)
   if (argon2) {
     const [memoryKib, iterations, parallelism] = argon2.slice(2, 5).map(Number) as [number, number, number]
     const bounded =
-      memoryKib <= MAXIMUM_MEMORY_KIB &&
-      iterations <= MAXIMUM_ITERATIONS &&
+      memoryKib <= Math.max(MAXIMUM_MEMORY_KIB, configured.memoryKib) &&
+      iterations <= Math.max(MAXIMUM_ITERATIONS, configured.iterations) &&
       parallelism <= MAXIMUM_PARALLELISM
     if (!bounded || memoryKib < 8 * parallelism) return null
     return { algorithm: argon2[1] as 'argon2id', memoryKib, iterations, parallelism }
@@ -62,16 +74,14 @@ export function maskDigest(digest: string | null): string {
 }
 
 /**
- * Tells whether the native addon may verify the digest, where passwords are hashed with today's parameters. It gets
+ * Tells whether the native addon may verify the digest, where passwords are hashed with the `configured` work. It gets
  * what it was built for: well-formed digests of argon2id, version 19, with one lane and bounded work.
  */
-export function suitsAddon(digest: string, today: { memoryKib: number; iterations: number }): boolean {
-  const parsed = parseDigest(digest)
+export function suitsAddon(digest: string, configured: ConfiguredWork): boolean {
+  const parsed = parseDigest(digest, configured)
   return (
     parsed?.algorithm === 'argon2id' &&
     parsed.parallelism === 1 &&
-    parsed.memoryKib <= Math.max(MAXIMUM_ADDON_MEMORY_KIB, today.memoryKib) &&
-    parsed.iterations <= Math.max(MAXIMUM_ADDON_ITERATIONS, today.iterations) &&
     digest
       .split('$')
       .slice(4)

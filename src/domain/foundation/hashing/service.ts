@@ -101,7 +101,8 @@ export function createHashService(options: HashOptions) {
     },
   })
   const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
-  const storedWork = createStoredWork({ store, today, onSeveral: onSeveralWorks })
+  const configured = { memoryKib, iterations }
+  const storedWork = createStoredWork({ store, today, configured, onSeveral: onSeveralWorks })
   /**
    * While several sets of parameters are in use, the right password of an old digest makes a new one, and only
    * Bun.password makes digests. So it verifies those with today's parameters for everybody: the work stays the same.
@@ -109,8 +110,7 @@ export function createHashService(options: HashOptions) {
   const verifiable = (digest: string) => ({
     digest,
     suitsAddon:
-      suitsAddon(digest, { memoryKib, iterations }) &&
-      (storedWork.decoys().size === 1 || workOf(digest) !== today),
+      suitsAddon(digest, configured) && (storedWork.decoys().size === 1 || workOf(digest) !== today),
   })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
@@ -193,7 +193,7 @@ export function createHashService(options: HashOptions) {
     ): Promise<PasswordResult> {
       await storedWork.start()
       const form = normalizePassword(typed)
-      const digest = stored === null ? null : parseDigest(stored)
+      const digest = stored === null ? null : parseDigest(stored, configured)
       if (place) place.release()
       else requireFreePlace({ owner })
       noteWork('hashed')

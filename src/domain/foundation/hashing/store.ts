@@ -8,7 +8,10 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 
-/** Digests of bcrypt differ from the seventh character on, all others from their fourth dollar sign on. */
+/**
+ * Digests of bcrypt differ from the seventh character on, all others from their fourth dollar sign on. Those that are never
+ * verified cost no work.
+ */
 const groups = defineStatement({
   name: 'hashing.groups',
   params: { after: 'bigint', limit: 'int' },
@@ -16,7 +19,8 @@ const groups = defineStatement({
   sql: (p) => sql`
   select work, max(id)::float8 as last, count(*)::int as count
     from (select id,
-                 case when starts_with(password_digest, '$2') then '$2b' || substr(password_digest, 4, 3)
+                 case when password_digest ~ '^\\$2[aby]\\$' then '$2b' || substr(password_digest, 4, 3)
+                      when starts_with(password_digest, '$2') then null
                       else substring(password_digest from '^\\$[^$]*\\$[^$]*\\$[^$]*') end as work
             from ${accounts} where id > ${p.after} order by id limit ${p.limit}) piece
    group by work`,

@@ -13,13 +13,14 @@
  * that is checked.
  */
 import { decoyDigest } from '../decoys/decoys.ts'
-import { parseDigest } from './digest.ts'
+import { type ConfiguredWork, parseDigest } from './digest.ts'
 import type { DigestStore } from './store.ts'
 
 interface Options {
   store: DigestStore
   /** Today's parameters, as `workOf` names them. */
   today: string
+  configured: ConfiguredWork
   /** Called if there are several sets, each of which now costs a hash for every wrong password. */
   onSeveral?: ((works: string[]) => void) | undefined
 }
@@ -30,7 +31,7 @@ const PAUSE_MS = 50
 const INTERVAL_MS = 3_600_000
 const RETRY_MS = 60_000
 
-export function createStoredWork({ store, today, onSeveral = () => {} }: Options) {
+export function createStoredWork({ store, today, configured, onSeveral = () => {} }: Options) {
   let known = new Map<string, string>()
   let closed = false
   let timer: NodeJS.Timeout | undefined
@@ -39,7 +40,9 @@ export function createStoredWork({ store, today, onSeveral = () => {} }: Options
   let ready: Promise<void> | undefined
 
   function keep(works: Iterable<string>): void {
-    const decoys = [...new Set([today, ...works])].sort().map((work) => [work, makeDecoy(work)] as const)
+    const decoys = [...new Set([today, ...works])]
+      .sort()
+      .map((work) => [work, makeDecoy(work, configured)] as const)
     known = new Map(decoys.filter((entry): entry is [string, string] => entry[1] !== null))
     const names = [...known.keys()]
     if (names.length > 1 && names.join() !== said) onSeveral(names)
@@ -102,7 +105,7 @@ export function workOf(digest: string): string {
 }
 
 /** It returns null for parameters that this service never accepts. */
-function makeDecoy(work: string): string | null {
+function makeDecoy(work: string, configured: ConfiguredWork): string | null {
   const decoy = decoyDigest(work)
-  return parseDigest(decoy) && decoy
+  return parseDigest(decoy, configured) && decoy
 }

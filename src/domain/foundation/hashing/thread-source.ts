@@ -14,6 +14,9 @@ const NICENESS = 5
 /** The program that verifies passwords. `bun` is the fallback. */
 export type Verifier = { by: 'addon' } | { by: 'bun'; reason: string }
 
+/** Other programs hash so many bytes of a password; Bun.password alone makes more of a longer one. */
+const BCRYPT_BYTES = 72
+
 /** Digests that Bun.password made, with the passwords that open them: the addon must agree on them before it is used. */
 const KNOWN_DIGESTS = [
   [
@@ -36,9 +39,10 @@ const hash = ({ password, memoryKib, iterations }) =>
   hashSync(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: iterations })
 let addon = null
 const byAddon = (password, digest) => addon.verifySync(digest, encoder.encode(password))
+const asBcryptReads = (password) => encoder.encode(password).subarray(0, ${BCRYPT_BYTES})
 const verifyOne = (password, { digest, suitsAddon }) => {
   if (addon !== null && suitsAddon) try { return byAddon(password, digest) } catch {}
-  return verifySync(password, digest)
+  return verifySync(digest.startsWith('$2') ? asBcryptReads(password) : password, digest)
 }
 const opens = (password, stored) => {
   try { return verifyOne(password, stored) } catch {}
