@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/routes.ts'
 import { messageStates } from '../domain/administration/message-log/store.ts'
+import { CommandFailure } from './failure.ts'
 import { printJson, printRecord, printResult } from './print.ts'
 import {
   addServiceCommand,
@@ -66,6 +67,8 @@ export function limitsCommand(): Command {
 }
 
 function list({ account, to, state, channel, gateway, since, ...options }: SearchOptions) {
+  if (account !== undefined && to !== undefined)
+    throw new CommandFailure(2, 'name the person by --account or by --to, not by both')
   const pathOf = async (call: Call) =>
     account === undefined ? 'messages' : `accounts/${await uuidOf(call, account)}/messages`
   const table = {
