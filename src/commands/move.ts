@@ -10,6 +10,7 @@ import type { Config } from '../platform/config/types.ts'
 import { startGuard } from '../platform/own-process.ts'
 import { type CopySession, openServerCopy } from '../platform/postgres/copy.ts'
 import { isEmbeddedThere, NoDatabase, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
+import { readNewestMigration } from '../platform/postgres/rebuild.ts'
 import {
   type AllowJob,
   allowAgain,
@@ -164,10 +165,8 @@ function withoutPassword(url: string): string {
 }
 
 async function requireTables(session: CopySession): Promise<void> {
-  const [row] = await session.query<{ found: boolean }>(
-    `select to_regclass('poterne_migrations') is not null as found`,
-  )
-  if (!row?.found) throw new CommandFailure(1, 'database.url: poterne has no data in this database')
+  if ((await readNewestMigration(session)) === undefined)
+    throw new CommandFailure(1, 'database.url: poterne has no data in this database')
 }
 
 async function undo(config: Config, options: Options): Promise<void> {

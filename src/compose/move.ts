@@ -54,10 +54,9 @@ export interface Moved {
 
 /** Throws BackupRefused; then the old database is as it was, and the new one as well. */
 export async function move(options: MoveOptions): Promise<Moved> {
-  const { target, movedTo, takeSource, now, onProgress, signal } = options
+  const { target, movedTo, takeSource, onProgress, signal } = options
+  const state = await readState(target, movedTo)
   const isUnfinished = (await readUnfinished(target)) !== null
-  const state = await readState(target)
-  if (state.isNewer) throw new BackupRefused('was migrated by a newer poterne: use that version', movedTo)
   if (state.hasAccounts && !isUnfinished)
     throw new BackupRefused('has accounts already: name an empty database', movedTo)
   if (!isUnfinished) await requireAlone(target)
@@ -69,7 +68,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
     return copyAndMark(source, performance.now(), options)
   }
   onProgress('preparing', 0)
-  await prepare(target, now)
+  await prepare(options)
   signal.throwIfAborted()
   const heldSince = performance.now()
   return copyAndMark(await takeSource(), heldSince, options)
@@ -81,10 +80,10 @@ async function finishLater(source: CopySession, mark: Mark, options: MoveOptions
   throw new BackupRefused(`was moved to ${mark.movedTo}: name that place`, 'the data')
 }
 
-async function prepare(target: CopySession, now: Date): Promise<void> {
+async function prepare({ target, movedTo, now }: MoveOptions): Promise<void> {
   await target.query('begin')
   await target.query(`set local lock_timeout = '10s'`)
-  await makeEmptyTables(target, ownMigrations.length, now)
+  await makeEmptyTables(target, { count: ownMigrations.length, now, subject: movedTo })
 }
 
 async function copyAndMark(source: CopySession, heldSince: number, options: MoveOptions): Promise<Moved> {
@@ -93,7 +92,7 @@ async function copyAndMark(source: CopySession, heldSince: number, options: Move
     if ((await readMark(source)) !== null) throw new BackupRefused('was moved away already', 'the data')
     await readMigration(source)
     // Prepared before, unless an earlier move was interrupted.
-    if ((await readUnfinished(target)) !== null) await prepare(target, now)
+    if ((await readUnfinished(target)) !== null) await prepare(options)
     await source.query('begin isolation level repeatable read read only')
     let rows = 0
     await withoutIndexes(target, async () => {

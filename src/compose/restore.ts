@@ -83,8 +83,6 @@ async function restoreFrom(file: FileHandle, options: RestoreOptions) {
   const target = await openTarget(config, secrets[0]!)
   try {
     const state = await readState(target)
-    if (state.isNewer)
-      throw new BackupRefused('was migrated by a newer poterne: use that version', 'the database')
     if (state.hasAccounts && !replace)
       throw new BackupRefused(
         'has accounts already: --replace puts the backup in their place',

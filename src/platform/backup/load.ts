@@ -57,7 +57,7 @@ export async function loadBackup(
       onProgress('loading', loaded / total)
     }
   }
-  await makeEmptyTables(target, migrations, now)
+  await makeEmptyTables(target, { count: migrations, now })
   let table = ''
   await withoutIndexes(target, async () => {
     for await (const item of readParts(source, keys)) {

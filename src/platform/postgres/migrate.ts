@@ -7,6 +7,7 @@ import { version } from '../version.ts'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode, isConflict } from './failure.ts'
 import { endVacuums, setShortLockTimeout } from './migration-locks.ts'
+import { findObstacle, findOwnTable } from './own-objects.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import type { Migration } from './read-migrations.ts'
 
@@ -38,7 +39,7 @@ export class VersionTooOld extends Error {
 /** Another process is migrating. */
 class Busy extends Error {}
 
-interface Applied {
+export interface Applied {
   number: number
   name: string
   hash: string
@@ -80,15 +81,12 @@ const createTable = statement(sql`
 const addOldestVersion = statement(sql`
   alter table poterne_migrations add column if not exists oldest_version text`)
 const hasOldestVersion = statement<Record<string, never>, { found: boolean }>(sql`
-  select exists (select 1 from pg_attribute where attrelid = to_regclass('poterne_migrations')
+  select exists (select 1 from pg_attribute where attrelid = to_regclass(quote_ident(current_schema()) || '.poterne_migrations')
                   and attname = 'oldest_version' and not attisdropped) as found`)
 /** It reads by way of JSON: the column is not there yet where an earlier version migrated. */
 const listOldestVersions = statement<Record<string, never>, { oldest: string }>(sql`
   select to_jsonb(poterne_migrations)->>'oldest_version' as oldest from poterne_migrations
   where to_jsonb(poterne_migrations)->>'oldest_version' is not null`)
-const tableExists = statement<Record<string, never>, { found: boolean }>(
-  sql`select to_regclass('poterne_migrations') is not null as found`,
-)
 /**
  * A crash empties unlogged tables. That is rare on a server; the embedded database crashes with every crash of this
  * process, so its tables are made logged.
@@ -129,13 +127,22 @@ function pendingAfter(applied: AppliedBefore[], migrations: readonly Migration[]
   return migrations.slice(applied.length)
 }
 
-async function readApplied(executor: Executor): Promise<AppliedBefore[]> {
-  const { found } = (await executor.first(tableExists, {}))!
+/** The migrations that poterne applied there, oldest first; none where it never started with the database. */
+export async function readApplied(executor: Executor): Promise<AppliedBefore[]> {
+  const { found } = await findOwnTable(executor)
   return found ? executor.all(listApplied, {}) : []
 }
 
+/** Throws MigrationRefused also where the database has what poterne did not make under names of ours. */
 async function findPending(database: Database, migrations: readonly Migration[]): Promise<Migration[]> {
-  return pendingAfter(await readApplied(database), migrations)
+  const applied = await readApplied(database)
+  const pending = pendingAfter(applied, migrations)
+  if (pending.length === 0) return pending
+  const obstacle = await findObstacle(database, migrations, applied.length)
+  if (obstacle === null) return pending
+  // Another process may have made them meanwhile.
+  if ((await readApplied(database)).length !== applied.length) return findPending(database, migrations)
+  throw new MigrationRefused(`the database ${obstacle}`)
 }
 
 /** The names of the pending migrations, oldest first. Throws MigrationRefused. */
@@ -227,7 +234,7 @@ async function applyTogether(database: Database, now: Date, migrations: readonly
       const isInUse = database.kind === 'postgres' && done.length > 0
       const ordinary = ordinaryAtFirst(database, pendingAfter(done, migrations))
       const together = isInUse ? ordinary.slice(0, 1) : ordinary
-      if (isInUse) await endVacuums(transaction, together)
+      if (isInUse) await endVacuums(transaction, together, migrations)
       await applyWithin(transaction, together, now)
       if (database.kind === 'embedded') await makeLogged(transaction)
       return together.map(({ name }) => name)

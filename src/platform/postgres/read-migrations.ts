@@ -29,7 +29,11 @@ export function readFolder(folder: string): Migration[] {
       hash: createHash('sha256').update(text).digest('hex'),
       oldestVersion: /^-- oldest version beside it: (\d+\.\d+\.\d+)$/m.exec(text)?.[1] ?? null,
       concurrent: text.startsWith('-- concurrently\n'),
-      statements: text.split('--> statement-breakpoint').map((part) => part.trim()),
+      // drizzle-kit names the schema in foreign keys alone. Ours is the one that search_path names first.
+      statements: text
+        .replaceAll('"public".', '')
+        .split('--> statement-breakpoint')
+        .map((part) => part.trim()),
     }
   })
 }

@@ -4,35 +4,52 @@
  */
 import { BackupRefused } from '../backup/refused.ts'
 import { type CopySession, databaseOf } from './copy.ts'
-import { applyWithin, makeLogged, makeOwnTable, ownMigrations } from './migrate.ts'
+import { applyWithin, makeLogged, makeOwnTable, ownMigrations, readApplied } from './migrate.ts'
+import { dropOwn, findHanging, findObstacle, MIGRATIONS, madeBy } from './own-objects.ts'
 
-const MIGRATIONS = 'poterne_migrations'
+const THE_DATABASE = 'the database'
 
-/** Every table and function that any version of poterne made. */
-function madeByMigrations(kind: 'table' | 'function'): string[] {
-  const pattern = new RegExp(
-    `\\bcreate\\s+(?:or\\s+replace\\s+|unlogged\\s+)?${kind}\\s+(?:if\\s+not\\s+exists\\s+)?"(\\w+)"`,
-    'gi',
-  )
-  const names = ownMigrations.flatMap(({ statements }) =>
-    statements.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name as string)),
-  )
-  return [...new Set(names)]
+let made: string[] | undefined
+
+/** The tables that poterne has now, or had at some migration. */
+function madeTables(): string[] {
+  const tablesAt = (_: unknown, last: number) => [...madeBy(ownMigrations.slice(0, last + 1)).tables.keys()]
+  made ??= [...new Set(ownMigrations.flatMap(tablesAt))]
+  return made
 }
 
-/** Drops what poterne made there, and makes the tables as the first `count` migrations left them, empty. */
-export async function makeEmptyTables(session: CopySession, count: number, now: Date): Promise<void> {
-  for (const name of [...madeByMigrations('table'), MIGRATIONS])
-    await session.query(`drop table if exists "${name}" cascade`)
-  for (const name of madeByMigrations('function'))
-    await session.query(`drop function if exists "${name}" cascade`)
+/**
+ * Drops what poterne made there, and makes the tables as the first `count` migrations left them, empty. Throws
+ * BackupRefused where others have something of our names, or something that hangs on our tables.
+ */
+export async function makeEmptyTables(
+  session: CopySession,
+  { count, now, subject = THE_DATABASE }: { count: number; now: Date; subject?: string },
+): Promise<void> {
   const database = databaseOf(session)
+  const applied = await requireOwn(session, subject)
+  const hanging = await findHanging(database, ownMigrations, applied)
+  if (hanging !== null) throw new BackupRefused(hanging, subject)
+  await dropOwn(database, ownMigrations, applied)
   await makeOwnTable(database)
   await applyWithin(database, ownMigrations.slice(0, count), now)
   await session.query(`select set_config('poterne.keeps_events', 'off', true)`)
   // Some migrations add the rows that a new database begins with.
   const names = (await listTables(session)).filter((name) => name !== MIGRATIONS)
   await session.query(`truncate ${names.map((name) => `"${name}"`).join(', ')}`)
+}
+
+/** Returns how many migrations were applied there. Throws BackupRefused where anything of our names is not ours. */
+async function requireOwn(session: CopySession, subject: string): Promise<number> {
+  const database = databaseOf(session)
+  const applied = await readApplied(database)
+  const unknown = applied.find(({ number, hash }) => ownMigrations[number]?.hash !== hash)
+  const obstacle =
+    unknown === undefined
+      ? await findObstacle(database, ownMigrations, applied.length)
+      : `holds migration ${unknown.name}, which is not one of this executable: give poterne a database of its own`
+  if (obstacle !== null) throw new BackupRefused(obstacle, subject)
+  return applied.length
 }
 
 /** It skips the first `count`. Without statistics plans are slow: see `gatherStatistics`. */
@@ -47,13 +64,15 @@ export async function gatherStatistics(session: CopySession): Promise<void> {
   for (const name of await listTables(session)) await session.query(`analyze "${name}"`)
 }
 
+/** The schema that search_path names first. */
+const HERE = '(select oid from pg_namespace where nspname = current_schema())'
+
 const listTables = async (session: CopySession): Promise<string[]> =>
   (
     await session.query<{ name: string }>(
       `select relname as name from pg_class
-        where relkind = 'r' and relnamespace = current_schema()::regnamespace
-          and relname = any(string_to_array($1::text, ','))`,
-      [[...madeByMigrations('table'), MIGRATIONS].join(',')],
+        where relkind = 'r' and relnamespace = ${HERE} and relname = any(string_to_array($1::text, ','))`,
+      [madeTables().join(',')],
     )
   ).map(({ name }) => name)
 
@@ -65,14 +84,17 @@ interface Constraint {
 }
 
 /**
- * Runs `work` while the tables have no keys and no indexes, which are made again after it: many rows are much faster that
- * way, and are checked all the same.
+ * Runs `work` while our tables, which makeEmptyTables made, have no keys and no indexes. These are made again after it:
+ * many rows are much faster that way, and are checked all the same.
  */
 export async function withoutIndexes(session: CopySession, work: () => Promise<void>): Promise<void> {
+  const ours = `(select oid from pg_class where relnamespace = ${HERE} and relname = any(string_to_array($1::text, ',')))`
+  const names = [(await listTables(session)).join(',')]
   const constraints = await session.query<Constraint>(
     `select conrelid::regclass::text as owner, conname as name, pg_get_constraintdef(oid) as definition,
             contype = 'f' as "isForeign"
-       from pg_constraint where contype in ('f', 'p', 'u') and connamespace = current_schema()::regnamespace`,
+       from pg_constraint where contype in ('f', 'p', 'u') and conrelid in ${ours}`,
+    names,
   )
   const keys = constraints.filter(({ isForeign }) => !isForeign)
   const foreignKeys = constraints.filter(({ isForeign }) => isForeign)
@@ -81,8 +103,8 @@ export async function withoutIndexes(session: CopySession, work: () => Promise<v
             (select format('alter index %s alter column %s set statistics %s', attrelid::regclass, attnum, attstattarget)
                from pg_attribute where attrelid = indexrelid and attstattarget >= 0 limit 1) as settings
        from pg_index join pg_class on pg_class.oid = indexrelid
-      where relnamespace = current_schema()::regnamespace
-        and not exists (select 1 from pg_constraint where conindid = indexrelid)`,
+      where indrelid in ${ours} and not exists (select 1 from pg_constraint where conindid = indexrelid)`,
+    names,
   )
   for (const { owner, name } of [...foreignKeys, ...keys])
     await session.query(`alter table ${owner} drop constraint "${name}"`)
@@ -118,33 +140,25 @@ export async function countRows(session: CopySession, table: string, where = 'tr
   return row!.count
 }
 
-/** The rows that the query finds; none where the table is not there. */
-async function queryIfThere<Row extends object>(session: CopySession, table: string, query: string) {
-  const [{ found } = { found: false }] = await session.query<{ found: boolean }>(
-    'select to_regclass($1::text) is not null as found',
-    [`"${table}"`],
-  )
-  return found ? session.query<Row>(query) : []
-}
-
 /** The newest migration of the database; undefined where poterne never started with it. */
 export async function readNewestMigration(session: CopySession) {
-  const [newest] = await queryIfThere<{ number: number; name: string; hash: string }>(
-    session,
-    MIGRATIONS,
-    `select number, name, hash from ${MIGRATIONS} order by number desc limit 1`,
-  )
-  return newest
+  const newest = (await readApplied(databaseOf(session))).at(-1)
+  return newest && { number: newest.number, name: newest.name, hash: newest.hash }
 }
 
-export async function readState(session: CopySession) {
+/** Throws BackupRefused where the database, which `subject` names, is not one that this version may fill. */
+export async function readState(session: CopySession, subject = THE_DATABASE) {
   const newest = await readNewestMigration(session)
-  const [account] = await queryIfThere(session, 'accounts', 'select 1 as found from accounts limit 1')
+  if (newest !== undefined && newest.number >= ownMigrations.length)
+    throw new BackupRefused('was migrated by a newer poterne: use that version', subject)
+  await requireOwn(session, subject)
+  const [account] = (await listTables(session)).includes('accounts')
+    ? await session.query('select 1 as found from accounts limit 1')
+    : []
   return {
     hasAccounts: account !== undefined,
     /** Its tables are those of this version. */
     isOwnVersion: newest?.hash === ownMigrations.at(-1)!.hash,
-    isNewer: newest !== undefined && newest.number >= ownMigrations.length,
   }
 }
 

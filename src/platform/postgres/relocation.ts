@@ -7,6 +7,7 @@ import { BackupRefused } from '../backup/refused.ts'
 import { type CopySession, databaseOf, openServerCopy } from './copy.ts'
 import type { Database } from './database.ts'
 import { databaseCode } from './failure.ts'
+import { findOwnTable } from './own-objects.ts'
 import { countRows } from './rebuild.ts'
 import { relocations } from './schema.ts'
 import { defineStatement, pick, rowOf } from './statement.ts'
@@ -38,6 +39,8 @@ const findMark = defineStatement({
 
 /** It returns null where the data is here. To be called outside a transaction, which a missing table would end. */
 export async function findRelocation(database: Database, id = MOVED_AWAY): Promise<Mark | null> {
+  // PostgreSQL writes each error into its log, and before our first start the table may be another application's.
+  if (!(await findOwnTable(database)).found) return null
   try {
     return await database.first(findMark, { id })
   } catch (error) {
