@@ -88,9 +88,9 @@ describe('the applications', () => {
 
   test('an id names one of them', () => {
     const two = application('redirect_uris = []').repeat(2)
-    expect(problemsOf(host + pages() + two)).toEqual([
-      'pages.applications[1].id: "web" is already the id of another one',
-    ])
+    const problem = 'pages.applications[1].id: "web" is already the id of another one'
+    expect(problemsOf(host + pages() + two)).toEqual([problem])
+    expect(problemsOf(pages() + two, true)).toEqual([problem])
   })
 
   test.each([
