@@ -16,11 +16,12 @@ export function cookieHeader({ name, value, lifetimeSeconds, secure }: Cookie): 
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${age}`
 }
 
-/** The address with these parameters in its query. */
+/** Appends parameters to an address that somebody registered, whose query stays as it is (RFC 6749, 3.1.2). */
 export function withParameters(uri: string, parameters: Record<string, string>): string {
-  const url = new URL(uri)
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-  return url.href
+  const [address = '', ...fragment] = uri.split(/(?=#)/)
+  const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  const joint = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&'
+  return address + joint + added.join('&') + fragment.join('')
 }
 
 /** 302, or 303 after a POST so that the next request is a GET. */

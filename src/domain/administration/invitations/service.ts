@@ -5,6 +5,7 @@ import { AppError } from '../../../errors.ts'
 import { isDomain, isGroupName } from '../../../platform/config/formats.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { invalid } from '../../../platform/http/read-values.ts'
+import { withParameters } from '../../../platform/http/redirect.ts'
 import { MAXIMUM_GROUPS } from '../../accounts/accounts/profile.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import { hashOfInvitation } from '../../accounts/admission/invitation.ts'
@@ -93,7 +94,8 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
         creator: { type: caller.type, id: caller.id, name: caller.name },
       })
       const code = groupLetters(letters)
-      return { code, link: invitationUrl && linkTo(invitationUrl, code), invitation: await get(uuid) }
+      const link = invitationUrl && withParameters(invitationUrl, { invitation: code })
+      return { code, link, invitation: await get(uuid) }
     },
     get,
     async list(query: PageQuery): Promise<Page<ShownInvitation>> {
@@ -106,10 +108,4 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
         throw new AppError('invitation_not_found')
     },
   }
-}
-
-function linkTo(page: string, code: string): string {
-  const url = new URL(page)
-  url.searchParams.set('invitation', code)
-  return url.href
 }
