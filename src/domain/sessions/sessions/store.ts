@@ -41,7 +41,7 @@ const findSignedIn = defineStatement({
   select ${accounts}.*, device_fingerprint, device_name, sign_in_ip
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where ${sessions}.id = ${p.sessionId} and ${accounts}.uuid = ${p.accountUuid}
-     and ${lives(p)} and locked_at is null`,
+     and kind = 'direct' and ${lives(p)} and locked_at is null`,
 })
 
 const endBy = (name: string, cause: SessionEnd) =>
