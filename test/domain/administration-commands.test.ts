@@ -118,6 +118,7 @@ describe('over the socket of a service with the embedded database', () => {
         /^--state must be waiting, sent, delivered, refused or expired, not gone\n$/,
       ],
       [['messages', 'list', '--channel', 'fax'], /^--channel must be email or sms, not fax\n$/],
+      [['messages', 'list', '--account', 'a', '--to', 'b'], /^name the person by --account or by --to/],
       [
         ['accounts', 'list', 'da'],
         /^a search is an e-mail address, .*, an id, or any three characters of .*, not da\n$/,
