@@ -127,6 +127,58 @@ describe('nothing changes', () => {
   })
 })
 
+describe('a form that was drawn for somebody who signed in before', () => {
+  const isForm = (path: string) => (form: { action: string }) => form.action.split('?')[0] === path
+
+  /** The address of every form, as the pages of that person have it. */
+  async function drawnFor({ browser }: Owner): Promise<Map<string, string>> {
+    const pages = FORMS.filter((path) => !/\/(end|end-all|forget|choose|rename|options|code)$/.test(path))
+    const drawn = new Map<string, string>()
+    for (const page of pages) {
+      await browser.open(page)
+      for (const { action, buttons } of browser.forms) {
+        for (const each of [action, ...buttons.map((button) => button.action)])
+          drawn.set(each.split('?')[0] as string, each)
+      }
+    }
+    await browser.open('/account')
+    const { action } = browser.forms.find(isForm('/sign-out'))!
+    const flow = action.split('?')[1] as string
+    for (const path of FORMS) if (!drawn.has(path)) drawn.set(path, `${path}?${flow}`)
+    return drawn
+  }
+
+  async function signIn({ browser }: Owner, { person }: Owner) {
+    await browser.open('/account')
+    await browser.press('Sign out')
+    await browser.open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: PASSWORD })
+    expect(browser.path).toBe('/account')
+  }
+
+  test.each(['another person', 'the same person'])('does nothing to %s', async (who) => {
+    const [first, other] = [await signedIn(), await signedIn()]
+    const elsewhere = await service.logIn({ identifier: other.person.identifier, password: PASSWORD })
+    const { body } = await service.get('sessions', { bearer: elsewhere.access_token })
+    const drawn = await drawnFor(first)
+    expect([...drawn.keys()]).toContain('/sign-out')
+    const next = who === 'another person' ? other : first
+    await signIn(first, next)
+    const now = { ...next, browser: first.browser }
+    const before = await stateOf(now)
+    for (const [path, address] of drawn) {
+      const answer = await first.browser.post(address, filled(body.sessions[0].id))
+      expect([path, answer.status]).toEqual([path, 303])
+      await first.browser.open(answer.headers.get('location') as string)
+      const seen = [path, first.browser.path, first.browser.said]
+      expect(seen).toEqual([path, '/account', 'This page is from an earlier sign-in. Please start again.'])
+      expect(first.browser.html).toContain(next.person.identifier)
+    }
+    expect(await stateOf(now)).toEqual(before)
+    expect((await service.get('me', { bearer: elsewhere.access_token })).status).toBe(200)
+  })
+})
+
 test('a body of another type, fields twice, or many of them makes no form fail', async () => {
   const owner = await signedIn()
   const twice = new URLSearchParams(

@@ -12,6 +12,7 @@ export const pagesEn: PageTexts = {
   other_host_title: 'This page is at another address',
   other_host: 'Please go on there.',
   start_again: 'This took too long. Please start again.',
+  earlier_sign_in: 'This page is from an earlier sign-in. Please start again.',
   cookies_blocked: 'Your browser blocks cookies. Allow them for this site to sign in.',
   wrong_password: 'That e-mail address, phone number or password is not right.',
   too_many: 'There were too many tries.',

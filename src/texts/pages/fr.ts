@@ -10,6 +10,7 @@ export const pagesFr = {
   other_host_title: 'Cette page se trouve à une autre adresse',
   other_host: 'Continuez à cette adresse.',
   start_again: 'Vous avez mis trop de temps. Recommencez.',
+  earlier_sign_in: 'Cette page date d’une connexion précédente. Recommencez.',
   cookies_blocked: 'Votre navigateur bloque les cookies. Autorisez-les pour ce site afin de vous connecter.',
   wrong_password: 'L’adresse, le numéro ou le mot de passe n’est pas bon.',
   too_many: 'Il y a eu trop d’essais.',

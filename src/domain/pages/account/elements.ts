@@ -1,6 +1,6 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../self-service/me/me-schema.ts'
-import { field, hiddenUsername, notice, otherWay, passwordInput } from '../frame/elements.ts'
+import { field, hiddenUsername, isolated, notice, otherWay, passwordInput } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
@@ -40,6 +40,12 @@ export const row = (label: Html | string, detail: Html | string | null, action: 
 
 export const linkButton = (label: string, href: string): Html =>
   html`<a class="button quiet" href="${href}">${label}</a>`
+
+/** The account that a form changes. Somebody may have several, and signs in with one after another. */
+export function ownAccount({ texts: { pages }, session: { account } }: OwnVisit): Html | null {
+  const contact = account.email ?? account.phone
+  return contact === null ? null : row(pages.account, isolated(contact))
+}
 
 const DAY_SECONDS = 86_400
 const UNITS = [

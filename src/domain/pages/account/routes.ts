@@ -93,6 +93,12 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     ['/account/passkeys/options', '/account/passkeys/add', account.newPasskeyOptions],
   ]
 
+  /** A page of before the sign-in is shown anew: what was typed and done there belongs to somebody else, or may. */
+  function forgetEarlier(visit: OwnVisit): void {
+    visit.flow = { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }
+    visit.ticket = null
+  }
+
   const isOwn = (visit: Visit): visit is OwnVisit => visit.session !== null
   const signIn = (visit: Visit, path: string) =>
     visits.go(visit, '/sign-in', { to: path, ...languageOf(visit.flow) })
@@ -101,7 +107,11 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
   for (const [path, draw] of Object.entries(shown)) {
     routes.get(
       path,
-      visits.show((visit) => (isOwn(visit) ? draw(visit) : signIn(visit, path))),
+      visits.show((visit) => {
+        if (!isOwn(visit)) return signIn(visit, path)
+        if (visit.isOfEarlierSignIn) forgetEarlier(visit)
+        return draw(visit)
+      }),
       hidden,
     )
   }
@@ -111,6 +121,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       path,
       visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {
         if (!isOwn(visit)) return signIn(visit, back)
+        if (visit.isOfEarlierSignIn) return account.refuseEarlier(visit)
         const done = await work(visit, typed)
         return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
       }),
@@ -122,6 +133,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       path,
       visits.take({ back }, async (visit, typed) => {
         if (!isOwn(visit)) return signIn(visit, back)
+        if (visit.isOfEarlierSignIn) return account.refuseEarlier(visit)
         return Response.json(await ask(visit, typed))
       }),
       hidden,
@@ -131,8 +143,10 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     routes.get(
       '/account/providers/linked',
       ({ request, client, query }) =>
-        visits.show((visit) =>
-          isOwn(visit) ? account.returnFromProvider(visit, query) : signIn(visit, '/account/providers'),
+        visits.show(
+          (visit) =>
+            isOwn(visit) ? account.returnFromProvider(visit, query) : signIn(visit, '/account/providers'),
+          '/account/providers',
         )({ request, client }),
       hidden,
     )

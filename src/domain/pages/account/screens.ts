@@ -1,5 +1,4 @@
 /** The overview of an account, and its pages that hold one form or one list. */
-import { nameOfProvider } from '../../../texts/provider-name.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { Profile } from '../../accounts/accounts/profile.ts'
 import { lacksTerms } from '../../accounts/admission/service.ts'
@@ -21,6 +20,7 @@ import type { Offered } from '../ways-in/screens.ts'
 import {
   ago,
   linkButton,
+  ownAccount,
   page,
   problemOf,
   proofByPasskey,
@@ -239,13 +239,17 @@ export function recoveryCodesScreen(visit: OwnVisit, codes: readonly string[]): 
   )
 }
 
+/** The page of a step whose ticket is over. */
+export function startAgainScreen(visit: OwnVisit, title: string, path: string): Screen {
+  const { pages } = visit.texts
+  const why = visit.flow.problem === undefined && notice(pages.start_again, 'bad')
+  return page(visit, title, html`${why}${linkButton(pages.try_again, path)}`)
+}
+
 export function appScreen(visit: OwnVisit): Screen {
   const { pages } = visit.texts
   const { ticket } = visit
-  if (ticket?.kind !== 'app') {
-    const again = linkButton(pages.try_again, '/account/two-factor/app')
-    return page(visit, pages.method_totp, html`${notice(pages.start_again, 'bad')}${again}`)
-  }
+  if (ticket?.kind !== 'app') return startAgainScreen(visit, pages.method_totp, '/account/two-factor/app')
   return confirmCodeScreen(visit, {
     title: pages.method_totp,
     lead: pages.scan_lead,
@@ -307,29 +311,6 @@ ${field({ name: 'name', label: pages.name, autocomplete: 'off', value: name, max
 <div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${visit.to('/account/passkeys/remove')}">${id}
 ${proofFields(visit, security, problem)}${submit(pages.remove_passkey, 'danger')}${proofByPasskey(visit, security)}</form></div>`,
     problem,
-  )
-}
-
-export function providersScreen(
-  visit: OwnVisit,
-  offered: AccountOffered,
-  linked: readonly { provider: string; email: string | null; createdAt: Date }[],
-): Screen {
-  const { pages } = visit.texts
-  return page(
-    visit,
-    pages.providers,
-    html`<p class="lead">${pages.providers_lead}</p><div class="section">${offered.providers.map((name) => {
-      const identity = linked.find(({ provider }) => provider === name)
-      const [action, label] = identity
-        ? ['/account/providers/choose', pages.unlink]
-        : ['/account/providers/link', pages.link]
-      return row(
-        nameOfProvider(name),
-        identity ? (identity.email ?? pages.linked) : pages.none,
-        html`<form method="post" action="${visit.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
-      )
-    })}</div>`,
   )
 }
 
@@ -407,15 +388,14 @@ ${needsSecond && secondFactorField(visit, security, problem)}${submit(pages.down
   )
 }
 
-export function unlinkScreen(visit: OwnVisit, security: Security): Screen {
+export const deleteScreen = (visit: OwnVisit, security: Security): Screen => {
   const { pages } = visit.texts
-  const provider = visit.flow.typed?.provider ?? ''
   return proofScreen(visit, security, {
-    title: pages.providers,
-    lead: pages.unlink_lead,
-    action: '/account/providers/remove',
-    button: pages.unlink,
+    title: pages.delete_account,
+    lead: pages.delete_lead,
+    action: '/account/delete',
+    button: pages.delete_account,
     danger: true,
-    before: html`<input type="hidden" name="provider" value="${provider}">`,
+    before: html`<div class="section">${ownAccount(visit)}</div>`,
   })
 }

@@ -10,6 +10,7 @@ import type { Exports } from '../../self-service/me/exports.ts'
 import type { MeService } from '../../self-service/me/service.ts'
 import type { BrowserSession } from '../../sessions/browser-sessions/service.ts'
 import type { SessionService } from '../../sessions/sessions/service.ts'
+import type { ProvedIdentity } from '../../sign-in/identities/identity.ts'
 import type { IdentityService } from '../../sign-in/identities/service.ts'
 import type { LoginByCodeService } from '../../sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../sign-in/passkeys/service.ts'
@@ -21,6 +22,7 @@ import { readAssertion, readAttestation } from '../visits/credential.ts'
 import { languageOf } from '../visits/flow.ts'
 import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
+import type { PageTicket } from '../visits/tickets.ts'
 
 interface Needs {
   visits: Visits
@@ -48,6 +50,10 @@ export interface OwnVisit extends Visit {
 /** The answer to a form: recovery codes and the new app are shown once, since nothing keeps them. */
 export type Done = Response | { recoveryCodes: string[] }
 
+/** The identity at a provider that waits for the owner's word. */
+export const identityIn = (ticket: PageTicket | null): ProvedIdentity | null =>
+  ticket?.kind === 'linked' ? (JSON.parse(ticket.identity ?? 'null') as ProvedIdentity) : null
+
 const PROVIDER_SECONDS = 600
 const APP_SECONDS = 900
 
@@ -71,8 +77,14 @@ export function createAccountPages(needs: Needs) {
   const back = (visit: OwnVisit, path: string, notice?: string): Response =>
     visits.go(visit, path, { ...languageOf(visit.flow), ...(notice !== undefined && { notice }) })
 
+  const startAgain = (visit: OwnVisit, path: string): Response =>
+    visits.go(visit, path, { ...languageOf(visit.flow), problem: { code: 'start_again' } })
+
   return {
     back,
+    /** A form of somebody who signed in here before does nothing. The page says who is signed in now. */
+    refuseEarlier: (visit: OwnVisit): Response =>
+      visits.go(visit, '/account', { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }),
     async sendCode(visit: OwnVisit, path: string): Promise<Response> {
       await loginByCode.requestStepUpCode(visit.session, visit.caller)
       return visits.go(visit, path, { ...visit.flow, notice: 'code_on_its_way' })
@@ -133,12 +145,16 @@ export function createAccountPages(needs: Needs) {
         proofOf(visit, typed),
         visit.caller,
       )
-      const ticket = await visits.keep({ kind: 'app', secret, picture }, APP_SECONDS)
+      const { sessionId } = visit.session
+      const what = { kind: 'app', session: sessionId, secret, picture }
+      const ticket = await visits.tickets.keep(what, APP_SECONDS)
       return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
     },
     async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
       const otp = (typed.otp ?? '').replace(/\s/g, '')
-      return { recoveryCodes: await twoFactor.confirmApp(visit.session, otp, visit.caller) }
+      const recoveryCodes = await twoFactor.confirmApp(visit.session, otp, visit.caller)
+      await visits.tickets.spend(visit)
+      return { recoveryCodes }
     },
     async disableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
       await twoFactor.disable(visit.session, proofOf(visit, typed), visit.caller)
@@ -167,16 +183,16 @@ export function createAccountPages(needs: Needs) {
     /** The proof of the owner is checked when the browser comes back, so it is kept until then. */
     beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { provider = '' } = typed
-      const journey = { provider, back: '/account/providers/linked', kept: { kind: 'link', provider } }
-      return leaveToProvider(visit, journey)
+      const kept = { kind: 'link', session: visit.session.sessionId, provider }
+      return leaveToProvider(visit, { provider, back: '/account/providers/linked', kept })
     },
     /** The identity is proved; what the account asks for is asked now. */
     async linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const { ticket } = visit
-      if (ticket?.kind !== 'linked') throw new AppError('invalid_sign_in_state')
-      const { provider = '', code = '', verifier = '' } = ticket
-      const body = { code, code_verifier: verifier, ...proofOf(visit, typed) }
-      await identities.link(visit.session, provider, body, visit.caller)
+      const identity = identityIn(visit.ticket)
+      if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'saved')
+      if (identity === null) return startAgain(visit, '/account/providers')
+      await identities.linkProved(visit.session, identity, proofOf(visit, typed), visit.caller)
+      await visits.tickets.spend(visit)
       return back(visit, '/account/providers', 'saved')
     },
     async returnFromProvider(
@@ -184,15 +200,19 @@ export function createAccountPages(needs: Needs) {
       { code, error }: { code?: string; error?: string },
     ): Promise<Response> {
       const { ticket } = visit
-      if (ticket?.kind !== 'link') {
-        return visits.go(visit, '/account/providers', { problem: { code: 'start_again' } })
-      }
+      if (ticket?.kind !== 'link') return startAgain(visit, '/account/providers')
       if (code === undefined) {
         const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
         return visits.go(visit, '/account/providers', { problem: { code: wrong } })
       }
       const { provider = '', verifier = '' } = ticket
-      const next = await visits.keep({ kind: 'linked', provider, verifier, code }, PROVIDER_SECONDS)
+      const identity = await identities.takeCode(provider, code, verifier)
+      const what = {
+        kind: 'linked',
+        session: visit.session.sessionId,
+        identity: JSON.stringify(identity),
+      }
+      const next = await visits.tickets.keep(what, PROVIDER_SECONDS)
       return visits.go(visit, '/account/providers/confirm', { ticket: next })
     },
     async unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {

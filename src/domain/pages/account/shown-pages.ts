@@ -1,6 +1,7 @@
 /** The screen for each path of an account, drawn from what was read for it. */
 import { withContact } from '../frame/elements.ts'
 import type { Screen, Visit } from '../visits/service.ts'
+import { linkScreen, providersScreen, unlinkScreen } from './provider-screens.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, OwnVisit } from './service.ts'
 
@@ -78,12 +79,7 @@ export function createShownPages(
       action: '/account/two-factor/codes',
       button: pages.new_codes,
     })),
-    '/account/providers/confirm': proof((pages) => ({
-      title: pages.providers,
-      lead: pages.link_lead,
-      action: '/account/providers/confirm',
-      button: pages.link,
-    })),
+    '/account/providers/confirm': async (visit) => linkScreen(visit, await read.security(visit)),
     '/account/sessions': async (visit) =>
       screens.sessionsScreen(visit, await read.sessions(visit), await read.security(visit)),
     '/account/history': async (visit) => {
@@ -91,13 +87,7 @@ export function createShownPages(
       return screens.historyScreen(visit, items, next_cursor)
     },
     '/account/export': async (visit) => screens.exportScreen(visit, await read.security(visit)),
-    '/account/delete': proof((pages) => ({
-      title: pages.delete_account,
-      lead: pages.delete_lead,
-      action: '/account/delete',
-      button: pages.delete_account,
-      danger: true,
-    })),
+    '/account/delete': async (visit) => screens.deleteScreen(visit, await read.security(visit)),
     ...(offered.passkeys && {
       '/account/passkeys': async (visit: OwnVisit) =>
         screens.passkeysScreen(visit, (await read.passkeys(visit)).passkeys),
@@ -108,9 +98,9 @@ export function createShownPages(
     }),
     ...(offered.providers.length > 0 && {
       '/account/providers': async (visit: OwnVisit) =>
-        screens.providersScreen(visit, offered, await read.identities(visit)),
+        providersScreen(visit, offered, await read.identities(visit)),
       '/account/providers/remove': async (visit: OwnVisit) =>
-        screens.unlinkScreen(visit, await read.security(visit)),
+        unlinkScreen(visit, await read.security(visit), await read.identities(visit)),
     }),
   }
 }

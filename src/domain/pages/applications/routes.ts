@@ -90,6 +90,8 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     const { handOver } = visit.flow
     if (handOver === undefined) return visits.leave(visit, '/sign-in')
     if (!isSignedIn(visit, handOver)) return visits.go(visit, '/sign-in')
+    // The page that leads on names who is handed over.
+    if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave')
     return away(await applications.handOver(visit.session!, handOver))
   }
 

@@ -134,6 +134,13 @@ const appTicket = {
   secret: 'JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP',
   picture: pictureOf('otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP'),
 }
+const linkedTicket = {
+  kind: 'linked',
+  identity: JSON.stringify({
+    provider: 'google',
+    email: { address: { kind: 'email', destination: 'ada@work.example.com', key: 'ada@work.example.com' } },
+  }),
+}
 const codes = [
   '7KQ2-MN4P',
   'H8RX-2WVT',
@@ -189,6 +196,9 @@ const more: AccountState[] = [
   { name: 'expired', path: '/account/two-factor/app/confirm' },
   { name: 'wrong', path: '/account/two-factor/app/confirm', ticket: appTicket, flow: wrong('invalid_code') },
   { name: 'none', path: '/account/passkeys', person: withPhoneAlone },
+  { name: 'expired', path: '/account/providers/confirm' },
+  { name: 'done', path: '/account/providers/confirm', ticket: { kind: 'done' } },
+  { name: 'earlier-sign-in', path: '/account', flow: { problem: { code: 'earlier_sign_in' } } },
   { name: 'failed', path: '/account/providers', flow: { problem: { code: 'provider_failed' } } },
   { name: 'only-this', path: '/account/sessions', person: withPhoneAlone },
   { name: 'none', path: '/account/history', person: withPhoneAlone },
@@ -209,6 +219,7 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
       stateOf({
         path,
         ...(path.endsWith('/app/confirm') && { ticket: appTicket }),
+        ...(path.endsWith('/providers/confirm') && { ticket: linkedTicket }),
         ...(path.endsWith('/phone/confirm') && { flow: { typed: { contact: '+33612345678' } } }),
       }),
     ),

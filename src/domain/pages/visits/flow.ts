@@ -10,7 +10,7 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import type { Language } from '../../../texts/languages.ts'
 
 export interface Problem {
-  code: ErrorCode | 'start_again' | 'provider_denied' | 'provider_failed'
+  code: ErrorCode | 'start_again' | 'earlier_sign_in' | 'provider_denied' | 'provider_failed'
   fields?: FieldError[] | undefined
   /** It is worth another try then, in seconds since 1970. */
   until?: number | undefined
@@ -49,13 +49,22 @@ const MAXIMUM_LENGTH = 1500
 
 interface Sealed {
   flow: Flow
-  /** A tag of the browser, and when the flow was made, in seconds. */
+  /** A tag of the browser, one of the session under which the flow was made, and when that was, in seconds. */
   browser: string
+  session?: string
   at: number
 }
 
-const tagOf = (browser: string) =>
-  createHash('sha256').update('poterne flow ').update(browser).digest('base64url').slice(0, 16)
+/** `id`: the cookie of the browser, or the id of the session. */
+const tagOf = (id: string) =>
+  createHash('sha256').update('poterne flow ').update(id).digest('base64url').slice(0, 16)
+
+interface OpenedFlow {
+  flow: Flow
+  isFresh: boolean
+  /** Tells whether the flow was made while this session was signed in. */
+  isOfSession(sessionId: string): boolean
+}
 
 export type FlowSeal = ReturnType<typeof createFlowSeal>
 
@@ -63,9 +72,10 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
   const now = () => Math.floor(clock.now().getTime() / 1000)
   const write = (sealed: Sealed) => secret.seal(LABEL, JSON.stringify(sealed)).toString('base64url')
   return {
-    /** Seals the flow for the query. */
-    seal(flow: Flow, browser: string): string {
-      const sealed = { flow, browser: tagOf(browser), at: now() }
+    /** Seals the flow for the query. `sessionId`: who is signed in; null: nobody. */
+    seal(flow: Flow, browser: string, sessionId: string | null): string {
+      const session = sessionId === null ? {} : { session: tagOf(sessionId) }
+      const sealed = { flow, browser: tagOf(browser), ...session, at: now() }
       const { typed: _, sentTo: __, notice: ___, ...least } = flow
       // A page without what was typed is better than one that no proxy lets pass.
       for (const shorter of [flow, { ...flow, typed: {} }, least]) {
@@ -75,13 +85,17 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
       throw new AppError('invalid_request', { cause: 'flow_too_long' })
     },
     /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
-    open(text: string | undefined, browser: string): { flow: Flow; isFresh: boolean } | null {
+    open(text: string | undefined, browser: string): OpenedFlow | null {
       if (text === undefined || text.length > MAXIMUM_LENGTH || !/^[\w-]+$/.test(text)) return null
       const opened = secret.tryToOpen(LABEL, Buffer.from(text, 'base64url'))
       if (opened === null) return null
-      const { flow, browser: tag, at } = JSON.parse(opened.bytes.toString('utf8')) as Sealed
+      const { flow, browser: tag, session, at } = JSON.parse(opened.bytes.toString('utf8')) as Sealed
       if (tag !== tagOf(browser)) return null
-      return { flow, isFresh: now() - at < LIFETIME_SECONDS }
+      return {
+        flow,
+        isFresh: now() - at < LIFETIME_SECONDS,
+        isOfSession: (sessionId) => session === tagOf(sessionId),
+      }
     },
   }
 }

@@ -28,7 +28,7 @@ export const createLeaveToProvider =
   ({ visits, social, baseUrl }: Needs): LeaveToProvider =>
   async (visit, { provider, back, flow = {}, kept }) => {
     const verifier = randomBytes(32).toString('base64url')
-    const ticket = visits.newTicketName()
+    const ticket = visits.tickets.newName()
     const { location, cookie } = await social.authorize(
       provider,
       {
@@ -40,6 +40,6 @@ export const createLeaveToProvider =
     )
     visits.setCookie(visit, cookie)
     // The address of a provider may be longer than a flow.
-    await visits.keep({ ...kept, verifier, to: location }, SECONDS, ticket)
+    await visits.tickets.keep({ ...kept, verifier, to: location }, SECONDS, ticket)
     return visits.go(visit, '/leave', { ticket, ...languageOf(visit.flow) })
   }

@@ -2,7 +2,6 @@
  * Does what every page does before and after its own work. It reads host, browser, flow and session of the request, and
  * writes headers, cookies and flow of the answer. Errors of the services become pages.
  */
-import { randomBytes } from 'node:crypto'
 import { AppError, errorStatus } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isLoopbackHost } from '../../../platform/config/formats.ts'
@@ -35,6 +34,7 @@ import type { Destinations } from './destinations.ts'
 import { type Flow, type FlowSeal, languageOf, type Problem } from './flow.ts'
 import { cookiesBlockedScreen, failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
+import { createPageTickets, type PageTicket } from './tickets.ts'
 
 export type Typed = Readonly<Record<string, string>>
 
@@ -46,8 +46,13 @@ export interface Visit {
   flow: Flow
   query: URLSearchParams
   /** The values that were proved or sent on this way; null where there is no ticket any more. */
-  ticket: Record<string, string> | null
+  ticket: PageTicket | null
   session: BrowserSession | null
+  /**
+   * True if somebody is signed in now, and the flow is from before that sign-in. A form that acts on the account does
+   * nothing then.
+   */
+  isOfEarlierSignIn: boolean
   device(stays: boolean): Device
   now: Date
   /** The address of a path with the flow of the visit. */
@@ -102,14 +107,11 @@ interface OpenVisit extends Visit {
   keepsCookies: boolean
 }
 
-const TICKET_LABEL = 'page ticket'
-
 export type Visits = ReturnType<typeof createVisits>
 
 export function createVisits(needs: Needs) {
-  const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, metrics, secret, dev } =
-    needs
-  const { tickets } = needs.stores
+  const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, metrics, dev } = needs
+  const tickets = createPageTickets(needs)
   const base = new URL(config.server.baseUrl)
   const secure = base.protocol === 'https:'
 
@@ -118,14 +120,6 @@ export function createVisits(needs: Needs) {
     host === base.host || (dev && isLoopbackHost(URL.parse(`http://${host}`)?.hostname ?? ''))
   const originOf = (request: Request) =>
     dev ? `${base.protocol}//${request.headers.get('host')}` : base.origin
-
-  const readTicket = async (name: string | undefined) => {
-    if (name === undefined) return null
-    const sealed = (await tickets.find(`page:${name}`, clock.now()))?.sealed
-    return typeof sealed === 'string'
-      ? (JSON.parse(secret.open(TICKET_LABEL, Buffer.from(sealed, 'base64url'))) as Record<string, string>)
-      : null
-  }
 
   async function open(request: Request, client: Client, path: string): Promise<OpenVisit> {
     const url = new URL(request.url)
@@ -150,8 +144,9 @@ export function createVisits(needs: Needs) {
       path,
       flow,
       query: url.searchParams,
-      ticket: read?.isFresh ? await readTicket(flow.ticket) : null,
+      ticket: read?.isFresh ? await tickets.find(flow.ticket, session) : null,
       session,
+      isOfEarlierSignIn: read !== null && session !== null && !read.isOfSession(session.sessionId),
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
         ...(trust !== undefined && { trust }),
@@ -184,7 +179,7 @@ export function createVisits(needs: Needs) {
   const state = (visit: Visit) => visit as OpenVisit
 
   const address = (visit: Visit, path: string, flow: Flow = visit.flow): string =>
-    `${path}?flow=${seal.seal(flow, state(visit).browser)}`
+    `${path}?flow=${seal.seal(flow, state(visit).browser, visit.session?.sessionId ?? null)}`
 
   function withCookies(visit: Visit, answer: Response): Response {
     for (const cookie of state(visit).setCookies) answer.headers.append('set-cookie', cookie)
@@ -324,19 +319,7 @@ export function createVisits(needs: Needs) {
       },
     /** 303 to a page of ours. */
     go,
-    /** Keeps what was proved for the next steps, and gives its name. Call it after the service was asked: what limits refuse writes nothing. */
-    async keep(
-      what: Record<string, string>,
-      seconds: number,
-      name: string = newTicketName(),
-    ): Promise<string> {
-      const sealed = secret.seal(TICKET_LABEL, JSON.stringify(what)).toString('base64url')
-      const now = clock.now()
-      await tickets.put(`page:${name}`, { sealed }, new Date(now.getTime() + seconds * 1000), now)
-      return name
-    },
-    /** Names a ticket that is kept later. */
-    newTicketName,
+    tickets,
     /** Signs the browser in: its cookies go with the next answer. */
     async signIn(visit: Visit, { refreshToken: cookie, deviceToken: trusted }: OpenedSession): Promise<void> {
       const { jar, setCookies, browser, flow } = state(visit)
@@ -367,8 +350,6 @@ export function createVisits(needs: Needs) {
     leave,
   }
 }
-
-const newTicketName = () => randomBytes(16).toString('base64url')
 
 const OTHER_HOST =
   'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'

@@ -56,7 +56,8 @@ function sentenceOf({ code, until }: Problem, wait: number, texts: Texts): strin
   const { pages, errors } = texts
   if (code === 'start_again' || code === 'login_expired' || code === 'invalid_sign_in_state')
     return pages.start_again
-  if (code === 'provider_denied' || code === 'provider_failed') return pages[code]
+  if (code === 'provider_denied' || code === 'provider_failed' || code === 'earlier_sign_in')
+    return pages[code]
   if (until === undefined || wait === 0)
     return code === 'invalid_credentials' ? pages.wrong_password : errors[code]
   return html`${pages.too_many} ${waitSentence(texts, wait)}`

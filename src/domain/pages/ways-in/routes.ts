@@ -158,6 +158,7 @@ export function createWaysInRoutes(
     .post(
       '/sign-out',
       visits.take({ back: '/sign-in', forAnybody: true }, async (visit) => {
+        if (visit.isOfEarlierSignIn) return waysIn.refuseEarlier(visit, '/account')
         await visits.signOut(visit)
         const { to } = visit.flow
         return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)

@@ -55,7 +55,10 @@ export function createWaysIn(needs: Needs) {
 
   async function askForSecondFactor(visit: Visit, due: TwoFactorDue, identifier: string): Promise<Response> {
     const { loginToken, methods, sentTo } = due
-    const ticket = await visits.keep({ kind: 'second_factor', loginToken, identifier }, SECOND_FACTOR_SECONDS)
+    const ticket = await visits.tickets.keep(
+      { kind: 'second_factor', loginToken, identifier },
+      SECOND_FACTOR_SECONDS,
+    )
     return turn(visit, '/code', { ticket, methods, ...(sentTo !== null && { sentTo }) })
   }
 
@@ -128,9 +131,14 @@ export function createWaysIn(needs: Needs) {
   const startAgain = (visit: Visit, path: string): Response =>
     turn(visit, path, { problem: { code: 'start_again' } })
 
+  /** Somebody else may have been asked: the page asks who is signed in now. */
+  const refuseEarlier = (visit: Visit, path: string): Response =>
+    turn(visit, path, { problem: { code: 'earlier_sign_in' } })
+
   return {
     turn,
     startAgain,
+    refuseEarlier,
     async signIn(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       const { password = '' } = typed
@@ -181,7 +189,7 @@ export function createWaysIn(needs: Needs) {
       const chosen = mayBeWithout ? {} : { password, confirmation: password }
       const body = { ...contact, ...chosen, ...entryOf(visit) }
       const { waiting } = await registration.register(body, visit.caller)
-      const ticket = await visits.keep(
+      const ticket = await visits.tickets.keep(
         { kind: 'registration', identifier, ...writeWaiting(waiting) },
         REGISTRATION_SECONDS,
       )
@@ -193,6 +201,7 @@ export function createWaysIn(needs: Needs) {
     async join(visit: Visit): Promise<Response> {
       const { session, flow } = visit
       if (session === null) return turn(visit, '/sign-in')
+      if (visit.isOfEarlierSignIn) return refuseEarlier(visit, '/sign-up')
       await memberships.accept(session, flow.invitation ?? '', visit.caller)
       return visits.leave(visit, flow.to ?? visits.home)
     },
@@ -253,6 +262,7 @@ export function createWaysIn(needs: Needs) {
     async acceptTerms(visit: Visit): Promise<Response> {
       const { session } = visit
       if (session === null) return turn(visit, '/sign-in')
+      if (visit.isOfEarlierSignIn) return refuseEarlier(visit, '/sign-in/terms')
       await me.change(session, { terms: accounts.terms })
       return goOn(visit)
     },

@@ -29,7 +29,7 @@ export function createIdentityService(needs: Needs) {
   const { identityResolver, identityProofs, providers, reauthentication } = needs
   const store = needs.stores.identities
 
-  async function prove(provider: string, body: LinkBody): Promise<ProvedIdentity> {
+  async function prove(provider: string, body: IdentityProof): Promise<ProvedIdentity> {
     const { code, code_verifier, id_token, nonce } = body
     if (id_token) return identityProofs.takeIdToken(provider, id_token, nonce ?? '')
     const identity = await identityProofs.takeCode(code ?? '', code_verifier ?? '')
@@ -42,6 +42,29 @@ export function createIdentityService(needs: Needs) {
   const isFull = async ({ account }: Authenticated) =>
     (await store.list(account.id)).length >= MAXIMUM_IDENTITIES
 
+  /** Refuses a link that cannot be before a second factor is used up. `look` uses nothing up. */
+  const requireOwner = (
+    signedIn: Authenticated,
+    proof: OwnerProof,
+    client: Source,
+    look: () => Promise<ProvedIdentity | null>,
+  ) => {
+    const admit = async () => {
+      if (await isFull(signedIn)) throw new AppError('identity_limit')
+      const brought = await look()
+      if (brought !== null) requireOwn(await store.findAccount(brought), signedIn)
+    }
+    return reauthentication.require(signedIn, proof, client, { admit })
+  }
+
+  async function linkOnce(signedIn: Authenticated, identity: ProvedIdentity): Promise<void> {
+    if (await identityResolver.link(signedIn, identity)) return
+    const holder = await store.findAccount(identity)
+    requireOwn(holder, signedIn)
+    if (holder === null && (await isFull(signedIn))) throw new AppError('identity_limit')
+    if (holder === null) throw new AppError('invalid_token', { cause: 'account changed' })
+  }
+
   return {
     list,
     /**
@@ -50,21 +73,18 @@ export function createIdentityService(needs: Needs) {
     async link(signedIn: Authenticated, provider: string, body: LinkBody, client: Source) {
       providers.get(provider)
       requireOneProof(body)
-      // This comes before a second factor is used up. The proof that is sent here is used up by the call itself.
-      const admit = async () => {
-        if (await isFull(signedIn)) throw new AppError('identity_limit')
-        const brought = await identityProofs.look(provider, body)
-        if (brought !== null) requireOwn(await store.findAccount(brought), signedIn)
-      }
-      await reauthentication.require(signedIn, body, client, { admit })
-      const identity = await prove(provider, body)
-      if (!(await identityResolver.link(signedIn, identity))) {
-        const holder = await store.findAccount(identity)
-        requireOwn(holder, signedIn)
-        if (holder === null && (await isFull(signedIn))) throw new AppError('identity_limit')
-        if (holder === null) throw new AppError('invalid_token', { cause: 'account changed' })
-      }
+      await requireOwner(signedIn, body, client, () => identityProofs.look(provider, body))
+      await linkOnce(signedIn, await prove(provider, body))
       return list(signedIn)
+    },
+    /** The identity of a provider's code, which is used up. */
+    takeCode: (provider: string, code: string, code_verifier: string): Promise<ProvedIdentity> =>
+      prove(provider, { code, code_verifier }),
+    /** Works like `link`, for an identity that was proved before. */
+    async linkProved(signedIn: Authenticated, identity: ProvedIdentity, proof: OwnerProof, client: Source) {
+      providers.get(identity.provider)
+      await requireOwner(signedIn, proof, client, async () => identity)
+      await linkOnce(signedIn, identity)
     },
     /** Unlinks the provider's identities after reauthentication and returns the new list. */
     async unlink(signedIn: Authenticated, provider: string, proof: OwnerProof, client: Source) {

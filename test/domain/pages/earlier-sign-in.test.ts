@@ -1,0 +1,194 @@
+/** Several people use one browser, one after another: nothing of the first is seen or done by the next. */
+import { describe, expect, test } from 'bun:test'
+import { asOperator } from '../../helpers/administration.ts'
+import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
+import { appCode } from '../../helpers/authenticator.ts'
+import { authorizeAddress, newVerifier } from '../../helpers/hand-over.ts'
+import { openBrowser, type PageBrowser, pageSettings, passProvider } from '../../helpers/page-browser.ts'
+import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
+import { mergeSettings, startService } from '../../helpers/service.ts'
+import { socialSettings } from '../../helpers/social.ts'
+import { use } from '../../helpers/use-service.ts'
+
+const LOOPBACK = 'http://127.0.0.1/signed-in'
+const EARLIER = 'This page is from an earlier sign-in. Please start again.'
+
+const provider = use(startPretendProvider)
+const service = use(
+  () =>
+    startService({
+      settings: mergeSettings(pageSettings, socialSettings(provider.issuer), {
+        server: { language: 'en' },
+        admin: { listen: '127.0.0.1:8081' },
+        pages: { applications: [{ id: 'web', name: 'Example', redirect_uris: [LOOPBACK] }] },
+      }),
+    }),
+  provider,
+)
+
+async function signIn(browser: PageBrowser, identifier: string) {
+  await browser.open('/sign-in')
+  await browser.press('Sign in', { identifier, password: PASSWORD })
+}
+async function signInAfter(browser: PageBrowser, identifier: string) {
+  await browser.open('/account')
+  await browser.press('Sign out')
+  await signIn(browser, identifier)
+  expect(browser.path).toBe('/account')
+}
+async function twoPeople() {
+  const [ada, bob] = [await service.signUp(newEmail()), await service.signUp(newEmail())]
+  const browser = openBrowser(service.url)
+  await signIn(browser, ada.identifier)
+  return { ada: ada.identifier, bob: bob.identifier, browser }
+}
+const secretIn = ({ html }: PageBrowser) => /<code>([A-Z2-7 ]+)<\/code>/.exec(html)?.[1] ?? ''
+
+describe('the secret of an app', () => {
+  async function setUp() {
+    const people = await twoPeople()
+    const { browser } = people
+    await browser.open('/account/two-factor/app')
+    await browser.press('Continue', { password: PASSWORD })
+    return { ...people, page: browser.address, secret: secretIn(browser) }
+  }
+
+  test('is not shown to the next person', async () => {
+    const { browser, bob, page, secret } = await setUp()
+    await browser.open(page)
+    expect(secretIn(browser)).toBe(secret)
+    await signInAfter(browser, bob)
+    await browser.open(page)
+    expect([browser.said, browser.html.includes(secret)]).toEqual([EARLIER, false])
+  })
+
+  test('is gone once the app is confirmed', async () => {
+    const { browser, page, secret } = await setUp()
+    await browser.press('Confirm', { otp: appCode(secret, service.clock.now()) })
+    expect(browser.title).toBe('Recovery codes')
+    await browser.open(page)
+    expect(browser.html).not.toContain(secret)
+    expect(browser.html).not.toContain('<svg')
+  })
+
+  test('what was typed for one account does not stand in the pages of the next', async () => {
+    const { browser, bob } = await twoPeople()
+    const contact = newEmail()
+    await browser.open('/account/email')
+    await browser.press('Send a code', { contact, password: PASSWORD })
+    const page = browser.address
+    expect(browser.html).toContain(contact)
+    await signInAfter(browser, bob)
+    await browser.open(page)
+    expect([browser.path, browser.html.includes(contact)]).toEqual(['/account/email/confirm', false])
+  })
+})
+
+describe('the identity of a provider', () => {
+  async function brought() {
+    const people = await twoPeople()
+    const { browser } = people
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    await browser.open('/account/providers')
+    await browser.press('Link')
+    await passProvider(browser)
+    expect(browser.path).toBe('/account/providers/confirm')
+    return { ...people, email }
+  }
+  const linked = async (browser: PageBrowser) => (await browser.open('/account/providers')).html
+
+  test('is named with the account before it is linked and before it is unlinked, and may wait for minutes', async () => {
+    const { browser, ada, email } = await brought()
+    for (const named of ['P1', email, ada]) expect(browser.html).toContain(named)
+    service.clock.advance(5 * 60_000)
+    const page = browser.address
+    await browser.press('Link', { password: PASSWORD })
+    expect([browser.path, browser.said]).toEqual(['/account/providers', 'Saved.'])
+    await browser.press('Unlink')
+    for (const named of ['P1', email, ada]) expect(browser.html).toContain(named)
+    await browser.open(page)
+    expect(browser.said).toBe('Linked')
+  })
+
+  test('is not linked to the account of the next person', async () => {
+    const { browser, ada, bob, email } = await brought()
+    const form = browser.forms.find(({ action }) => action.startsWith('/account/providers/confirm'))!
+    const page = browser.address
+    await signInAfter(browser, bob)
+    const answer = await browser.post(form.action, { password: PASSWORD })
+    expect((await browser.open(answer.headers.get('location') as string)).said).toBe(EARLIER)
+    await browser.open(page)
+    expect([browser.said, browser.html.includes(email)]).toEqual([EARLIER, false])
+    expect(await linked(browser)).not.toContain(email)
+    await signInAfter(browser, ada)
+    expect(await linked(browser)).not.toContain(email)
+  })
+
+  test('of a way that another person began is not taken when it comes back', async () => {
+    const { browser, bob } = await twoPeople()
+    const email = newEmail()
+    provider.present(newPerson({ email, email_verified: true }))
+    await browser.open('/account/providers')
+    await browser.press('Link')
+    const { html } = browser
+    await signInAfter(browser, bob)
+    browser.html = html
+    await passProvider(browser)
+    expect([browser.path, browser.said]).toEqual([
+      '/account/providers',
+      'This took too long. Please start again.',
+    ])
+    expect(await linked(browser)).not.toContain(email)
+  })
+
+  test('of 32 forms at once one links it, and all lead to the list', async () => {
+    const { browser, email } = await brought()
+    const { action } = browser.forms.find((form) => form.action.startsWith('/account/providers/confirm'))!
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => browser.post(action, { password: PASSWORD })),
+    )
+    expect(answers.every(({ status }) => status === 303)).toBe(true)
+    expect((await linked(browser)).split(email)).toHaveLength(2)
+  })
+})
+
+test('the page that deletes an account names it', async () => {
+  const { browser, ada } = await twoPeople()
+  await browser.open('/account/delete')
+  expect(browser.html).toMatch(new RegExp(`Your account</div>.*${ada}`, 's'))
+})
+
+test('"Join" of an earlier person asks the next one first', async () => {
+  const { browser, bob } = await twoPeople()
+  const groups = ['course']
+  const { body } = await asOperator(service, 'POST', 'invitations', { uses: 2, groups })
+  const { pathname, search } = new URL(body.link)
+  await browser.open(pathname + search)
+  const { action } = browser.forms.find((form) => form.action.startsWith('/sign-up/join'))!
+  const groupsOfBob = async () => {
+    const found = await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(bob)}`)
+    return found.body.items[0].groups
+  }
+  await signInAfter(browser, bob)
+  const answer = await browser.post(action, {})
+  await browser.open(answer.headers.get('location') as string)
+  expect([browser.path, browser.said, await groupsOfBob()]).toEqual(['/sign-up', EARLIER, []])
+  expect(browser.html).toContain(bob)
+  await browser.press('Join')
+  expect(await groupsOfBob()).toEqual(groups)
+})
+
+test('"Continue to …" of an earlier person asks the next one first', async () => {
+  const { browser, ada, bob } = await twoPeople()
+  const address = authorizeAddress(newVerifier(), { redirect_uri: LOOPBACK })
+  const nextOf = () => /class="button" href="([^"]+)"/.exec(browser.html)?.[1] ?? ''
+  await browser.open(address)
+  expect(browser.html).toContain(ada)
+  const link = nextOf()
+  await signInAfter(browser, bob)
+  await browser.open(link)
+  expect([browser.left, browser.html.includes(bob)]).toEqual([null, true])
+  await browser.open(nextOf())
+  expect(browser.left).toStartWith(LOOPBACK)
+})
