@@ -417,6 +417,35 @@ describe('the page of administration', () => {
     expect((await page.call('DELETE', `accounts/${uuid}`)).status).toBe(200)
   })
 
+  test('a copied cookie and its token reach nothing that proving again opened, and of 32 callers one proves', async () => {
+    const administrator = await signInAs(service, 'owner', headers())
+    const { page, secret, person } = administrator
+    service.clock.advance(5 * MINUTE_MS + 1)
+    const copy = createPage(service, headers())
+    Object.assign(copy, { cookie: page.cookie, csrf: page.csrf })
+    const proof = { password: person.password, otp: code(secret) }
+    const proved = await page.call('POST', 'session/reauthenticate', proof)
+    expect(Object.keys(proved.body)).toEqual(['status', 'csrf_token'])
+    const victim = (await service.signedIn()).account.uuid
+    expectRefusal(await copy.call('DELETE', `accounts/${victim}`), 'invalid_token')
+    expectRefusal(await copy.call('GET', 'session'), 'invalid_token')
+    expect((await page.call('DELETE', `accounts/${victim}`)).status).toBe(200)
+    const { cookie, csrf } = page
+    service.clock.advance(PERIOD_MS)
+    const again = { password: person.password, otp: code(secret) }
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () =>
+        Object.assign(createPage(service, headers()), { cookie, csrf }).call(
+          'POST',
+          'session/reauthenticate',
+          again,
+        ),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expectRefusal(await page.call('GET', 'session'), 'invalid_token')
+  })
+
   test('guessing meets the limits of every sign-in', async () => {
     const { person } = await addAdministrator(service, 'owner')
     const from = headers()

@@ -11,7 +11,7 @@ import { identifierField, passwordField } from '../../accounts/accounts/account-
 import { otpField } from '../../sign-in/sign-in/sign-in-schema.ts'
 import { type AdminBase, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
-import { detail, done } from '../access/operation-schema.ts'
+import { detail } from '../access/operation-schema.ts'
 import { PENDING_MS } from './pending-sign-in.ts'
 import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
 
@@ -29,13 +29,15 @@ const begunAnswer = answer(
   'The password is right. The cookie names the sign-in for ten minutes.',
 )
 
+const csrfTokenField = t.String({
+  description: 'Every write of this session carries it as `X-CSRF-Token`',
+  examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+})
+
 const openedAnswer = answer(
   'PageSignedIn',
   {
-    csrf_token: t.String({
-      description: 'Every write of this session carries it as `X-CSRF-Token`',
-      examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
-    }),
+    csrf_token: csrfTokenField,
     recovery_codes: t.Optional(
       t.Array(t.String({ examples: ['7KQ2-M0XV-9RTA-4ZJC'] }), {
         description: 'Only where an app was set up with it: they are shown once',
@@ -48,7 +50,7 @@ const openedAnswer = answer(
 const sessionAnswer = answer(
   'AdministratorSession',
   {
-    csrf_token: t.String({ examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'] }),
+    csrf_token: csrfTokenField,
     administrator: t.Object({
       uuid: t.String({ examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
       email: nullable(t.String({ examples: ['ada@example.com'] })),
@@ -217,11 +219,20 @@ export function createAdministratorSessionRoutes(
     )
     .post(
       '/session/reauthenticate',
-      async ({ caller, body, client }) => done(pages.reauthenticate(administratorOf(caller), body, client)),
+      async ({ caller, headers, body, client, set }) => {
+        const named = cookies.session.read(headers.cookie)
+        const { cookie, csrfToken } = await pages.reauthenticate(administratorOf(caller), named, body, client)
+        set.headers['set-cookie'] = cookies.session.write(cookie, LIFETIME_MS)
+        return success({ csrf_token: csrfToken })
+      },
       {
         body: t.Object({ password: passwordField, ...proofFields }),
         response: {
-          200: doneAnswer('AdministratorSessionProved', 'Destructive actions are open for five minutes.'),
+          200: answer(
+            'AdministratorSessionProved',
+            { csrf_token: csrfTokenField },
+            'Destructive actions are open for five minutes. The cookie and the token are new.',
+          ),
           ...errorResponses(...factorErrors, 'server_busy'),
         },
         detail: detail(

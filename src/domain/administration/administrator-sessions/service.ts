@@ -248,12 +248,16 @@ export function createAdministratorSessions(needs: Needs) {
     find,
     /** Returns the token that writes of this session carry. */
     csrfTokenOf,
-    /** Password and second factor again. A wrong password is reported on its field. */
+    /**
+     * Password and second factor again. A wrong password is reported on its field. The session gets a new cookie, so that
+     * a copy of the one before does not reach what is open now.
+     */
     async reauthenticate(
       { id, sessionId }: AdministratorCaller,
+      cookie: Cookie,
       { password, ...proof }: PageProof & { password: string },
       client: Client,
-    ): Promise<void> {
+    ): Promise<{ cookie: string; csrfToken: string }> {
       const account = await stores.accounts.findByUuid(id)
       if (account === null) throw new AppError('invalid_token', { cause: 'session_over' })
       const caller = inSession({ account, sessionId }, client)
@@ -272,7 +276,11 @@ export function createAdministratorSessions(needs: Needs) {
       }
       await codes.clearInSession(sessionId)
       await recordingFailure(account, () => factors.take(account, proof, sessionId, caller))
-      await stores.administratorSessions.prove(sessionId, clock.now())
+      const next = newCookie()
+      const [former, present] = [hashOfCookie(cookie ?? ''), hashOfCookie(next)]
+      if (!(await stores.administratorSessions.prove(sessionId, former, present, clock.now())))
+        throw new AppError('invalid_token', { cause: 'cookie_renewed' })
+      return { cookie: next, csrfToken: csrfTokenOf(next) }
     },
     async end({ id, sessionId }: AdministratorCaller): Promise<void> {
       await stores.sessions.end(sessionId, id, clock.now())

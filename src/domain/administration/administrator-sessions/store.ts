@@ -75,8 +75,11 @@ const find = defineStatement({
 
 const prove = defineStatement({
   name: 'administration_sessions.prove',
-  params: { sessionId: 'uuid', now: 'timestamptz' },
-  sql: (p) => sql`update ${administratorSessions} set proved_at = ${p.now} where session_id = ${p.sessionId}`,
+  params: { sessionId: 'uuid', cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz' },
+  row: { sessionId: 'uuid' },
+  sql: (p) => sql`
+  update ${administratorSessions} set proved_at = ${p.now}, cookie_hash = ${p.newCookieHash}
+   where session_id = ${p.sessionId} and cookie_hash = ${p.cookieHash} returning session_id`,
 })
 
 const WRITTEN_MS = 60_000
@@ -113,9 +116,11 @@ export function createAdministratorSessionStore(database: Database) {
       const writtenSince = new Date(now.getTime() - WRITTEN_MS)
       return database.first(find, { cookieHash, idleSince, writtenSince, now })
     },
-    /** Password and second factor were proved again. */
-    async prove(sessionId: string, now: Date): Promise<void> {
-      await database.all(prove, { sessionId, now })
-    },
+    /**
+     * Password and second factor were proved again, and the cookie is another one from now on. It returns false if that
+     * cookie names the session no more: of any number of callers with one cookie, one gets the next.
+     */
+    prove: async (sessionId: string, cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date) =>
+      (await database.first(prove, { sessionId, cookieHash, newCookieHash, now })) !== null,
   }
 }

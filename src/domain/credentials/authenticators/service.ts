@@ -33,7 +33,7 @@ export interface HeldFactors {
 }
 
 /** A session in which somebody sets a factor up. */
-type Enroller = AccountSession & SessionClient
+type Enroller = AccountSession & SessionClient & Pick<Authenticated, 'renew'>
 
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   notices: OwnerNotices
@@ -78,6 +78,7 @@ export function createAuthenticators(needs: Needs) {
     const purpose = account.twoFactorEnabled ? 'authenticator_changed' : 'two_factor_enabled'
     const { enabling, codes } = await prepare(owner, amr, purpose)
     const confirmed = { ...enabling, totp: { sealedSecret: app.sealedSecret, step } }
+    await owner.renew?.()
     if (!(await enrolments.confirmEnrolment(owner, confirmed, now))) return null
     if (account.twoFactorEnabled) await endRemoval(account, 'totp')
     return codes
@@ -195,6 +196,7 @@ export function createAuthenticators(needs: Needs) {
     /** Turns two-factor sign-in on with sent codes, and returns the recovery codes. */
     async enable(signedIn: Authenticated, method: 'code' | 'passkey'): Promise<string[]> {
       const { enabling, codes } = await prepare(signedIn, signedIn.claims.amr, 'two_factor_enabled')
+      await signedIn.renew?.()
       if (!(await enrolments.enable(signedIn, method, enabling, clock.now())))
         throw new AppError('two_factor_already_enabled')
       return codes

@@ -1,5 +1,6 @@
 /** `/account` and the pages below it, for somebody whose browser is signed in. */
 import { Elysia } from 'elysia'
+import { AppError } from '../../../errors.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { languageOf } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
@@ -122,8 +123,14 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {
         if (!isOwn(visit)) return signIn(visit, back)
         if (visit.isOfEarlierSignIn) return account.refuseEarlier(visit)
-        const done = await work(visit, typed)
-        return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
+        try {
+          const done = await work(visit, typed)
+          return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
+        } catch (error) {
+          // The session is over, or this form came twice at once: a browser that has the new cookie is led straight back.
+          if (error instanceof AppError && error.errorCode === 'invalid_token') return signIn(visit, back)
+          throw error
+        }
       }),
       hidden,
     )

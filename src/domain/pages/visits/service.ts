@@ -186,6 +186,17 @@ export function createVisits(needs: Needs) {
     return answer
   }
 
+  /** A form after which the session has another cookie gives it to the browser. */
+  function withNewCookie(visit: Visit, answer: Response): Response {
+    const { session, jar } = state(visit)
+    if (session !== null && session.cookie !== jar.read('session'))
+      answer.headers.append('set-cookie', sessionCookie(jar, session.cookie, session.stays))
+    return answer
+  }
+
+  const sessionCookie = (jar: CookieJar, cookie: string, stays: boolean): string =>
+    jar.write('session', cookie, stays ? config.tokens.refreshAbsoluteLifetimeSeconds : null)
+
   function render(visit: Visit, screen: Screen, bare = false): string {
     const { client, texts, path, flow } = visit
     const { language: _, problem, ...same } = flow
@@ -310,11 +321,11 @@ export function createVisits(needs: Needs) {
           if (!forAnybody) requireMaySend(visit, request)
           const done = await work(visit, typed)
           if (finishes) count(back, 'finished')
-          return done instanceof Response ? done : draw(visit, done)
+          return withNewCookie(visit, done instanceof Response ? done : draw(visit, done))
         } catch (error) {
           const problem = problemOf(error, clock)
           if (problem === null) throw refusal(visit, error)
-          return go(visit, back, { ...visit.flow, problem })
+          return withNewCookie(visit, go(visit, back, { ...visit.flow, problem }))
         }
       },
     /** 303 to a page of ours. */
@@ -324,18 +335,17 @@ export function createVisits(needs: Needs) {
     async signIn(visit: Visit, { refreshToken: cookie, deviceToken: trusted }: OpenedSession): Promise<void> {
       const { jar, setCookies, browser, flow } = state(visit)
       await browserSessions.replace(jar.read('session'), cookie)
-      const stays = flow.typed?.stay === 'yes'
-      const { refreshAbsoluteLifetimeSeconds } = config.tokens
       setCookies.push(
-        jar.write('session', cookie, stays ? refreshAbsoluteLifetimeSeconds : null),
+        sessionCookie(jar, cookie, flow.typed?.stay === 'yes'),
         jar.write('browser', browser, BROWSER_SECONDS),
       )
       if (trusted) setCookies.push(jar.write('trusted', trusted, config.twoFactor.trustDevice))
     },
     async signOut(visit: Visit): Promise<void> {
-      const { jar, setCookies } = state(visit)
-      const cookie = jar.read('session')
+      const { jar, setCookies, session } = state(visit)
+      const cookie = session?.cookie ?? jar.read('session')
       if (cookie !== undefined) await browserSessions.end(cookie)
+      visit.session = null
       setCookies.push(jar.write('session', '', 0))
     },
     setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void {

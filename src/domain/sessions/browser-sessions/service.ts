@@ -1,4 +1,5 @@
 /** The session of a browser: a cookie of the pages names it. JSON routes never read that cookie. */
+import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { setCurrentSession } from '../../../platform/request-context.ts'
 import type { Authenticated } from '../sessions/authentication.ts'
@@ -7,8 +8,13 @@ import type { RefreshTokens } from '../tokens/refresh-token.ts'
 import type { BrowserSessionStore } from './store.ts'
 
 export interface BrowserSession extends Authenticated {
-  /** The cookie. It shows a recent sign-in where a route asks for the refresh token. */
+  /**
+   * The present cookie: `renew` replaces it. It shows a recent sign-in where a route asks for the refresh token.
+   */
   cookie: string
+  /** The cookie outlives the browser's window. */
+  stays: boolean
+  renew: () => Promise<void>
   /** The person signed in here then. */
   authenticatedAt: Date
 }
@@ -35,7 +41,7 @@ export function createBrowserSessions({ refreshTokens, clock, config, stores }: 
     const now = clock.now()
     const found = await store.visit(cookieHash, address, idle, now)
     if (found === null) return null
-    const { sessionId, startedAt, amr, deviceName, deviceFingerprint, signInIp, ...account } = found
+    const { sessionId, startedAt, amr, deviceName, deviceFingerprint, signInIp, stays, ...account } = found
     setCurrentSession({ id: sessionId, deviceName })
     const claims = {
       accountUuid: account.uuid,
@@ -48,15 +54,24 @@ export function createBrowserSessions({ refreshTokens, clock, config, stores }: 
       issuedAt: startedAt,
       expiresAt: now,
     }
-    return {
+    const session: BrowserSession = {
       account,
       sessionId,
       deviceFingerprint,
       signInIp,
       claims,
       cookie: cookie as string,
+      stays,
       authenticatedAt: startedAt,
+      async renew() {
+        const next = refreshTokens.create()
+        const former = hashOf(session.cookie) as Uint8Array
+        if (!(await store.renew(sessionId, former, next.familyHash, clock.now())))
+          throw new AppError('invalid_token', { cause: 'cookie_renewed' })
+        session.cookie = refreshTokens.write(next)
+      },
     }
+    return session
   }
 
   return {

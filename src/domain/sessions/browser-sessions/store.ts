@@ -8,7 +8,13 @@ import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
 import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
-import { endSessions, lives, moveSessionsBelow, touchBrowserSession } from '../sessions/session-sql.ts'
+import {
+  endSessions,
+  lives,
+  moveSessionsBelow,
+  renewBrowserSession,
+  touchBrowserSession,
+} from '../sessions/session-sql.ts'
 
 /** Reads the session with its account. A request moves the idle end, at most once a minute. */
 const visit = defineStatement({
@@ -29,11 +35,12 @@ const visit = defineStatement({
     deviceName: 'text?',
     deviceFingerprint: 'text?',
     signInIp: 'text?',
+    stays: 'boolean',
   },
   sql: (p) => sql`
   with touched as (${touchBrowserSession(p)})
   select ${accounts}.*, ${sessions}.id as session_id, ${sessions}.created_at as started_at, ${sessions}.amr,
-         device_name, device_fingerprint, sign_in_ip
+         device_name, device_fingerprint, sign_in_ip, stays
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
    where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} and locked_at is null`,
 })
@@ -54,6 +61,15 @@ const replace = defineStatement({
   moved as (${moveSessionsBelow(sql`opened`, sql`former`)}),
   ${endSessions(p, 'browser', sql`${sessions}.id = former.id and exists (select from opened)`, sql`former`)}
   select 1 from ended_sessions`,
+})
+
+/** Of any number of callers with one cookie, one gets the next. */
+const renew = defineStatement({
+  name: 'browser_sessions.renew',
+  params: { sessionId: 'uuid', cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  ${renewBrowserSession(p)} returning id`,
 })
 
 const end = defineStatement({
@@ -85,6 +101,9 @@ export function createBrowserSessionStore(database: Database) {
     /** Ends the session of the same browser that a sign-in replaces. */
     replace: (cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date): Promise<void> =>
       database.run(replace, { cookieHash, newCookieHash, now, ...eventOrigin() }),
+    /** Replaces the cookie, whose sessions below stay. It returns false if that cookie names the session no more. */
+    renew: async (sessionId: string, cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date) =>
+      (await database.first(renew, { sessionId, cookieHash, newCookieHash, now })) !== null,
     /** A trigger ends the sessions of the applications below it. */
     end: (cookieHash: Uint8Array, now: Date): Promise<void> =>
       database.run(end, { cookieHash, now, ...eventOrigin() }),

@@ -18,6 +18,11 @@ export interface Authenticated extends AccountSession {
   /** The address where the session was opened; null for one of an older version. */
   signInIp: string | null
   claims: AccessTokenClaims
+  /**
+   * Gives the session a new cookie, so that a copy of the one before opens nothing: called before its rights change. A
+   * client with tokens has none.
+   */
+  renew?: () => Promise<void>
 }
 
 interface Needs {

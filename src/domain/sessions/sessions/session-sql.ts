@@ -77,6 +77,13 @@ export const touchBrowserSession = (
            expires_at = least(case when stays then ${p.stays} else ${p.usual} end, ends_at)
      where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} and last_used_at < ${p.minuteAgo}`
 
+/** The cookie before is unknown from now on. */
+export const renewBrowserSession = (
+  p: Placeholders<'sessionId' | 'cookieHash' | 'newCookieHash' | 'now'>,
+): SQL => sql`
+    update ${sessions} set family_hash = ${p.newCookieHash}
+     where id = ${p.sessionId} and family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)}`
+
 /**
  * The session of an application, below that of the browser: `found` has the columns of the browser's row and, of the code,
  * the account's `account_id`.

@@ -124,6 +124,32 @@ export function createReauthentication(needs: Needs) {
     await secondFactor.takeStepUp(signedIn.account, otp, caller)
   }
 
+  async function requireProof(
+    signedIn: Authenticated,
+    proof: OwnerProof,
+    client: Source,
+    options: RequireOptions,
+  ): Promise<boolean> {
+    const { password, otp, credential, refresh_token: refreshToken } = proof
+    const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
+    const { account } = signedIn
+    if (credential) {
+      await requirePasskey(signedIn, credential, client, admit)
+      return true
+    }
+    const givesAll =
+      (account.passwordDigest === null || typeof password === 'string') &&
+      (!account.twoFactorEnabled || otp)
+    if (recentSignInSuffices && !givesAll && (await isFresh(signedIn, refreshToken))) {
+      await admit?.()
+      return false
+    }
+    await requireFirstFactor(signedIn, proof, client, field)
+    await admit?.()
+    if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, client)
+    return account.passwordDigest !== null || account.twoFactorEnabled
+  }
+
   return {
     /**
      * Requires a sign-in of a moment ago, with everything that the account requires. A session that a trusted device opened
@@ -141,30 +167,17 @@ export function createReauthentication(needs: Needs) {
       await (credential
         ? requirePasskey(signedIn, credential, client)
         : requireSecondFactor(signedIn, otp, client))
+      await signedIn.renew?.()
     },
     /**
      * A missing or wrong password is reported on `passwordField`. The second factor is asked for only once the rest is
-     * right. Returns whether more than a session was proved: the password, a second factor or a passkey.
+     * right. Returns whether more than a session was proved: the password, a second factor or a passkey. The session of a
+     * browser has a new cookie then.
      */
     async require(signedIn: Authenticated, proof: OwnerProof, client: Source, options: RequireOptions = {}) {
-      const { password, otp, credential, refresh_token: refreshToken } = proof
-      const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
-      const { account } = signedIn
-      if (credential) {
-        await requirePasskey(signedIn, credential, client, admit)
-        return true
-      }
-      const givesAll =
-        (account.passwordDigest === null || typeof password === 'string') &&
-        (!account.twoFactorEnabled || otp)
-      if (recentSignInSuffices && !givesAll && (await isFresh(signedIn, refreshToken))) {
-        await admit?.()
-        return false
-      }
-      await requireFirstFactor(signedIn, proof, client, field)
-      await admit?.()
-      if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, client)
-      return account.passwordDigest !== null || account.twoFactorEnabled
+      const proved = await requireProof(signedIn, proof, client, options)
+      await signedIn.renew?.()
+      return proved
     },
   }
 }

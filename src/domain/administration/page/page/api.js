@@ -93,7 +93,8 @@ async function reauthenticate() {
       label: say('go_on'),
       async submit({ password = '', otp }) {
         const proof = otp === undefined ? { credential: await signWithPasskey() } : { otp }
-        await send('POST', 'session/reauthenticate', { password, ...proof })
+        const { csrf_token } = await send('POST', 'session/reauthenticate', { password, ...proof })
+        session = { ...session, csrf_token }
       },
     },
   )
