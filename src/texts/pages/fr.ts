@@ -134,6 +134,7 @@ export const pagesFr = {
   recovery_codes_lead:
     'Gardez ces codes en lieu sûr. Chacun remplace une fois votre second facteur. Ils ne seront plus affichés.',
   few_recovery_codes: 'Il vous reste peu de codes de secours. Créez-en de nouveaux.',
+  already_on: 'C’est activé. Les codes de secours ne sont affichés qu’une fois.',
   new_codes: 'Nouveaux codes',
   new_codes_lead: 'Les codes que vous avez ne fonctionneront plus.',
   copy: 'Copier',

@@ -71,6 +71,27 @@ describe('the secret of an app', () => {
     expect(browser.html).not.toContain('<svg')
   })
 
+  test('Reload, Back and a second form say that it is on, and lead to new codes', async () => {
+    const { browser, page, secret } = await setUp()
+    const otp = appCode(secret, service.clock.now())
+    const { action } = browser.forms.find((form) =>
+      form.action.startsWith('/account/two-factor/app/confirm'),
+    )!
+    await browser.press('Confirm', { otp })
+    const again = await browser.post(action, { otp })
+    for (const address of [
+      again.headers.get('location') as string,
+      page,
+      '/account/two-factor/app/confirm',
+    ]) {
+      await browser.open(address)
+      expect(browser.said).toBe('It is on. The recovery codes are shown only once.')
+      expect(browser.html).toContain('href="/account/two-factor/codes"')
+    }
+    await browser.open('/account/two-factor/confirm')
+    expect(browser.said).toBe('It is on. The recovery codes are shown only once.')
+  })
+
   test('what was typed for one account does not stand in the pages of the next', async () => {
     const { browser, bob } = await twoPeople()
     const contact = newEmail()

@@ -246,9 +246,23 @@ export function startAgainScreen(visit: OwnVisit, title: string, path: string): 
   return page(visit, title, html`${why}${linkButton(pages.try_again, path)}`)
 }
 
-export function appScreen(visit: OwnVisit): Screen {
+/** Somebody came back to the page, or sent it twice, after two factors were turned on. */
+export function alreadyOnScreen(visit: OwnVisit, title: string): Screen {
+  const { pages } = visit.texts
+  const codes = linkButton(pages.new_codes, '/account/two-factor/codes')
+  return page(
+    visit,
+    title,
+    html`${notice(pages.already_on, 'good')}${codes}`,
+    problemOf({ ...visit, flow: {} }, []),
+  )
+}
+
+export function appScreen(visit: OwnVisit, { methods }: Security): Screen {
   const { pages } = visit.texts
   const { ticket } = visit
+  const cameWithout = visit.flow.ticket === undefined && methods.includes('totp')
+  if (ticket?.kind === 'done' || cameWithout) return alreadyOnScreen(visit, pages.method_totp)
   if (ticket?.kind !== 'app') return startAgainScreen(visit, pages.method_totp, '/account/two-factor/app')
   return confirmCodeScreen(visit, {
     title: pages.method_totp,

@@ -151,6 +151,7 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
     },
     async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
+      if (visit.ticket?.kind === 'done') return visits.go(visit, '/account/two-factor/app/confirm')
       const otp = (typed.otp ?? '').replace(/\s/g, '')
       const recoveryCodes = await twoFactor.confirmApp(visit.session, otp, visit.caller)
       await visits.tickets.spend(visit)

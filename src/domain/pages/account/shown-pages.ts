@@ -52,6 +52,7 @@ export function createShownPages(
     })),
     '/account/two-factor/confirm': (visit) => {
       const { pages } = visit.texts
+      if (visit.session.account.twoFactorEnabled) return screens.alreadyOnScreen(visit, pages.two_factor)
       const action = '/account/two-factor/confirm'
       return screens.confirmCodeScreen(visit, {
         title: pages.two_factor,
@@ -65,7 +66,7 @@ export function createShownPages(
       action: '/account/two-factor/app',
       button: pages.continue,
     })),
-    '/account/two-factor/app/confirm': screens.appScreen,
+    '/account/two-factor/app/confirm': async (visit) => screens.appScreen(visit, await read.security(visit)),
     '/account/two-factor/off': proof((pages) => ({
       title: pages.turn_off_two_factor,
       lead: pages.turn_off_lead,

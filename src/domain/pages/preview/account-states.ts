@@ -194,6 +194,12 @@ const more: AccountState[] = [
     flow: { notice: 'code_on_its_way' },
   },
   { name: 'expired', path: '/account/two-factor/app/confirm' },
+  {
+    name: 'done',
+    path: '/account/two-factor/app/confirm',
+    person: protectedPerson,
+    ticket: { kind: 'done' },
+  },
   { name: 'wrong', path: '/account/two-factor/app/confirm', ticket: appTicket, flow: wrong('invalid_code') },
   { name: 'none', path: '/account/passkeys', person: withPhoneAlone },
   { name: 'expired', path: '/account/providers/confirm' },
