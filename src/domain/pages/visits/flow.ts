@@ -59,7 +59,7 @@ interface Sealed {
 const tagOf = (id: string) =>
   createHash('sha256').update('poterne flow ').update(id).digest('base64url').slice(0, 16)
 
-interface OpenedFlow {
+export interface OpenedFlow {
   flow: Flow
   isFresh: boolean
   /** Tells whether the flow was made while this session was signed in. */

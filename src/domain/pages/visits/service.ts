@@ -12,6 +12,7 @@ import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import { cookieHeader, readCookies } from '../../../platform/http/redirect.ts'
 import { findUnstorable } from '../../../platform/http/unstorable.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import type { Language } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
@@ -31,7 +32,7 @@ import {
   newBrowserCookie,
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
-import { type Flow, type FlowSeal, languageOf, type Problem } from './flow.ts'
+import { type Flow, type FlowSeal, languageOf, type OpenedFlow, type Problem } from './flow.ts'
 import { cookiesBlockedScreen, failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
 import { createPageTickets, type PageTicket } from './tickets.ts'
@@ -101,6 +102,7 @@ interface FormOptions {
 interface OpenVisit extends Visit {
   browser: string
   jar: CookieJar
+  opened: OpenedFlow | null
   setCookies: string[]
   hasOwnFlow: boolean
   /** True if the browser sent a cookie of ours. Those that block cookies never do. */
@@ -122,6 +124,17 @@ export function createVisits(needs: Needs) {
     dev ? `${base.protocol}//${request.headers.get('host')}` : base.origin
 
   async function open(request: Request, client: Client, path: string): Promise<OpenVisit> {
+    const visit = begin(request, client, path)
+    try {
+      await recall(visit)
+      return visit
+    } catch (error) {
+      throw refusal(visit, error)
+    }
+  }
+
+  /** The visit as far as the request itself tells. */
+  function begin(request: Request, client: Client, path: string): OpenVisit {
     const url = new URL(request.url)
     const jar = createCookieJar(readCookies(request.headers.get('cookie') ?? undefined), secure)
     const known = jar.read('browser')
@@ -135,18 +148,16 @@ export function createVisits(needs: Needs) {
       if (to === null) logger.warn({ return_to: asked.slice(0, 200) }, UNKNOWN_RETURN)
       else flow.to = to
     }
-    const session = await browserSessions.find(jar.read('session'), client.address)
-    const accountLanguage = session && catalog.has(session.account.language) ? session.account.language : null
-    const language = flow.language ?? accountLanguage ?? client.language
+    const language = flow.language ?? client.language
     const visit: OpenVisit = {
       client: { ...client, language, texts: catalog.of(language) },
       texts: catalog.of(language),
       path,
       flow,
       query: url.searchParams,
-      ticket: read?.isFresh ? await tickets.find(flow.ticket, session) : null,
-      session,
-      isOfEarlierSignIn: read !== null && session !== null && !read.isOfSession(session.sessionId),
+      ticket: null,
+      session: null,
+      isOfEarlierSignIn: false,
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
         ...(trust !== undefined && { trust }),
@@ -161,11 +172,30 @@ export function createVisits(needs: Needs) {
       },
       browser,
       jar,
+      opened: read,
       setCookies: known === browser ? [] : [jar.write('browser', browser, BROWSER_SECONDS)],
       hasOwnFlow: read !== null && known === browser,
       keepsCookies: known !== undefined || jar.read('session') !== undefined,
     }
     return visit
+  }
+
+  /** Reads who is signed in and what was proved before. */
+  async function recall(visit: OpenVisit): Promise<void> {
+    const { opened, jar, flow, client } = visit
+    const session = await browserSessions.find(jar.read('session'), client.address)
+    visit.session = session
+    visit.ticket = opened?.isFresh ? await tickets.find(flow.ticket, session) : null
+    if (session === null) return
+    visit.isOfEarlierSignIn = opened !== null && !opened.isOfSession(session.sessionId)
+    const { language } = session.account
+    if (flow.language === undefined && catalog.has(language)) speak(visit, language)
+  }
+
+  function speak(visit: OpenVisit, language: Language): void {
+    visit.texts = catalog.of(language)
+    visit.client = { ...visit.client, language, texts: visit.texts }
+    visit.caller = { ...visit.caller, language }
   }
 
   /** Paths of pages are routes of ours, so there are no more steps than pages. */
