@@ -1,8 +1,9 @@
 /** The pages by which people come in, through forms and without script. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { checkPagesReach } from '../../../src/domain/operations/doctor/reach-checks.ts'
 import type { Config } from '../../../src/platform/config/types.ts'
 import type { Network } from '../../../src/platform/guarded-fetch.ts'
+import { DatabaseUnavailable } from '../../../src/platform/postgres/failure.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
@@ -15,6 +16,8 @@ const settings = {
   server: { ...pageSettings.server, language: 'en' },
   pages: { enabled: true, home: 'https://app.example.com/', return_to: ['https://app.example.com/in/*'] },
 }
+
+const HTML = 'text/html; charset=utf-8'
 
 const service = useService({ settings })
 const browse = () => openBrowser(service.url)
@@ -59,6 +62,57 @@ describe('the pages', () => {
     expect(browser.said).toBe('This code is not valid, has expired, or was used already.')
     await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
     expect(browser.html).toContain('url=https://app.example.com/in/x"')
+  })
+
+  test('who did not confirm yet is led to the page for it, and nobody learns so without the password', async () => {
+    const email = newEmail()
+    await (await browse().open('/sign-up')).press('Create an account', {
+      identifier: email,
+      password: PASSWORD,
+    })
+    const otp = await service.inbox.nextCode(email)
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier: email, password: 'not this one' })
+    expect(browser.html).not.toContain('/sign-in/confirm')
+    await browser.press('Sign in', { identifier: email, password: PASSWORD })
+    expect(browser.said).toBe('This account is not confirmed yet.')
+    await browser.press('Confirm your account')
+    expect([browser.path, browser.said]).toEqual(['/confirm', ''])
+    await browser.press('Confirm', { otp, password: PASSWORD })
+    expect(browser.path).toBe('/leave')
+  })
+
+  test('somebody who chose to stay signed in stays so after a new password', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Forgot your password?', { identifier: person.identifier, stay: 'yes' })
+    await browser.press('Send a code')
+    const otp = await service.inbox.nextCode(person.identifier)
+    await browser.press('Save password', { otp, password: 'an entirely new phrase' })
+    expect(browser.path).toBe('/leave')
+    service.clock.advance(13 * 3_600_000)
+    expect((await browser.open('/account')).path).toBe('/account')
+  })
+
+  test('while the database is away, whoever is signed in gets a page that says so', async () => {
+    const person = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    const { action } = browser.forms[0]!
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    const away = spyOn(service.inside.database, 'first').mockRejectedValue(new DatabaseUnavailable())
+    try {
+      for (const path of ['/account', '/sign-in', '/leave']) {
+        await browser.open(path)
+        expect([path, browser.status, browser.headers.get('content-type')]).toEqual([path, 503, HTML])
+      }
+      for (const path of [action, '/account/profile', '/account/step-up']) {
+        const answer = await browser.post(path, {})
+        expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 503, HTML])
+      }
+    } finally {
+      away.mockRestore()
+    }
+    expect((await browser.open('/account')).path).toBe('/account')
   })
 
   test('a wrong password says so, keeps the identifier and never the password', async () => {

@@ -93,6 +93,11 @@ const waysInStates: PageState[] = [
     draw: signUpScreen,
   },
   { name: 'confirm', flow: { typed }, draw: confirmHere },
+  {
+    name: 'sign-in-unconfirmed',
+    flow: { typed, problem: { code: 'account_unconfirmed' } },
+    draw: signInScreen,
+  },
   { name: 'confirm-wrong', flow: wrongCode, draw: confirmHere },
   { name: 'confirm-late', flow: { typed }, draw: late(confirmHere) },
   { name: 'confirm-elsewhere', draw: confirmScreen },

@@ -57,6 +57,7 @@ export function createWaysInRoutes(
     ['/sign-in/passkey', '/sign-in', waysIn.usePasskey],
     ['/sign-in/provider', '/sign-in', waysIn.beginProvider],
     ['/sign-in/forgot', '/sign-in', (visit) => waysIn.turn(visit, '/recover')],
+    ['/sign-in/confirm', '/sign-in', (visit) => waysIn.turn(visit, '/confirm')],
     ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
     ['/sign-up', '/sign-up', waysIn.register],
     ['/sign-up/provider', '/sign-up', waysIn.beginProvider],
@@ -77,6 +78,7 @@ export function createWaysInRoutes(
   /** These forms change the way, or send a code again. */
   const turns = new Set([
     '/sign-in/forgot',
+    '/sign-in/confirm',
     '/sign-in/register',
     '/sign-up/sign-in',
     '/confirm/again',

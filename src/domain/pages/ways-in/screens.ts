@@ -92,6 +92,13 @@ function passkeyForm({ texts: { pages } }: View, { offered, to }: Drawing): Html
 <p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`
 }
 
+/** Only somebody with the right password is told, and so led to the page of confirmation with what was typed. */
+function unconfirmedNotice({ texts, flow }: View, { to }: Drawing): Html | null {
+  if (flow.problem?.code !== 'account_unconfirmed') return null
+  const on = html`<form method="post" action="${to('/sign-in/confirm')}"><button class="link">${texts.pages.confirm_title}</button></form>`
+  return notice(texts.errors.account_unconfirmed, 'bad', on)
+}
+
 export function signInScreen(visit: View, drawing: Drawing): Screen {
   const { texts, flow } = visit
   const { pages } = texts
@@ -101,7 +108,7 @@ export function signInScreen(visit: View, drawing: Drawing): Screen {
     title: pages.sign_in,
     content: html`<h1>${pages.sign_in}</h1>
 <p class="lead">${pages.sign_in_lead}</p>
-${problem.above ?? noticeOf(visit)}
+${unconfirmedNotice(visit, drawing) ?? problem.above ?? noticeOf(visit)}
 <form method="post" action="${to('/sign-in')}" id="ways">
 ${identifierInput(visit, offered, {
   autocomplete: offered.passkeys ? 'username webauthn' : 'username',

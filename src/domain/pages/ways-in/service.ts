@@ -243,7 +243,7 @@ export function createWaysIn(needs: Needs) {
       const { otp = '', password = '' } = typed
       await passwords.reset({ identifier, otp: otp.trim(), password, confirmation: password }, visit.caller)
       try {
-        const outcome = await login.logIn({ identifier, password }, visit.device(false), visit.caller)
+        const outcome = await login.logIn({ identifier, password }, visit.device(stays(visit)), visit.caller)
         return await finish(visit, outcome, identifier)
       } catch (error) {
         if (!(error instanceof AppError)) throw error

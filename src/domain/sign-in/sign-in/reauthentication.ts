@@ -138,8 +138,7 @@ export function createReauthentication(needs: Needs) {
       return true
     }
     const givesAll =
-      (account.passwordDigest === null || typeof password === 'string') &&
-      (!account.twoFactorEnabled || otp)
+      (account.passwordDigest === null || typeof password === 'string') && (!account.twoFactorEnabled || otp)
     if (recentSignInSuffices && !givesAll && (await isFresh(signedIn, refreshToken))) {
       await admit?.()
       return false
