@@ -1,7 +1,7 @@
 /** `poterne events list | follow`: the audit trail. */
 import { Command } from 'commander'
 import { closest, distance } from 'fastest-levenshtein'
-import { eventTypes } from '../domain/foundation/events/event.ts'
+import { eventTypes, readEventTypes } from '../domain/foundation/events/event.ts'
 import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
 import { version } from '../platform/version.ts'
@@ -36,7 +36,11 @@ export function eventsCommand(): Command {
   const add = (name: string, description: string) =>
     addServiceCommand(command, name, description)
       .option('--account <account>', `about this account: ${NAME}`)
-      .option('--type <type>', 'of this type, such as login.failed (docs/events.md lists them)', readType)
+      .option(
+        '--type <types>',
+        'of these types (docs/events.md lists them), such as login.failed or session.*,account.erased',
+        readTypes,
+      )
       .option(
         '--actor <actor>',
         'caused by this actor: an id, or in lists a part of the name of an administrator',
@@ -54,8 +58,10 @@ export function eventsCommand(): Command {
   return command
 }
 
-function readType(type: string): string {
-  if (eventTypes.some((each) => each === type)) return type
+function readTypes(types: string): string {
+  if (readEventTypes(types) !== null) return types
+  const type = types.split(',').find((each) => readEventTypes(each) === null)
+  if (type === undefined) throw new CommandFailure(2, '--type: at most 20 types with commas between')
   const nearest = closest(type, eventTypes)
   const hint =
     distance(type, nearest) <= type.length / 2 ? `did you mean ${nearest}?` : 'docs/events.md lists them'

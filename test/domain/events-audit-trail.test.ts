@@ -7,6 +7,7 @@ import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { toOcsf } from '../../src/domain/foundation/events/ocsf.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
+import { registeredStatements } from '../../src/platform/postgres/statement.ts'
 import { type AdminCall, asOperator, operatorOf } from '../helpers/administration.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
@@ -37,6 +38,13 @@ const withoutEvent = new Set([
   'passkeyStepUpOptions',
   'putReceipt',
 ])
+
+/** A month of them, in the order of their time but for some minutes. */
+const OLD_EVENTS = `
+  insert into events (type, outcome, created_at, account, actor_type, data)
+  select 'account.updated', 'success', now() - interval '31 days' + number * interval '8 minutes' - random() * interval '5 minutes',
+         null, 'system', '{}'
+    from generate_series(1, 5000) number`
 
 interface Started {
   provider: PretendProvider
@@ -237,6 +245,67 @@ describe('whoever follows the events', () => {
     expect(await after(from, '&type=session.started')).toHaveLength(3)
     for (const query of ['type=account.lock', 'after=x', 'after=-1', 'after=0&wait=26', 'after=0&wait=x'])
       expectRefusal(await call('GET', `events?${query}`), 'validation_failed')
+  })
+
+  test('names up to twenty types, and kinds of them', async () => {
+    const from = await newest()
+    const { bearer } = await service.signedIn()
+    await service.post('logout', {}, { bearer })
+    const typesOf = async (type: string) => (await after(from, `&type=${type}`)).map((event) => event.type)
+    expect(await typesOf('session.ended,account.registered')).toEqual(['account.registered', 'session.ended'])
+    expect(await typesOf('session.*')).toEqual(['session.started', 'session.ended'])
+    expect(await typesOf('session.*,login.succeeded,session.ended')).toEqual([
+      'session.started',
+      'login.succeeded',
+      'session.ended',
+    ])
+    const waiting = after(await newest(), '&wait=20&type=session.*')
+    await service.signedIn()
+    expect((await waiting).map(({ type }) => type)).toEqual(['session.started'])
+    const twenty = eventTypes.slice(0, 20).join()
+    expect((await call('GET', `events?type=${twenty}`)).status).toBe(200)
+    for (const type of [
+      `${twenty},session.ended`,
+      'session.*,',
+      ',',
+      '*',
+      '.*',
+      'sess.*',
+      'session',
+      'session.ended,x',
+    ])
+      expectRefusal(await call('GET', `events?type=${type}`), 'validation_failed')
+  })
+
+  test('reads nothing that is older than since, in a list neither', async () => {
+    const client = postgres((service.storage.database as { url: string }).url, { max: 1 })
+    await client.unsafe(OLD_EVENTS)
+    const { uuid, bearer } = await service.signedIn()
+    const since = new Date(Date.now() - 16 * 60_000)
+    const found = await call('GET', `events?since=${since.toISOString()}&account=${uuid}`)
+    expect((await after(0, `&since=${since.toISOString()}&account=${uuid}`)).reverse()).toEqual(
+      found.body.items,
+    )
+    expect(found.body.items).toHaveLength(4)
+    await service.post('logout', {}, { bearer })
+    const none = { type: null, types: null, actors: null, actorType: null, until: null, account: uuid }
+    for (const [name, values] of Object.entries({
+      'events.list_all': { before: null },
+      'events.list_of_account': { before: null },
+      'events.follow': { after: 0, upTo: Number.MAX_SAFE_INTEGER },
+    })) {
+      const { text, params } = registeredStatements().find((each) => each.name === name)!
+      const given: Record<string, unknown> = { ...none, ...values, since: since.toISOString(), limit: 200 }
+      const [row] = await client.unsafe(
+        `explain (analyze, format json) ${text}`,
+        params.map((param) => given[(param as { name: string }).name] as string),
+      )
+      const plan = JSON.stringify(row)
+      const readsAll = /"Seq Scan"[^{}]*"Relation Name":"events"/
+      const skipped = [...plan.matchAll(/"Rows Removed by Filter":(\d+)/g)].map(([, rows]) => Number(rows))
+      expect([name, skipped.every((rows) => rows < 300), readsAll.test(plan)]).toEqual([name, true, false])
+    }
+    await client.end()
   })
 
   test('waits for the next one, and for no longer than was asked', async () => {

@@ -214,6 +214,10 @@ describe('what an account carries', () => {
     expect((await service.get('me', { bearer: other.bearer })).status).toBe(200)
     const refreshed = await service.post('refresh', { refresh_token })
     expect((await service.get('me', { bearer: refreshed.body.access_token })).status).toBe(200)
+    const { items } = (await call('GET', `accounts/${account.uuid}/events?type=account.updated`)).body
+    const [{ data, created_at }] = items
+    expect(data).toEqual({ fields: ['access_tokens'], tokens_before: expect.stringMatching(/:\d\d\.000Z$/) })
+    expect(Date.parse(created_at) - Date.parse(data.tokens_before)).toBeWithin(-1000, 5000)
   })
 
   describe('usernames', () => {

@@ -3,12 +3,19 @@ import { t } from 'elysia'
 import { listAnswer } from '../../../platform/http/answers.ts'
 import { component } from '../../../platform/http/components.ts'
 import { nullable } from '../../../platform/http/schemas.ts'
-import { actorTypes, eventTypes } from '../../foundation/events/event.ts'
+import { actorTypes } from '../../foundation/events/event.ts'
 import { type EventRecord, eventSchema, pageQuery } from '../../foundation/events/event-schema.ts'
 import { numberText, queryText, queryWord, timeText } from '../access/operation-schema.ts'
 
 const span = {
-  type: queryWord('Only events of this type', eventTypes),
+  type: t.Optional(
+    t.String({
+      description:
+        'Only events of these types (docs/events.md): up to 20 with commas between; `session.*` means all of a kind',
+      examples: ['session.ended', 'session.*,account.erased'],
+      maxLength: 1000,
+    }),
+  ),
   since: timeText('Only events from this time on'),
   until: timeText('Only events before this time'),
 }

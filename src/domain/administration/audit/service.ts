@@ -3,7 +3,7 @@
 import { AppError } from '../../../errors.ts'
 import { invalid, readNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
-import { type Actor, actorTypes, eventTypes } from '../../foundation/events/event.ts'
+import { type Actor, actorTypes, readEventTypes } from '../../foundation/events/event.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import type { EventTail } from '../../foundation/events/event-tail.ts'
 import { mergeNewest, type Page, readPage, toPage } from '../../foundation/events/page.ts'
@@ -76,10 +76,11 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs) {
   }
 
   async function readFilter(query: EventQuery): Promise<EventFilter> {
-    const type = readOneOf('type', query.type, eventTypes)
+    const types = query.type === undefined ? undefined : readEventTypes(query.type)
+    if (types === null) throw invalid('type')
     const actorType = readOneOf('actor_type', query.actor_type, actorTypes)
     const [since, until] = [readTime('since', query.since), readTime('until', query.until)]
-    return { type, since, until, ...(await readActor(query.actor, actorType, query.after !== undefined)) }
+    return { types, since, until, ...(await readActor(query.actor, actorType, query.after !== undefined)) }
   }
 
   function readNames({ names, after }: EventQuery, seesPeople: boolean): boolean {

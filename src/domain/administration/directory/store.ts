@@ -11,6 +11,7 @@ import { accounts } from '../../../platform/postgres/schema.ts'
 import {
   defineStatement,
   type Placeholders,
+  type RowOf,
   type TypeName,
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
@@ -307,7 +308,7 @@ const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
 function eventsOf(
   account: string,
   wanted: AccountChange,
-  { wasLocked, lockedAt }: { wasLocked: boolean; lockedAt: Date | null },
+  { wasLocked, lockedAt, tokensNotBefore }: RowOf<typeof change>,
 ): NewEvent[] {
   // The reason is free text about a person. It stays with the account, and goes with it; events outlive both.
   const { locked, lockedReason, ...others } = wanted
@@ -318,7 +319,11 @@ function eventsOf(
     .map(([name]) => (name === 'endsTokens' ? 'access_tokens' : name))
     .map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   const events: NewEvent[] = []
-  if (changed.length > 0) events.push({ type: 'account.updated', account, data: { fields: changed } })
+  if (changed.length > 0) {
+    const tokensBefore = wanted.endsTokens && tokensNotBefore?.toISOString()
+    const data = { fields: changed, ...(tokensBefore && { tokens_before: tokensBefore }) }
+    events.push({ type: 'account.updated', account, data })
+  }
   if (isTurned) {
     const type: EventType = lockedAt === null ? 'account.unlocked' : 'account.locked'
     events.push({ type, account })

@@ -21,7 +21,12 @@ export function createViewRecorder({ events, clock }: Needs) {
     const since = new Date(look.at - LOOK_MS)
     // Another process, or one before this, may have recorded it.
     const [before] = await events.list(
-      { account: uuid, type: 'account.viewed', actors: actorId === undefined ? undefined : [actorId], since },
+      {
+        account: uuid,
+        types: ['account.viewed'],
+        actors: actorId === undefined ? undefined : [actorId],
+        since,
+      },
       null,
       1,
     )

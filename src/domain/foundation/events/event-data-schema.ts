@@ -74,6 +74,7 @@ export const eventDataSchema = t.Object(
     ),
     stopped: oneOf(['two_factor_removal'], 'What was stopped before it took effect'),
     token: text('The id of the token of administration'),
+    tokens_before: time('Access tokens of the account that were signed before it are refused'),
     uses: number('How often the invitation can be used'),
     verified: yes('An administrator says that the contact is verified'),
     warning: text('What was wrong with the backup, though it was made'),

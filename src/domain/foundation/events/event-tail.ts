@@ -163,10 +163,10 @@ function createSettling(events: EventStore): () => Promise<number> {
   }
 }
 
-function matches({ account, type, actors, actorType, since, until }: EventFilter, news: NewsOfEvent) {
+function matches({ account, types, actors, actorType, since, until }: EventFilter, news: NewsOfEvent) {
   return (
     (account === undefined || account.toLowerCase() === news.account) &&
-    (type === undefined || type === news.type) &&
+    (types === undefined || types.includes(news.type)) &&
     (actors === undefined || actors.some((actor) => actor === news.actorId)) &&
     (actorType === undefined || actorType === news.actorType) &&
     (since === undefined || since <= news.createdAt) &&

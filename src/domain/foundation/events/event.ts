@@ -90,6 +90,19 @@ export const meanings = {
 export type EventType = keyof typeof meanings
 export const eventTypes = Object.keys(meanings) as EventType[]
 
+const MAXIMUM_NAMED = 20
+
+/** The types that `session.ended,account.*` names; null where one of them does not exist, or where there are more than 20. */
+export function readEventTypes(text: string): EventType[] | null {
+  const names = text.split(',')
+  const found = names.map((name) => eventTypes.filter((type) => type === name || isOfKind(type, name)))
+  if (names.length > MAXIMUM_NAMED || found.some((types) => types.length === 0)) return null
+  return [...new Set(found.flat())]
+}
+
+/** `session.*` names a kind. */
+const isOfKind = (type: EventType, name: string) => name.endsWith('.*') && type.startsWith(name.slice(0, -1))
+
 /** Failures that change no row: gathered in memory, see gathered-events.ts. */
 export const failureTypes = [
   'login.failed',

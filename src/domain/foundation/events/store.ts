@@ -23,7 +23,8 @@ import { recordEvents } from './event-sql.ts'
 
 export interface EventFilter {
   account?: string | undefined
-  type?: string | undefined
+  /** Events of any of these types. */
+  types?: readonly string[] | undefined
   /** The ids of actors: events of any of them. */
   actors?: readonly string[] | undefined
   actorType?: Actor['type'] | undefined
@@ -43,9 +44,10 @@ export interface GatheredFailures {
   at: Date
 }
 
-/** `actors`: JSON. */
+/** `types`, `actors`: JSON. `type`: where there is one alone, by whose index it is found. */
 const filterParamTypes = {
   type: 'text?',
+  types: 'text?',
   actors: 'text?',
   actorType: 'text?',
   since: 'timestamptz?',
@@ -54,10 +56,33 @@ const filterParamTypes = {
 } as const
 type FilterParams = Omit<ValuesOf<typeof filterParamTypes>, 'limit'> & { account: string | null }
 
+/**
+ * The time of an event may lie so far behind that of one with a smaller id. Replicas' clocks differ, transactions take a
+ * while, and failures are written a second later.
+ */
+const DISORDER = sql.raw(`interval '1 hour'`)
+
+/**
+ * An id before which all events are older than `since`; null without `since`. Bisection: each look reads one row by the
+ * key, so that the events before are not read, however many they are.
+ */
+const firstSince = (p: Placeholders<'since'>) => sql`(
+  with recursive looked (low, high) as (
+    select (select id from ${events} order by id limit 1), (select id + 1 from ${events} order by id desc limit 1)
+     where ${p.since} is not null
+    union all
+    select case when is_older then middle.id + 1 else low end, case when is_older then high else (low + high) / 2 end
+      from looked, lateral (
+        select id, created_at < ${p.since} - ${DISORDER} as is_older from ${events}
+         where id >= (low + high) / 2 order by id limit 1) middle
+     where low < high)
+  select max(low) from looked)`
+
 const filter = (p: Placeholders<keyof typeof filterParamTypes>) => sql`(${p.type} is null or type = ${p.type})
+     and (${p.types} is null or type = any (array(select jsonb_array_elements_text(${p.types}::jsonb))))
      and (${p.actors} is null or actor_id = any (array(select jsonb_array_elements_text(${p.actors}::jsonb))))
      and (${p.actorType} is null or actor_type = ${p.actorType})
-     and (${p.since} is null or created_at >= ${p.since})
+     and (${p.since} is null or created_at >= ${p.since}) and id >= coalesce(${firstSince(p)}, 0)
      and (${p.until} is null or created_at < ${p.until})`
 
 const columns = sql`id, type, created_at, outcome, account, actor_type, actor_id, actor_name, session_id, request_id,
@@ -251,9 +276,10 @@ export function createEventStore(database: Database, retention: Retention) {
   }
 }
 
-const filterParams = ({ account, type, actors, actorType, since, until }: EventFilter): FilterParams => ({
+const filterParams = ({ account, types, actors, actorType, since, until }: EventFilter): FilterParams => ({
   account: account ?? null,
-  type: type ?? null,
+  type: types?.length === 1 ? types[0]! : null,
+  types: types === undefined || types.length === 1 ? null : JSON.stringify(types),
   actors: actors === undefined ? null : JSON.stringify(actors),
   actorType: actorType ?? null,
   since: since ?? null,

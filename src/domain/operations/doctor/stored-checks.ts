@@ -49,7 +49,7 @@ export async function checkClaims({ config, stores, clock }: StoreContext): Prom
   if (config.tokens.claims.length === 0) return ok('tokens.claims adds no claim')
   const since = new Date(clock.now().getTime() - DAY_MS)
   const accountsWith = async (type: 'token.incomplete' | 'token.claim_omitted') => {
-    const events = await stores.events.list({ type, since }, null, 100)
+    const events = await stores.events.list({ types: [type], since }, null, 100)
     return [...new Set(events.map(({ account }) => account))].slice(0, NAMED_ACCOUNTS).join(', ')
   }
   const incomplete = await accountsWith('token.incomplete')
