@@ -45,7 +45,7 @@ beforeAll(async () => {
     }),
   })
   intruder = await signedIn()
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   hosts?.stop()
   await service?.close()
@@ -228,7 +228,7 @@ describe.each([
   let browser: AnyBrowser
   beforeAll(async () => {
     browser = await launch()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => browser?.close())
 
   const foreign = ['\xa0', '\x80', '\xff', '\x85', '\xad', '"', ',', '/', '(']

@@ -53,7 +53,7 @@ export async function launchFirefox(hosts: string[]): Promise<Firefox> {
   })()
   const address = await waitFor(() => /listening on (ws:\S+)/.exec(printed)?.[1], {
     what: 'Firefox',
-    timeoutMs: 60_000,
+    timeoutMs: 100_000,
   })
   const send = await connect(`${address}/session`)
   await send('session.new', { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } })
