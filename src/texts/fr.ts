@@ -112,7 +112,7 @@ export const fr = {
   sentences: {
     nearest_name: 'Le plus proche est {nearest}.',
     factor_stays:
-      'C’est le seul second facteur d’un compte sans mot de passe : il ne resterait que des codes de secours. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',
+      'C’est le seul second facteur d’un compte sans mot de passe : il ne resterait que des codes de secours. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',
     passkey_removed: 'La clé d’accès a été retirée.',
     code_sent_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
     code_sent_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',

@@ -210,6 +210,7 @@ describe('a token of administration', () => {
     expect(events).toMatchObject([
       { type: 'account.updated', data: { fields: ['locked_reason'] } },
       { type: 'account.locked' },
+      { type: 'session.ended', data: { cause: 'lock' } },
       { type: 'account.viewed' },
     ])
     expect(JSON.stringify(events)).not.toContain('a reason of')

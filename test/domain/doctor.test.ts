@@ -456,9 +456,11 @@ async function shadow(patient: Patient, definition: string): Promise<void> {
   await sql.unsafe(`create function public.${definition}`)
 }
 
+/** The column that it dropped comes back, since a table is known by the columns that migrations gave it. */
 async function removeLastMigration({ ownDatabase }: Patient): Promise<void> {
   const sql = await ownDatabase()
   await sql`delete from poterne_migrations where number = (select max(number) from poterne_migrations)`
+  await sql`alter table events add column transaction xid8`
 }
 
 /** Another database in its place. */

@@ -199,6 +199,17 @@ describe('every call of the public interface that changes something', () => {
     await step('forgetTrustedDevice', 'trusted_device.removed', () =>
       remove(`sessions/${trustedSession}/trusted-device`, {}, trusted.access_token),
     )
+    await post('login', changed)
+    await post('2fa/verify', {
+      ...changed,
+      otp: await inbox.nextCode(phone),
+      trust_device: true,
+      device_fingerprint: 'a desk',
+    })
+    const { trusted_devices: devices } = (await service.get('me/security', { bearer: third })).body
+    await step('endTrustedDevice', 'trusted_device.removed', () =>
+      remove(`trusted-devices/${devices[0].id}`, {}, third),
+    )
     const { code: invitation } = (await call('POST', 'invitations', { groups: ['staff'] })).body
     await step('acceptInvitation', 'invitation.accepted', () =>
       post('invitations/accept', { invitation }, { bearer: third }),

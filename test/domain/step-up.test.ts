@@ -140,6 +140,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       passkeys: 0,
       identities: 0,
       sessions: 1,
+      trusted_devices: [],
     })
     service.clock.advance(PERIOD_MS)
     const otp = appCode(secret, service.clock.now())

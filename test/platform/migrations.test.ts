@@ -10,6 +10,7 @@ import {
 } from '../../src/platform/postgres/migrate.ts'
 import type { Migration } from '../../src/platform/postgres/read-migrations.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
+import { version } from '../../src/platform/version.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -37,7 +38,7 @@ test('a migration that meets a held table gives way, and is applied once the tab
 test('a replica that is too old for a migrated database is not ready', async () => {
   const service = await startService({ shape: 'postgres' })
   const { database } = service.inside
-  await requireVersion(database, '0.0.1')
+  await requireVersion(database, version.version)
   const text = `update poterne_migrations set oldest_version = '99.0.0' where number = 0`
   await database.all({ text, params: [] }, {})
   await expect(requireVersion(database, '98.9.9')).rejects.toThrow('99.0.0')
