@@ -98,7 +98,7 @@ Version: ${manifest.version}
 Architecture: ${architecture}
 Maintainer: The poterne maintainers <maintainers@poterne.invalid>
 Installed-Size: ${kib}
-Depends: libc6 (>= 2.36), libgcc-s1, ca-certificates
+Depends: libc6 (>= 2.36), libgcc-s1, ca-certificates, passwd
 Recommends: tzdata
 Section: net
 Priority: optional

@@ -31,7 +31,7 @@ function valuesOf(name: string): string[] {
 }
 const settingOf = (name: string) => valuesOf(name)[0] ?? ''
 
-/** No user of this machine, as one that systemd makes for the time the service runs. */
+/** The number of the user of the unit here: no other user of this machine has it. */
 const SERVICE_USER = 61_742
 const STATE = '/var/lib'
 const CREDENTIALS = '/run/credentials/poterne.service'
