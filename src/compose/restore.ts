@@ -20,7 +20,7 @@ import type { Config } from '../platform/config/types.ts'
 import { type CopySession, databaseOf, openServerCopy } from '../platform/postgres/copy.ts'
 import { openEmbeddedCopy } from '../platform/postgres/embedded.ts'
 import { inTransaction } from '../platform/postgres/in-transaction.ts'
-import { readState, requireAlone } from '../platform/postgres/rebuild.ts'
+import { continueEventIds, readLastEventId, readState, requireAlone } from '../platform/postgres/rebuild.ts'
 import { createServerSecret } from '../platform/secret.ts'
 import { ensureSecretFile } from '../platform/secret-file.ts'
 import { secretsOf } from './connections.ts'
@@ -128,7 +128,9 @@ async function replaceData(target: CopySession, options: Replacement) {
           new Date(manifest.created_at),
         )
       : null
+    const lastEventId = await readLastEventId(target)
     await loadBackup(target, file, { keys, manifest, now, onProgress, signal })
+    await continueEventIds(target, lastEventId)
     onProgress('finishing', 1)
     const [current, ...others] = options.secrets
     const stores = createStores(options.config, database, null)

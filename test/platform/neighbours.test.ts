@@ -349,3 +349,13 @@ describe('beside the tables of poterne', () => {
     expect(await picture(shared)).toEqual(before)
   })
 })
+
+test('the ids of events never go back in a restore', async () => {
+  await using shared = await openShared()
+  const lastEvent = async () => Number((await shared.admin`select max(id) as last from events`)[0]!.last)
+  expect(await restoreInto(shared.url, false)).toBe('accepted')
+  expect(await lastEvent()).toBe(1_000_001)
+  await shared.admin`select setval('events_id_seq', 2000000)`
+  expect(await restoreInto(shared.url, true)).toBe('accepted')
+  expect(await lastEvent()).toBe(2_000_001)
+})

@@ -133,6 +133,31 @@ export async function setSequences(
     await session.query(set, [table, column, last_value, is_called])
 }
 
+const EVENT_IDS = `pg_get_serial_sequence('events', 'id')`
+
+/** The last id that an event was given; null where poterne has no events in the database. */
+export async function readLastEventId(session: CopySession): Promise<number | null> {
+  if (!(await listTables(session)).includes('events')) return null
+  const [row] = await session.query<{ last: string }>(
+    `select coalesce(pg_sequence_last_value(${EVENT_IDS}::regclass), 0)::text as last`,
+  )
+  return Number(row!.last)
+}
+
+/** So many ids are passed over where nobody knows how many were given since a backup. */
+const UNKNOWN_EVENTS = 1_000_000
+
+/**
+ * Lets new events have greater ids than any before the restore. An application that follows the log has read up to one, and
+ * would pass over the smaller ones. `replaced` is the last id of the database that was replaced. Where that is behind the
+ * backup, the backup is of another database, whose last id nobody knows.
+ */
+export async function continueEventIds(session: CopySession, replaced: number | null): Promise<void> {
+  const restored = (await readLastEventId(session))!
+  const last = replaced !== null && replaced >= restored ? replaced : restored + UNKNOWN_EVENTS
+  await session.query(`select setval(${EVENT_IDS}, greatest($1::bigint, 1), $1::bigint > 0)`, [last])
+}
+
 export async function countRows(session: CopySession, table: string, where = 'true'): Promise<number> {
   const [row] = await session.query<{ count: number }>(
     `select count(*)::int as count from "${table}" where ${where}`,
