@@ -15,11 +15,14 @@ import { applyMigrations } from '../src/platform/postgres/migrate.ts'
  */
 const DROP_TEMPLATES = ['template0', 'template1']
 
+/** On a busy machine initdb keeps the processor for longer than a service may, and nobody waits for an answer here. */
+const SILENCE_MS = 900_000
+
 /** Returns the archive (tar) of a closed, migrated directory. */
 export async function prepareEmbedded(): Promise<Uint8Array> {
   const scratch = mkdtempSync(join(tmpdir(), 'poterne-prepare-'))
   try {
-    const database = await openEmbedded(scratch)
+    const database = await openEmbedded(scratch, { silenceMs: SILENCE_MS })
     await applyMigrations(database, new Date())
     await database.close()
     const directory = join(scratch, 'postgres')

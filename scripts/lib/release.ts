@@ -1,28 +1,38 @@
-/** Makes dist/release/: see scripts/release. Every step prints one line. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+/**
+ * Makes dist/release/: see scripts/release. Every step prints one line. `--rehearse EXECUTABLE` tries, packs, indexes,
+ * sums and signs one that is there already, into dist/release-rehearsal/, so that a test can run these steps.
+ */
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
 import manifest from '../../package.json'
 import { pinPackages, unpackPackages } from './debian-files.ts'
 import { makeDebianPackage } from './debian-package.ts'
 import { makeImage } from './image.ts'
 import { writeManuals } from './manuals.ts'
+import { packExecutable, sumAndSign, writeIndex } from './offer.ts'
 import { run, timed } from './shell.ts'
-import { readReleaseKey, sign } from './signing.ts'
+import { readReleaseKey } from './signing.ts'
 import { type TargetName, targets } from './targets.ts'
 import { tryExecutable } from './trial.ts'
 
 const root = join(import.meta.dir, '../..')
 const dist = join(root, 'dist')
-const out = join(dist, 'release')
 const work = join(dist, 'release-work')
 const { version } = manifest
 
-/** The days for which the index of a release is believed. */
-const INDEX_DAYS = 180
-const DAY_MS = 86_400_000
-
-const [asked] = process.argv.slice(2)
-if (asked === '--pin-image-packages') {
+const {
+  values: given,
+  positionals: [asked],
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    'pin-image-packages': { type: 'boolean' },
+    rehearse: { type: 'string' },
+  },
+})
+const out = join(dist, given.rehearse ? 'release-rehearsal' : 'release')
+if (given['pin-image-packages']) {
   pinPackages(work)
   process.exit(0)
 }
@@ -79,32 +89,11 @@ async function pack(target: TargetName, executable: string): Promise<void> {
   run(['tar', ...fixed, '--mode=u=rwX,go=rX', '-C', folder, '-cf', archive, '.'])
   // Blocks of a fixed size, so that the bytes do not depend on the number of processors.
   run(['xz', '-6', '--threads=2', '--block-size=32MiB', '--force', archive])
-  const packed = Bun.zstdCompressSync(readFileSync(executable), { level: 9 })
-  writeFileSync(join(out, `poterne-${version}-${target}.zst`), packed)
-}
-
-/** Writes the file that `poterne upgrade` reads: where each executable is, relative to POTERNE_RELEASE_URL. */
-function writeIndex(): void {
-  const base = process.env.POTERNE_RELEASE_URL ?? out
-  const names = Object.keys(targets) as TargetName[]
-  const offers = names.map((target) => {
-    const file = `poterne-${version}-${target}.zst`
-    const bytes = readFileSync(join(out, file))
-    return [target, { url: `${base}/${file}`, sha256: hashOf(bytes), size: bytes.byteLength }]
-  })
-  const expires = new Date(Number(epoch) * 1000 + INDEX_DAYS * DAY_MS).toISOString()
-  const index = { version, expires, targets: Object.fromEntries(offers) }
-  writeFileSync(join(out, 'index.json'), `${JSON.stringify(index, null, 2)}\n`)
-}
-
-function writeSums(): void {
-  const files = readdirSync(out).filter((file) => statSync(join(out, file)).isFile())
-  const lines = files.sort().map((file) => `${hashOf(readFileSync(join(out, file)))}  ${file}\n`)
-  writeFileSync(join(out, 'SHA256SUMS'), lines.join(''))
+  packExecutable({ version, out }, target, executable)
 }
 
 /** The emulated executable loads the libraries of the image. The oldest processor that Bun supports has no AVX. */
-async function tryExecutables(): Promise<void> {
+async function tryExecutables(executables: Record<string, string>): Promise<void> {
   const image = join(work, 'debian/arm64/image')
   mkdirSync(image, { recursive: true })
   for (const folder of unpackPackages('arm64', join(work, 'debian'))) run(['cp', '-a', `${folder}/.`, image])
@@ -119,36 +108,48 @@ async function tryExecutables(): Promise<void> {
   }
 }
 
-const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+async function makeEverything(): Promise<TargetName[]> {
+  const names = Object.keys(targets) as TargetName[]
+  const database = await timed('embedded database', prepareDatabase)
+  const built = new Map<TargetName, string>()
+  for (const target of names)
+    built.set(target, await timed(`executable for ${target}`, () => build(target, database)))
+  const executables: Record<string, string> = {}
+  for (const [target, executable] of built)
+    if (targets[target].debian !== null) executables[targets[target].debian] = executable
+  // An executable that fails ends the release before the slow steps.
+  await tryExecutables(executables)
+  for (const [target, executable] of built)
+    await timed(`packed for ${target}`, () => pack(target, executable))
+  copyFileSync(join(dist, 'poterne.cdx.json'), join(out, `poterne-${version}.cdx.json`))
+  copyFileSync(join(dist, 'THIRD-PARTY.md'), join(out, 'THIRD-PARTY.md'))
+  const manuals = join(work, 'manuals')
+  await timed('man page and completions', () => writeManuals(manuals, new Date(Number(epoch) * 1000)))
+  for (const [architecture, executable] of Object.entries(executables)) {
+    const licences = join(dist, 'THIRD-PARTY.md')
+    await timed(`package for ${architecture}`, () =>
+      makeDebianPackage({ executable, architecture, epoch, manuals, licences, out }),
+    )
+  }
+  await timed('container image', () =>
+    makeImage({ executables, commit, epoch: Number(epoch), work: join(work, 'debian'), out }),
+  )
+  return names
+}
+
+async function rehearse(executable: string): Promise<string[]> {
+  const target = `${process.platform}-${process.arch}`
+  await timed(`trial of ${target}`, () => tryExecutable({ executable, version }))
+  packExecutable({ version, out }, target, executable)
+  return [target]
+}
 
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
-const database = await timed('embedded database', prepareDatabase)
-const executables: Record<string, string> = {}
-for (const target of Object.keys(targets) as TargetName[]) {
-  const executable = await timed(`executable for ${target}`, () => build(target, database))
-  await timed(`packed for ${target}`, () => pack(target, executable))
-  const { debian } = targets[target]
-  if (debian !== null) executables[debian] = executable
-}
-copyFileSync(join(dist, 'poterne.cdx.json'), join(out, `poterne-${version}.cdx.json`))
-copyFileSync(join(dist, 'THIRD-PARTY.md'), join(out, 'THIRD-PARTY.md'))
-const manuals = join(work, 'manuals')
-await timed('man page and completions', () => writeManuals(manuals, new Date(Number(epoch) * 1000)))
-for (const [architecture, executable] of Object.entries(executables)) {
-  const licences = join(dist, 'THIRD-PARTY.md')
-  await timed(`package for ${architecture}`, () =>
-    makeDebianPackage({ executable, architecture, epoch, manuals, licences, out }),
+const names = given.rehearse ? await rehearse(given.rehearse) : await makeEverything()
+writeIndex({ version, out }, names, new Date(Number(epoch) * 1000))
+sumAndSign({ version, out }, key)
+if (!given.rehearse)
+  console.log(
+    `dist/release: poterne ${version}, built for darwin-arm64 too, which was not run and is not notarised`,
   )
-}
-await timed('container image', () =>
-  makeImage({ executables, commit, epoch: Number(epoch), work: join(work, 'debian'), out }),
-)
-await tryExecutables()
-writeIndex()
-writeSums()
-if (key === null) console.log('POTERNE_RELEASE_KEY is not set: nothing was signed')
-else for (const file of ['index.json', 'SHA256SUMS']) sign(join(out, file), key, version)
-console.log(
-  `dist/release: poterne ${version}, built for darwin-arm64 too, which was not run and is not notarised`,
-)

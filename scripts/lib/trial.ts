@@ -16,6 +16,8 @@ interface Trial {
 /** An emulated processor needs half a minute. */
 const READY_WITHIN_MS = 300_000
 const PAUSE_MS = 200
+/** So much of the log tells why a trial failed. */
+const LAST_LINES = 20
 
 /** Throws where it does not answer `/readyz`, does not verify passwords with the addon, or does not stop. */
 export async function tryExecutable({ executable, emulator = [], version }: Trial): Promise<void> {
@@ -57,16 +59,31 @@ async function tryService(command: string[], folder: string): Promise<void> {
   })
   const words = () => [log, `${log}.errors`].map((file) => readFileSync(file, 'utf8')).join('')
   try {
-    const url = await waitUntil(() => /"url":"(http:[^"]+)"/.exec(words())?.[1], service)
-    await waitUntil(async () => (await fetch(`${url}/readyz`)).status === 200 || undefined, service)
+    const url = await waitUntil(() => listensAt(readFileSync(log, 'utf8')), service)
+    await waitUntil(() => isReady(url), service)
     service.kill('SIGTERM')
     const code = await service.exited
     if (code !== 0) throw new Error(`it ended with ${code} after SIGTERM`)
   } catch (error) {
-    throw new Error(`${command.join(' ')} serve: ${(error as Error).message}\n${words()}`)
+    const last = words().trimEnd().split('\n').slice(-LAST_LINES).join('\n')
+    throw new Error(`${command.join(' ')} serve: ${(error as Error).message}\n${last}`)
   } finally {
     service.kill('SIGKILL')
   }
+}
+
+/** With `--dev` the page of administration listens as well, and says so first. */
+function listensAt(log: string): string | undefined {
+  const line = log.split('\n').find((each) => each.includes('"msg":"listening"') && each.endsWith('}'))
+  return line && JSON.parse(line).url
+}
+
+/** It is 503 until the service is ready. Another answer never becomes the right one. */
+async function isReady(url: string): Promise<true | undefined> {
+  const { status } = await fetch(`${url}/readyz`)
+  if (status === 503) return undefined
+  if (status !== 200) throw new Error(`${url}/readyz answers ${status}`)
+  return true
 }
 
 async function waitUntil<T>(
