@@ -173,7 +173,7 @@ describe('an address that is understood', () => {
   })
 
   test('may list several hosts, an address beside a name, and IPv6', async () => {
-    const server = await startPostgres({ settings: { listen_addresses: "'127.0.0.1,::1'" } })
+    const server = await startPostgres({ settings: { listen_addresses: '127.0.0.1,::1' } })
     ends.push(server.stop)
     const { port } = server
     const closed = await freePort()
@@ -215,11 +215,11 @@ describe('an address that is understood', () => {
     for (const query of ['sslmode=verify-full', `${other}&sslmode=require`, other])
       expect([query, await refusalOf(at('localhost', query))]).toEqual([
         query,
-        expect.stringMatching(/SELF_SIGNED|VERIFY|ISSUER/),
+        expect.stringMatching(/SELF_SIGNED|VERIFY|ISSUER|unable to verify/),
       ])
     // The name of the host is verified by verify-full alone.
     const misnamed = (query: string) => at('elsewhere.test', `${query}&hostaddr=127.0.0.1`)
-    expect(await refusalOf(misnamed(`${ca}&sslmode=verify-full`))).toContain('ALTNAME')
+    expect(await refusalOf(misnamed(`${ca}&sslmode=verify-full`))).toMatch(/ALTNAME|altnames/)
     expect(await reached(misnamed(`${ca}&sslmode=verify-ca`))).toMatchObject({ tls: true })
   })
 })
