@@ -228,7 +228,7 @@ export function build(options: ComposeOptions, connections: Connections) {
       storeWatch = await watchStores(watched)
       if (config.metrics.listen) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
       await secrets.load()
-      await keys.start()
+      await keys.start(secrets.opensLasting())
       await secrets.start()
       await reportTestIdentities(services.testIdentities, logger)
     },
@@ -308,7 +308,7 @@ async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys'
 async function reportLostApps(authenticators: Pick<Services['authenticators'], 'countLost'>, logger: Logger) {
   try {
     const count = await authenticators.countLost()
-    if (count > 0) logger.warn({ count }, LOST_APPS)
+    if (count > 0) logger.error({ count }, LOST_APPS)
   } catch {
     logger.warn('the authenticator apps could not be counted')
   }

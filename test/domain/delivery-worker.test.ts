@@ -304,6 +304,16 @@ describe('a code', () => {
     expect(sent).toHaveLength(0)
   })
 
+  test('whose seed was not read as it was written is an error, and not replaced', async () => {
+    const message = coded()
+    message.code!.seed = new TextEncoder().encode('\\x00ff')
+    await store.add(database, message, new Date(Date.now() - 6000))
+    work()
+    await untilOutcome('expired')
+    expect(await rows()).toMatchObject([{ detail: 'code_unreadable' }])
+    expect(sent).toHaveLength(0)
+  })
+
   test('that comes to live a moment after its message was committed is sent', async () => {
     let calls = 0
     await add(coded())

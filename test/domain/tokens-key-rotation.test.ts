@@ -335,6 +335,14 @@ describe.each(['PostgreSQL', 'embedded PostgreSQL'] as const)('signing keys in %
     await expect(createKeyService(optionsOf(1, otherSecret)).start()).rejects.toThrow(
       'poterne keys rotate --now',
     )
+    // Where other values open, the secret is right, and nobody is told to revoke it.
+    const unreadable: string[] = []
+    const onUnreadable = (kid: string) => unreadable.push(kid)
+    const damaged = createKeyService({ ...optionsOf(1, otherSecret), onUnreadable }).start(true)
+    const said = await damaged.catch((error: Error) => error.message)
+    expect(said).toContain('the row in signing_keys is damaged')
+    expect(said).not.toContain('revoke')
+    expect(unreadable).toEqual([one.signingKey().kid])
     later(1000)
     const rotation = createKeyRotation(optionsOf(1, otherSecret))
     const { kid } = await rotation.rotate({ atOnce: true })

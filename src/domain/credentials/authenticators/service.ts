@@ -12,6 +12,7 @@ import type { Account, AccountSession } from '../../accounts/accounts/account.ts
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { KnownDevices, SessionClient } from '../../accounts/devices/service.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
+import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
@@ -35,7 +36,8 @@ export interface HeldFactors {
 /** A session in which somebody sets a factor up. */
 type Enroller = AccountSession & SessionClient & Pick<Authenticated, 'renew'>
 
-interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
+  metrics?: Pick<Metrics, 'count'>
   notices: OwnerNotices
   tellOperator: TellOperator
   devices: Pick<KnownDevices, 'keptOf'>
@@ -50,7 +52,7 @@ const ENROLMENT_MS = 30 * 60_000
 export type Authenticators = ReturnType<typeof createAuthenticators>
 
 export function createAuthenticators(needs: Needs) {
-  const { notices, tellOperator, devices, secret, clock, config } = needs
+  const { notices, tellOperator, devices, secret, clock, config, logger, metrics = noMetrics } = needs
   const totp = createTotp({ secret, issuer: serviceName(config) })
   const recoveryCodes = createRecoveryCodes({ secret })
   const { authenticators: store, enrolments } = needs.stores
@@ -113,6 +115,10 @@ export function createAuthenticators(needs: Needs) {
       const stored = await store.find(idOf(account), config.passkeys.rpId)
       const { sealedSecret, recoveredAt, recoveryHashes } = stored
       const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
+      if (app === 'lost') {
+        metrics.count('unreadable_rows_total', { kind: 'authenticator_app' })
+        logger.error({ account: account?.uuid }, 'an authenticator app opens under no accepted server secret')
+      }
       return {
         account,
         app,

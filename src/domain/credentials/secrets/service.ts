@@ -8,6 +8,7 @@ import type { Ground } from '../../../platform/ground.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../platform/secret.ts'
 import { together } from '../../../platform/waiting.ts'
+import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { KeyService } from '../../sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../sessions/tokens/key-store.ts'
@@ -20,6 +21,7 @@ interface Needs extends Pick<Ground, 'clock' | 'logger' | 'secret'> {
   keys: KeyService
   authenticators: Authenticators
   database: Pick<Database, 'kind'>
+  metrics?: Pick<Metrics, 'count'>
   stores: { secrets: SecretStore; signingKeys: KeyStore; authenticators: FactorStore; sessions: SessionStore }
 }
 
@@ -38,7 +40,17 @@ const ENDED_AT_ONCE = 1000
 
 export type Secrets = ReturnType<typeof createSecrets>
 
-export function createSecrets({ secret, keys, authenticators, clock, logger, database, stores }: Needs) {
+export function createSecrets({
+  secret,
+  keys,
+  authenticators,
+  clock,
+  logger,
+  database,
+  stores,
+  ...needs
+}: Needs) {
+  const metrics = needs.metrics ?? noMetrics
   const store = stores.secrets
   const sealedTables = sealedTablesOf(stores)
   const me = { current: secret.current.id, accepted: secret.accepted.map(({ id }) => id) }
@@ -76,6 +88,10 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
    */
   async function completeLastingKeys(): Promise<void> {
     const { opened, lost } = read ?? (await readLastingKeys())
+    for (const { label } of lost) {
+      metrics.count('unreadable_rows_total', { kind: 'lasting_key' })
+      logger.error({ label }, 'a lasting key opens under no accepted server secret, and is made anew')
+    }
     const missing = lastingLabels.filter((label) => !opened.has(label))
     if (missing.length === 0) return
     for (const label of missing) {
@@ -216,14 +232,15 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
      * minute after `start`. Never throws.
      */
     run,
-    /** The secret that seals and signs here, the other accepted ones, and the rows that open under none of them. */
+    /** The secret that seals and signs here, the other accepted ones, the rows that open under none, and if any does. */
     async status() {
       const { byId, lost } = await countRows()
       const uses = await store.listUses()
       const previous = []
       for (const each of secret.accepted.slice(1))
         previous.push(await statusOf(each, uses, byId.get(each.id)!))
-      return { current: me.current, previous, lostRows: lost }
+      const openRows = [...byId.values()].some(hasAny)
+      return { current: me.current, previous, lostRows: lost, openRows }
     },
     /**
      * Called after a secret leaked. It ends every session, withdraws every signing key, and replaces the lasting keys, so
@@ -245,6 +262,8 @@ export function createSecrets({ secret, keys, authenticators, clock, logger, dat
       } while (after !== null)
       return { sessions, apps: await authenticators.countLost() }
     },
+    /** Tells, after `load`, whether a lasting key opens under an accepted secret. */
+    opensLasting: (): boolean => (read?.opened.size ?? 0) > 0,
     /** Tells whether the newest signing key opens under an accepted secret. */
     opensKeys: async (): Promise<boolean> => (await findInUse()) !== null,
     async close(): Promise<void> {

@@ -58,6 +58,10 @@ export const counters = {
   hash_refused_total: { help: 'Calls that were refused because too many passwords waited to be hashed.' },
   refreshes_total: { help: 'Calls that presented a refresh token.', labels: ['outcome'] },
   refresh_reuse_total: { help: 'Sessions that were ended because an old refresh token came back.' },
+  unreadable_rows_total: {
+    help: 'Stored values that could not be opened, or were not read as they were written.',
+    labels: ['kind'],
+  },
   dry_pools_total: {
     help: 'Seconds in which a pool of messages that strangers cause, or the SMS of the day, was found used up.',
     labels: ['pool'],

@@ -18,6 +18,7 @@ import { type Counted, type CountedAttempt, createCounting } from './counting.ts
 import { type CodeKey, type CodeResult, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
 export const CODE_DIGITS = 6
+export const SEED_BYTES = 16
 
 export interface CodeBinding extends CodeKey {
   /** The destination of the code, exactly as stored. */
@@ -164,7 +165,7 @@ export function createCodeService(needs: Needs) {
   return {
     lifetimeSeconds: config.lifetimeSeconds,
     /** A new seed; its code is not valid before `put`. */
-    createSeed: (): Uint8Array => randomBytes(16),
+    createSeed: (): Uint8Array => randomBytes(SEED_BYTES),
     /**
      * Makes the code of this seed the valid one of its subject, purpose and group; an older one stops working. A code of
      * a later message that is stored already stays. `messageId` is null for a code without a message, or with one that

@@ -4,7 +4,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { within } from '../../../platform/waiting.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
-import type { CodeBinding } from '../codes/service.ts'
+import { type CodeBinding, SEED_BYTES } from '../codes/service.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { isCausedByStranger } from '../outbox/lanes.ts'
 import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
@@ -94,12 +94,8 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
-  const log = createSendingLog({
-    clock,
-    logger,
-    funnel: options.funnel,
-    metrics: options.metrics ?? noMetrics,
-  })
+  const metrics = options.metrics ?? noMetrics
+  const log = createSendingLog({ clock, logger, funnel: options.funnel, metrics })
   let codesAreAway = false
 
   return async (message) => {
@@ -135,6 +131,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
 
   /** Begins the life of the code before its first sending; not null where it must not go out (now). */
   async function reasonNotToSend(message: QueuedMessage, code: Code, endsAtMs: number) {
+    if (code.seed.length !== SEED_BYTES) return endUnreadable(message)
     if (message.detail !== null) return endsAtMs > nowMs() ? null : end(message, 'expired', message.detail)
     // A process died while sending it, so it may have been sent and used; by now the store may have forgotten that.
     const ageMs = nowMs() - message.createdAt.getTime()
@@ -151,6 +148,13 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
       return postpone(message, CODES_RETRY_MS)
     }
     return ageMs < YOUNG_MS ? postpone(message, YOUNG_RETRY_MS) : end(message, 'replaced', null)
+  }
+
+  /** Its code would be another one than the one that was stored, and nobody could enter it. */
+  function endUnreadable(message: QueuedMessage): DeliveryAttemptResult {
+    metrics.count('unreadable_rows_total', { kind: 'code' })
+    logger.error({ message_id: message.id }, UNREADABLE)
+    return end(message, 'expired', 'code_unreadable')
   }
 
   async function isRefusedToStranger(message: QueuedMessage): Promise<boolean> {
@@ -215,6 +219,9 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
     return endsAtMs !== null && atMs >= Math.min(endsAtMs, lastMs) ? null : new Date(atMs)
   }
 }
+
+const UNREADABLE =
+  'the seed of a code was not read as it was written, so that its message is not sent: the row of the table messages is damaged'
 
 const LONGEST_REPLY = 500
 

@@ -1,6 +1,7 @@
 /** The checks of stored data: it can be opened with the server secret, and it is cared for. */
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
+import { DAMAGED_KEY } from '../../sessions/tokens/key-service.ts'
 import { allOf, type Finding, failure, ok, type StoreContext, warning } from './check.ts'
 import { createDoctorStore, describeLockedOut } from './store.ts'
 
@@ -24,7 +25,7 @@ export async function checkSealedRows({ secrets }: StoreContext): Promise<Findin
     : ok('all open under the accepted secrets')
 }
 
-export async function checkSigningKey({ stores, secret, clock }: StoreContext): Promise<Finding> {
+export async function checkSigningKey({ stores, secret, secrets, clock }: StoreContext): Promise<Finding> {
   const now = clock.now()
   const keys = await stores.signingKeys.list()
   const signing = pickSigningKey(keys, now)
@@ -32,6 +33,7 @@ export async function checkSigningKey({ stores, secret, clock }: StoreContext): 
   try {
     secret.open(SEAL_LABEL, signing.sealedPrivateJwk)
   } catch {
+    if ((await secrets.status()).openRows) return failure(DAMAGED_KEY)
     return failure(
       'the signing keys were sealed under another server secret: put that secret back, or run `poterne keys rotate --now`',
     )

@@ -30,6 +30,8 @@ interface KeyServiceOptions extends KeyRotationOptions {
    * tries again.
    */
   onRefreshFailure?: (error: unknown) => void
+  /** Called once for each key that does not open. */
+  onUnreadable?: (kid: string) => void
 }
 
 interface HeldKey extends Omit<StoredKey, 'sealedPrivateJwk' | 'createdAt'> {
@@ -47,7 +49,13 @@ const UNKNOWN_KEY_INTERVAL_MS = 1_000
 export type KeyService = ReturnType<typeof createKeyService>
 
 export function createKeyService(options: KeyServiceOptions) {
-  const { secret, clock, refreshMs = REFRESH_MS, onRefreshFailure = () => {} } = options
+  const {
+    secret,
+    clock,
+    refreshMs = REFRESH_MS,
+    onRefreshFailure = () => {},
+    onUnreadable = () => {},
+  } = options
   const rotation = createKeyRotation(options)
   let held: HeldKey[] = []
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -57,7 +65,9 @@ export function createKeyService(options: KeyServiceOptions) {
     const known = new Map(held.map((key) => [key.kid, key]))
     held = await Promise.all(
       stored.map(async (key) => {
-        const { publicKey, privateKey } = known.get(key.kid) ?? (await importKey(key, secret))
+        const before = known.get(key.kid)
+        const { publicKey, privateKey } = before ?? (await importKey(key, secret))
+        if (before === undefined && privateKey === null) onUnreadable(key.kid)
         const { kid, publicJwk, signsFrom, publishedUntil } = key
         return { kid, publicJwk, publicKey, privateKey, signsFrom, publishedUntil }
       }),
@@ -115,17 +125,22 @@ export function createKeyService(options: KeyServiceOptions) {
     refresh,
     /**
      * Reads the keys for the first time, and then regularly. Creates the first key if there is none. Rejects if the key
-     * that signs now cannot be decrypted: then the server secret was changed, and the operator should know.
+     * that signs now cannot be decrypted. `opensOthers`: other stored values open, so that the server secret is right.
      */
-    async start(): Promise<void> {
+    async start(opensOthers = false): Promise<void> {
       await refresh()
-      if (!pickSigningKey(held, clock.now())?.privateKey) throw new Error(OTHER_SECRET)
+      if (!pickSigningKey(held, clock.now())?.privateKey)
+        throw new Error(opensOthers ? DAMAGED_KEY : OTHER_SECRET)
       timer = setInterval(refreshByItself, refreshMs)
       timer.unref()
     },
     close: (): void => clearInterval(timer),
   }
 }
+
+/** Nobody is told to revoke a secret that is right. */
+export const DAMAGED_KEY =
+  'the signing key does not open, while other stored values do: server.secret is right, and the row in signing_keys is damaged; restore a backup, or run `poterne keys rotate --now`, which replaces the signing keys alone'
 
 const OTHER_SECRET =
   'the signing keys were sealed under another server.secret: put that secret back (one that poterne made is the file `secret` in storage.data_dir), or add it to server.previous_secrets; where it leaked or is lost, run `poterne secret revoke`, or `poterne keys rotate --now` to replace the signing keys alone'

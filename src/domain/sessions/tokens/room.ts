@@ -3,6 +3,7 @@
 import type { Ground } from '../../../platform/ground.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
+import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { createAccessTokenService } from './access-token.ts'
 import { createAccountClaims } from './account-claims.ts'
@@ -14,11 +15,12 @@ interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   roles: Roles
   events: GatheredEvents
   tellOperator: TellOperator
+  metrics?: Pick<Metrics, 'count'>
   stores: { signingKeys: KeyStore }
 }
 
 export function createTokens(needs: Needs) {
-  const { stores, secret, clock, logger, config } = needs
+  const { stores, secret, clock, logger, config, metrics = noMetrics } = needs
   const { accessLifetimeSeconds, audience } = config.tokens
   const keys = createKeyService({
     store: stores.signingKeys,
@@ -26,6 +28,10 @@ export function createTokens(needs: Needs) {
     clock,
     accessLifetimeSeconds,
     onRefreshFailure: () => logger.warn('the signing keys could not be read again'),
+    onUnreadable: (kid) => {
+      metrics.count('unreadable_rows_total', { kind: 'signing_key' })
+      logger.error({ kid }, 'a signing key opens under no accepted server secret')
+    },
   })
   const accessTokens = createAccessTokenService({
     keys,
