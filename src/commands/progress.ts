@@ -6,6 +6,9 @@ const INTERVAL_MS = 100
 /** Back to the beginning of the line, and removes what stands there. */
 const CLEAR = '\r\x1b[K'
 
+/** The answer to SIGHUP, which a terminal that closes sends, too. */
+export const READ_AT_START = 'the configuration is read at the start only'
+
 const INTERRUPTED = 'interrupted: nothing was changed'
 
 export function createProgressBar(out: NodeJS.WriteStream = process.stderr) {
@@ -38,11 +41,12 @@ async function withSignals<T>(
     if (ending.signal.aborted) process.exit(130)
     interrupt(ending)
   }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  const onHangUp = () => process.stderr.write(`SIGHUP: ${READ_AT_START}, and this goes on\n`)
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onHangUp)
   try {
     return await work(ending.signal)
   } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('SIGHUP', onHangUp)
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * Runs one command line and returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration. It never exits
- * the process, so that `serve` can keep running.
+ * Runs one command line and returns its exit code: 0 success, 1 failure, 2 what another try does not mend, such as
+ * wrong usage or configuration. It never exits the process, so that `serve` can keep running.
  */
 import { Command, CommanderError } from 'commander'
+import { LastingFailure } from '../platform/lasting-failure.ts'
 import { WORKER_COMMAND } from '../platform/own-process.ts'
 import { databaseCode } from '../platform/postgres/failure.ts'
 import { jsonOption, yesOption } from './common-options.ts'
@@ -42,7 +43,7 @@ export async function run(commands: Commands, argv: string[]): Promise<number> {
     const known = error instanceof CommandFailure
     const message = known ? error.message : `poterne failed: ${describeCause(error)}`
     if (message !== '') process.stderr.write(`${message}\n`)
-    return known ? error.exitCode : 1
+    return known ? error.exitCode : error instanceof LastingFailure ? 2 : 1
   }
 }
 

@@ -13,6 +13,7 @@ import { version } from '../platform/version.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { READ_AT_START } from './progress.ts'
 
 /** The time that requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
@@ -50,7 +51,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const unwritable = config.backup.at && whyUnwritable(config.backup.directory, config.storage.dataDir)
   if (unwritable)
     logger.warn({ key: 'backup.directory' }, `backup.directory: no backup will be made: ${unwritable}`)
-  const ended = signalled()
+  const ended = signalled(logger)
   keepProxyOutside(process.env)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
@@ -219,7 +220,9 @@ export function keepProxyOutside(env: NodeJS.ProcessEnv): void {
 }
 
 /** Resolves at the first signal; the second one exits at once. */
-function signalled(): Promise<void> {
+function signalled(logger: Logger): Promise<void> {
+  // Other services read their configuration again at it; without a listener it would end this one.
+  process.on('SIGHUP', () => logger.warn(`SIGHUP: ${READ_AT_START}: restart poterne to change it`))
   return new Promise((resolve) => {
     let signals = 0
     const onSignal = () => {

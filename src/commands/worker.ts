@@ -51,6 +51,8 @@ export function workerCommand(): Command {
 }
 
 async function work(): Promise<void> {
+  // It comes from a terminal that closes, and the command that waits for this one goes on.
+  process.on('SIGHUP', () => {})
   const job = (await Bun.stdin.json()) as Job | AllowJob
   if (job.task === 'allow') return allowAgain(job.url)
   if (job.task !== 'embedded state' && job.task !== 'put back') dieFirst(job.task === 'trial' ? 1000 : 500)

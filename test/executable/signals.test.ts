@@ -106,6 +106,14 @@ describe('a request that does not end', () => {
     await service.close()
   })
 
+  test.concurrent('SIGHUP only leaves a line that says when the configuration is read', async () => {
+    const service = await startExecutable({ shape: 'postgres' })
+    service.process().signal('SIGHUP')
+    await waitFor(() => service.process().stdout().includes('the configuration is read at the start only'))
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+    await service.close()
+  })
+
   test.concurrent('a second signal ends the process at once', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     await beginRequest(service, JSON.stringify(registration(newEmail())))

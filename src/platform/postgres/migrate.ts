@@ -3,6 +3,7 @@
  * database that a newer poterne migrated, and one whose applied migrations are not the ones in this executable.
  */
 import { sql } from 'drizzle-orm'
+import { LastingFailure } from '../lasting-failure.ts'
 import { version } from '../version.ts'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode, isConflict } from './failure.ts'
@@ -24,8 +25,16 @@ const LOCK = 7_045_318
 
 export const migrationNames = ownMigrations.map(({ name }) => name)
 
-export class MigrationRefused extends Error {
+/** The beginning of what a version says of a database that it cannot use any more. */
+export const MIGRATED_BY_NEWER = 'the database was migrated by a newer poterne'
+
+export class MigrationRefused extends LastingFailure {
   override name = 'MigrationRefused'
+}
+
+/** Another try may find it otherwise. */
+class MigrationDelayed extends Error {
+  override name = 'MigrationDelayed'
 }
 
 /** A newer version migrated the database in a way that this one cannot run beside. */
@@ -113,7 +122,7 @@ function pendingAfter(applied: AppliedBefore[], migrations: readonly Migration[]
     if (own === undefined) {
       if (oldestVersion !== null && Bun.semver.order(version.version, oldestVersion) >= 0) continue
       throw new MigrationRefused(
-        `the database was migrated by a newer poterne (${applied.at(-1)?.name}); run that version, or restore a backup`,
+        `${MIGRATED_BY_NEWER} (${applied.at(-1)?.name}); run that version, or restore a backup`,
       )
     }
     if (own.hash !== hash) {
@@ -150,11 +159,11 @@ export async function planMigrations(database: Database): Promise<string[]> {
   return (await findPending(database, ownMigrations)).map(({ name }) => name)
 }
 
-/** Serves a service that does not migrate by itself: it throws MigrationRefused if a migration is pending. */
+/** Serves a service that does not migrate by itself: it throws MigrationDelayed if a migration is pending. */
 export async function requireMigrated(database: Database): Promise<void> {
   const pending = await planMigrations(database)
   if (pending.length === 0) return
-  throw new MigrationRefused(`the database lacks ${pending.join(', ')}: run "poterne migrate"`)
+  throw new MigrationDelayed(`the database lacks ${pending.join(', ')}: run "poterne migrate"`)
 }
 
 /** Throws VersionTooOld if a migration does not allow this version to run beside it. */
@@ -195,7 +204,7 @@ export async function applyMigrations(
       else {
         timeouts += 1
         if (timeouts === LOCK_TRIES)
-          throw new MigrationRefused(
+          throw new MigrationDelayed(
             'a table is held by another connection: end what holds it, and try again',
           )
         onLockTimeout?.()
