@@ -1,6 +1,7 @@
 /** `poterne upgrade`: replaces this executable by the newest release, or by the one before. It never runs by itself. */
 import { rmSync } from 'node:fs'
 import { Command } from 'commander'
+import { MIGRATED_BY_NEWER } from '../platform/postgres/migrate.ts'
 import { type PublicKey, readPublicKey } from '../platform/upgrade/minisign.ts'
 import {
   type Download,
@@ -148,26 +149,36 @@ async function install(options: UpgradeCommandOptions, env: Record<string, strin
     )
   }
   systemctl('stop', options.restart)
-  if (unsafe.length > 0 && !(await canStillRun(previousOf(file), options, env))) {
+  const unseen = unsafe.length === 0 ? null : await lookAtDatabase(previousOf(file), options, env)
+  if (unseen === 'excluded') {
     systemctl('start', options.restart)
     throw new UpgradeRefused(
       `poterne ${index.version} is not ready after a minute. Its migrations ${unsafe.join(', ')} exclude ${version.version}, so the new executable stays: read its log, then mend it. \`poterne upgrade --back --yes\` puts back the embedded database of before; for a server, restore a backup with ${previousOf(file)}`,
     )
   }
   exchange(file)
-  systemctl('start', options.restart)
+  const state = systemctl('start', options.restart) ? 'was restarted' : 'did not start'
+  const doubt =
+    unseen === null ? '' : `. It could not see whether it can use the database as it is: ${unseen}`
   throw new UpgradeRefused(
-    `poterne ${index.version} was not ready after a minute: ${version.version} is back and was restarted; the newer one is ${previousOf(file)}`,
+    `poterne ${index.version} was not ready after a minute: ${version.version} is back and ${state}; the newer one is ${previousOf(file)}${doubt}`,
   )
 }
 
-/** Asks the executable of before whether it can use the database as it is: a new one that failed early migrated nothing. */
-async function canStillRun(previous: string, options: UpgradeCommandOptions, env: Record<string, string>) {
+/**
+ * Asks the executable of before whether it can use the database as it is: a new one that failed early migrated nothing.
+ * Returns null where it can, "excluded" where it says that it cannot, and otherwise why it could not look. A start of it on
+ * a database that excludes it changes nothing there.
+ */
+async function lookAtDatabase(previous: string, options: UpgradeCommandOptions, env: Record<string, string>) {
   const command = ['migrate', '--plan', ...(options.config ? ['--config', options.config] : [])]
-  return ask(previous, command, { ...unitEnvironment(options.restart), ...env }).then(
-    () => true,
-    () => false,
-  )
+  try {
+    await ask(previous, command, { ...unitEnvironment(options.restart), ...env })
+    return null
+  } catch (error) {
+    const { message } = error as Error
+    return message.includes(MIGRATED_BY_NEWER) ? 'excluded' : message
+  }
 }
 
 /** Downloads, and lets the new executable say its version and check the configuration. */
