@@ -27,17 +27,34 @@ const sessionBelowParamTypes = {
   endsWithBrowser: 'boolean',
 } as const
 
-/** An application has one living code for each browser. */
 const issue = defineStatement({
   name: 'applications.issue_code',
   /** `sessionId`: of the browser. */
   params: { ...redemptionParamTypes, sessionId: 'uuid', expiresAt: 'timestamptz' },
   sql: (p) => sql`
-  with replaced as (
-    delete from ${authorizationCodes}
-     where session_id = ${p.sessionId} and application = ${p.application} and used_at is null)
   insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, expires_at)
   values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
+})
+
+/** Tabs that are restored together ask at the same time, each for a code of its own. */
+const MOST_LIVING = 5
+
+/**
+ * It runs after `issue`, so that the last of parallel callers sees the codes of all. Another caller removes what is locked,
+ * or it is being used.
+ */
+const dropSurplus = defineStatement({
+  name: 'applications.drop_surplus_codes',
+  params: { sessionId: 'uuid', application: 'text', most: 'int' },
+  sql: (p) => sql`
+  with surplus as materialized (
+    select code_hash from ${authorizationCodes}
+     where session_id = ${p.sessionId} and application = ${p.application} and used_at is null
+     order by expires_at desc, code_hash offset ${p.most}),
+  held as materialized (
+    select code_hash from ${authorizationCodes} where code_hash in (select code_hash from surplus)
+       for update skip locked)
+  delete from ${authorizationCodes} where code_hash in (select code_hash from held)`,
 })
 
 /**
@@ -118,8 +135,11 @@ export type ApplicationStore = ReturnType<typeof createApplicationStore>
 
 export function createApplicationStore(database: Database) {
   return {
+    /** Of the codes that wait, the application keeps the five newest in each browser. */
     async issue(code: ParamsOf<typeof issue>): Promise<void> {
       await database.all(issue, code)
+      const { sessionId, application } = code
+      await database.all(dropSurplus, { sessionId, application, most: MOST_LIVING })
     },
     /**
      * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
