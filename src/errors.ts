@@ -149,6 +149,10 @@ export interface ErrorDetails {
   oauthError?: string | undefined
   /** The sentence of the texts that says it, where that of the code says it to somebody else. */
   sentence?: 'factor_stays'
+  /** OAuth's description for developers, in English; absent: the sentence of the code. */
+  oauthDescription?: string | undefined
+  /** Only with `invalid_client`: how the application tried to authenticate itself, for `WWW-Authenticate`. */
+  scheme?: 'Basic'
   /** Only with `unavailable`, where a probe asks: why, in words that anybody may read. */
   reason?: string
   /** The page that a person sees in place of the error body; only where a browser opens the address itself. */

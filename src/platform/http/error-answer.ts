@@ -1,5 +1,6 @@
 /** The one shape of every error answer, in the client's language. */
 import { errorStatus, type FieldError } from '../../errors.ts'
+import { en } from '../../texts/en.ts'
 import { errorSentence } from '../../texts/error-sentence.ts'
 import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Texts } from '../../texts/texts.ts'
@@ -12,6 +13,7 @@ export function errorAnswerBody(failure: Failure, texts: Texts, requestId: strin
   const message = failure.sentence
     ? texts.sentences[failure.sentence]
     : errorSentence(errorCode, texts, failure.wantedType)
+  const described = failure.oauthDescription ?? errorSentence(errorCode, en, failure.wantedType)
   return {
     status: errorStatus[errorCode],
     code: errorCode,
@@ -26,7 +28,7 @@ export function errorAnswerBody(failure: Failure, texts: Texts, requestId: strin
     ...(showsCause && failure.cause !== undefined && { cause: failure.cause }),
     request_id: requestId,
     // As RFC 6749, 5.2, has them.
-    ...(oauthError !== undefined && { error: oauthError, error_description: message }),
+    ...(oauthError !== undefined && { error: oauthError, error_description: describedForOAuth(described) }),
   }
 }
 
@@ -37,10 +39,15 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string, s
   if (errorCode === 'invalid_token' || errorCode === 'token_expired') {
     headers.set('www-authenticate', 'Bearer error="invalid_token"')
   }
+  if (failure.scheme) headers.set('www-authenticate', `${failure.scheme} realm="applications"`)
   if (failure.page) return pageAnswer(failure.page, errorStatus[errorCode], headers)
   const body = errorAnswerBody(failure, texts, requestId, showsCause)
   return Response.json(body, { status: body.status, headers })
 }
+
+/** RFC 6749, 5.2 allows no other characters, and clients put it into headers. */
+export const describedForOAuth = (text: string): string =>
+  text.replace(/[‘’“”"]/g, "'").replace(/[^ -!#-[\]-~]/g, '?')
 
 function fieldBody(error: FieldError, texts: Texts) {
   return { field: error.field, code: error.code, message: fieldSentence(error, texts) }

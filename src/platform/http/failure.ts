@@ -76,9 +76,14 @@ function codeWord(code: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : oneWord(code)
 }
 
-/** Codes and class names have this form; tokens, sentences and what people type mostly do not. */
+/**
+ * Codes and class names have this form, and a word with the name of a field; tokens, sentences and what people type mostly
+ * do not.
+ */
 function oneWord(value: unknown): string | undefined {
-  return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,59}$/.test(value) ? value : undefined
+  return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,59}(?::[a-z_]{1,40})?$/.test(value)
+    ? value
+    : undefined
 }
 
 function pathWord(path: unknown): string | undefined {

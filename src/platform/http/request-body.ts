@@ -68,18 +68,35 @@ export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknow
   return value as Record<string, unknown>
 }
 
-/** A form or any JSON, by the content type. */
+/** A form or any JSON, by the content type. Gateways may name a field of a form twice, and the last one counts. */
 export function parseAny(bytes: Uint8Array | null, headers: Headers): unknown {
   if (!bytes?.byteLength) return {}
-  if (readable.form(headers)) return parseForm(bytes)
+  if (readable.form(headers)) return Object.fromEntries(new URLSearchParams(decode(bytes)))
   const value = parseJson(bytes)
   dropShadowing(value)
   return value
 }
 
-/** The fields of a form, the last of each name. Throws for invalid UTF-8. */
+/**
+ * The fields of a form. Throws for invalid UTF-8, and for two values of one name, of which two programs would read two
+ * (RFC 6749, 3.2). One without a value does not count beside one that has it.
+ */
 export function parseForm(bytes: Uint8Array | null): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(decode(bytes ?? new Uint8Array())))
+  const fields = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(decode(bytes ?? new Uint8Array()))) {
+    if (value !== '' && fields.get(name)) throw repeated(name)
+    fields.set(name, fields.get(name) || value)
+  }
+  return Object.fromEntries(fields)
+}
+
+function repeated(name: string): AppError {
+  const isPlain = /^[a-z_]{1,40}$/.test(name)
+  const oauthDescription = `${isPlain ? name : 'a field'} is there more than once`
+  return new AppError('invalid_request', {
+    cause: isPlain ? `field_repeated:${name}` : 'field_repeated',
+    oauthDescription,
+  })
 }
 
 /** Tells whether the size is unknown before the last chunk, or too large to wait for. */
@@ -96,13 +113,11 @@ const readable: Record<'json' | 'form' | 'any', (headers: Headers) => boolean> =
   any: (headers: Headers) => readable.json(headers) || readable.form(headers),
 }
 
+/** Neither type has a charset (RFC 8259, 11): it is passed over, and bytes that are no UTF-8 are refused. */
 function isOfType(headers: Headers, expected: string): boolean {
-  const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';')
-  const charset = parameters
-    .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(part)?.[1])
-    .find(Boolean)
+  const [type = ''] = (headers.get('content-type') ?? '').toLowerCase().split(';')
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity'
-  return stripBlanks(type) === expected && (charset ?? 'utf-8') === 'utf-8' && encoding === 'identity'
+  return stripBlanks(type) === expected && encoding === 'identity'
 }
 
 const readChunks = (body: ReadableStream<Uint8Array>) =>
