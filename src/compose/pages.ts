@@ -61,7 +61,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
       }),
     ...(applications.list.length === 0
       ? []
-      : [(httpBase: HttpBase) => createApplicationRoutes(httpBase, { ...services, visits, applications })]),
+      : [(httpBase: HttpBase) => createApplicationRoutes(httpBase, { ...services, visits, applications, dev })]),
   ]
   return {
     routes,

@@ -130,13 +130,33 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
     expect((await redeem(service, code, verifier)).status).toBe(200)
   })
 
-  test('a code is good for a minute, and a new one replaces it', async () => {
+  test('a code is good for a minute, and a sixth one ends the first', async () => {
     const { browser } = await signedInBrowser(service)
-    const first = await newCode(browser)
-    const second = await newCode(browser)
-    expect((await redeem(service, first.code, first.verifier)).body.error).toBe('invalid_grant')
+    const codes: Awaited<ReturnType<typeof newCode>>[] = []
+    for (let tabs = 0; tabs < 6; tabs++) {
+      codes.push(await newCode(browser))
+      service.clock.advance(10)
+    }
+    const [first, second, , , , last] = codes
+    expect((await redeem(service, first!.code, first!.verifier)).body.error).toBe('invalid_grant')
+    expect((await redeem(service, second!.code, second!.verifier)).status).toBe(200)
     service.clock.advance(61_000)
-    expect((await redeem(service, second.code, second.verifier)).body.error).toBe('invalid_grant')
+    expect((await redeem(service, last!.code, last!.verifier)).body.error).toBe('invalid_grant')
+  })
+
+  raced('of codes that 32 tabs of a browser ask for at once, five live', async () => {
+    const { browser } = await signedInBrowser(service)
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const codes = await race([service, replica], async ({ url }) => {
+      const verifier = newVerifier()
+      const headers = { host: 'auth.example.com', cookie }
+      const answer = await fetch(url + authorizeAddress(verifier), { headers, redirect: 'manual' })
+      const { searchParams } = new URL(answer.headers.get('location') ?? '')
+      return { verifier, code: searchParams.get('code') ?? '' }
+    })
+    const answers = await Promise.all(codes.map(({ code, verifier }) => redeem(service, code, verifier)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(27)
   })
 
   test.each([
@@ -231,7 +251,10 @@ test('an account that lost a required claim between hand-over and redemption get
   await browser.press('Sign in', { identifier: person.identifier, password: person.password })
   const { code, verifier } = await newCode(browser)
   await setName(null)
-  expectRefusal(await redeem(service, code, verifier), 'account_incomplete')
+  // A client would try again what is temporary.
+  const refused = await redeem(service, code, verifier)
+  expectRefusal(refused, 'invalid_grant')
+  expect(refused.body.error).toBe('invalid_grant')
   expect(await applicationsOf()).toEqual([])
   await setName(name)
   expect((await redeem(service, code, verifier)).body.error).toBe('invalid_grant')
@@ -298,7 +321,8 @@ describe('what may be asked for', () => {
     [{ client_id: 'desk', redirect_uri: 'http://127.0.0.1:1@evil.example/cb' }],
   ])('%o is a page, never a redirect', async (more) => {
     const browser = await openBrowser(service.url).open(authorizeAddress(newVerifier(), more))
-    expect([browser.status, browser.left, browser.title]).toEqual([200, null, 'This link does not work'])
+    expect([browser.status, browser.left, browser.title]).toEqual([400, null, 'This link does not work'])
+    expect(browser.html).not.toContain('[[pages.applications]]')
   })
 
   test.each([
@@ -390,6 +414,15 @@ describe('what may be asked for', () => {
     expect([status, body.error]).toEqual([400, 'invalid_request'])
   })
 
+  test.each(['ada', '0192f2c3-1111-7222-8333-444455556666'])(
+    'a login_hint that is neither address nor number only fills the field: %p',
+    async (login_hint) => {
+      const { browser } = await signedInBrowser(service)
+      await browser.open(authorizeAddress(newVerifier(), { login_hint }))
+      expect(browser.left).toStartWith(`${REDIRECT}?code=`)
+    },
+  )
+
   test('a login_hint of the same person in another spelling is that person', async () => {
     const { browser, person } = await signedInBrowser(service)
     await browser.open(authorizeAddress(newVerifier(), { login_hint: ` ${person.identifier.toUpperCase()}` }))
@@ -405,7 +438,7 @@ describe('what may be asked for', () => {
   test('the longest state comes back after every step, and a longer one is refused', async () => {
     const { person } = await protectBySentCodes(service)
     const browser = openBrowser(service.url)
-    const state = '"'.repeat(256)
+    const state = '"'.repeat(433)
     await browser.open(authorizeAddress(newVerifier(), { state, login_hint: 'x'.repeat(300) }))
     const { identifier, password } = person
     await browser.press('Sign in', { identifier, password: 'not that one' })
@@ -414,8 +447,16 @@ describe('what may be asked for', () => {
     await browser.open(nextOf(browser))
     expect(parametersOf(browser).get('state')).toBe(state)
     const refused = openBrowser(service.url)
-    await refused.open(authorizeAddress(newVerifier(), { state: 'é'.repeat(257) }))
-    expect(parametersOf(refused).get('error')).toBe('invalid_request')
+    for (const [longer, returned] of [
+      ['x'.repeat(1301), true],
+      ['é'.repeat(500), true],
+      ['é'.repeat(501), false],
+      ['x'.repeat(1300), true],
+    ] as const) {
+      await refused.open(authorizeAddress(newVerifier(), { state: longer, response_type: 'token' }))
+      expect(parametersOf(refused).get('error')).not.toBeNull()
+      expect(parametersOf(refused).get('state')).toBe(returned ? longer : null)
+    }
   })
 
   test('without "stay signed in" an application on the web ends with the browser in time', async () => {
@@ -453,6 +494,20 @@ describe('what may be asked for', () => {
     browser.left = null
     await browser.open(`/oauth2/sign-out?${query}`)
     expect(String(browser.left)).toBe('https://app.example.com/?state=x')
+  })
+
+  test('the longest state comes back after signing out, and a parameter twice leads nowhere', async () => {
+    const { browser } = await signedInBrowser(service)
+    const state = '"'.repeat(433)
+    const query = { client_id: 'web', post_logout_redirect_uri: 'https://app.example.com/', state }
+    const address = `/oauth2/sign-out?${new URLSearchParams(query)}`
+    await browser.open(address)
+    await browser.press('Sign out')
+    await browser.open(address)
+    expect(parametersOf(browser).get('state')).toBe(state)
+    browser.left = null
+    await browser.open(`${address}&client_id=web`)
+    expect([browser.left, browser.path]).toEqual([null, '/signed-out'])
   })
 
   test('the document of the issuer describes it, and that of OpenID Connect stays as it is', async () => {

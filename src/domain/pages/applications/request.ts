@@ -18,8 +18,14 @@ type ReadRequest =
   | { kind: 'valid'; request: AuthorizationRequest }
   /** The browser goes back with an error. */
   | { kind: 'refused'; redirectUri: string; state?: string; error: string; description: string }
-  /** A page: nobody may be sent to an address that is not known. `nearest`: for the log. */
-  | { kind: 'unknown'; what: 'application' | 'redirect_uri'; nearest: string | null }
+  | Unknown
+
+/** A page: nobody may be sent to an address that is not known. `nearest`: for the log. */
+export interface Unknown {
+  kind: 'unknown'
+  what: 'application' | 'redirect_uri'
+  nearest: string | null
+}
 
 const KNOWN = [
   'response_type',
@@ -31,29 +37,47 @@ const KNOWN = [
   'prompt',
   'login_hint',
   'ui_locales',
+  'scope',
+  'response_mode',
+  'request',
+  'request_uri',
 ] as const
 
-const MAXIMUM_STATE = 512
+/** The sizes are those that `state` has in an address. A longer one goes back with its error, if that fits into a header. */
+export const MAXIMUM_STATE = 1300
+const MAXIMUM_RETURNED_STATE = 3000
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
+/** It returns null if the configuration has the application with this address. It may have lost either since the way began. */
+export function findUnknown(
+  { application: id, redirectUri }: Pick<AuthorizationRequest, 'application' | 'redirectUri'>,
+  applications: readonly ApplicationConfig[],
+): Unknown | null {
+  const application = applications.find((one) => one.id === id)
+  if (!application) {
+    const ids = applications.map((one) => one.id)
+    return { kind: 'unknown', what: 'application', nearest: ids.length > 0 ? closest(id, ids) : null }
+  }
+  const { redirectUris } = application
+  if (redirectUris.some((uri) => isSameRedirect(uri, redirectUri))) return null
+  const nearest = redirectUris.length > 0 ? closest(redirectUri, redirectUris) : null
+  return { kind: 'unknown', what: 'redirect_uri', nearest }
+}
+
 export function readAuthorization(
-  query: URLSearchParams,
+  asked: URLSearchParams,
   applications: readonly ApplicationConfig[],
 ): ReadRequest {
+  const query = withoutEmpty(asked)
   const clientId = query.get('client_id') ?? ''
-  const application = applications.find(({ id }) => id === clientId)
-  if (!application || differs(query, 'client_id')) {
-    const ids = applications.map(({ id }) => id)
-    return { kind: 'unknown', what: 'application', nearest: ids.length > 0 ? closest(clientId, ids) : null }
-  }
   const redirectUri = query.get('redirect_uri') ?? ''
-  const { redirectUris } = application
-  if (!redirectUris.some((uri) => isSameRedirect(uri, redirectUri)) || differs(query, 'redirect_uri')) {
-    const nearest = redirectUris.length > 0 ? closest(redirectUri, redirectUris) : null
-    return { kind: 'unknown', what: 'redirect_uri', nearest }
-  }
+  const unknown = findUnknown({ application: clientId, redirectUri }, applications)
+  if (unknown) return unknown
+  if (differs(query, 'client_id')) return { kind: 'unknown', what: 'application', nearest: clientId }
+  if (differs(query, 'redirect_uri')) return { kind: 'unknown', what: 'redirect_uri', nearest: redirectUri }
   const state = query.get('state') ?? undefined
-  const hasState = state !== undefined && sizeOf(state) <= MAXIMUM_STATE && !hasControls(state)
+  const hasState =
+    state !== undefined && !hasControls(state) && sizeInAddress(state) <= MAXIMUM_RETURNED_STATE
   const wrong = findProblem(query)
   if (wrong !== null) {
     const [error, description] = wrong
@@ -81,8 +105,9 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
   if (repeated) return ['invalid_request', `${repeated} is there more than once`]
   const unstorable = KNOWN.find((name) => hasControls(query.get(name) ?? ''))
   if (unstorable) return ['invalid_request', `${unstorable} holds characters that are not allowed`]
-  if (sizeOf(query.get('state') ?? '') > MAXIMUM_STATE) {
-    return ['invalid_request', `state has more than ${MAXIMUM_STATE} bytes as JSON`]
+  const state = query.get('state') ?? ''
+  if (sizeInAddress(state) > MAXIMUM_STATE) {
+    return ['invalid_request', `state has more than ${MAXIMUM_STATE} bytes as it stands in an address`]
   }
   if (query.has('request')) return ['request_not_supported', 'leave out request']
   if (query.has('request_uri')) return ['request_uri_not_supported', 'leave out request_uri']
@@ -101,7 +126,7 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
   }
   const prompt = query.get('prompt')
   if (prompt !== null && !['none', 'login', 'create'].includes(prompt)) {
-    return ['invalid_request', `prompt must be none, login or create, not ${prompt.slice(0, 40)}`]
+    return ['invalid_request', 'prompt must be none, login or create']
   }
   return null
 }
@@ -109,11 +134,22 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
 /** Nobody can say which of two different values is meant. The same value twice goes back as an error. */
 const differs = (query: URLSearchParams, name: string) => new Set(query.getAll(name)).size > 1
 
-/** The flow holds the text as JSON. The quotation marks are not counted. */
-const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
+/** A parameter without a value is as good as none (RFC 6749, 3.1); only `state` comes back as it was. */
+const withoutEmpty = (query: URLSearchParams) =>
+  new URLSearchParams([...query].filter(([name, value]) => value !== '' || name === 'state'))
+
+/** A text that is well formed, as every value of a query is. */
+const sizeInAddress = (text: string) => encodeURIComponent(text).length
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const hasControls = (text: string) => /[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()
+
+/** The `state` of a way back without an error; undefined for one that is too long, or that no flow can hold. */
+export const stateToReturn = (query: URLSearchParams): string | undefined => {
+  const [state, ...others] = query.getAll('state')
+  const fits = state !== undefined && !hasControls(state) && sizeInAddress(state) <= MAXIMUM_STATE
+  return fits && others.length === 0 ? state : undefined
+}
 
 const LOOPBACK_PORT = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
 

@@ -1,7 +1,9 @@
 /** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
 import { Elysia } from 'elysia'
+import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { success } from '../../../platform/http/answers.ts'
+import { describedForOAuth } from '../../../platform/http/error-answer.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
 import { pickLanguage } from '../../../texts/accept-language.ts'
@@ -10,8 +12,16 @@ import { hasVerified } from '../../accounts/accounts/account.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
-import { type AuthorizationRequest, isSameRedirect, needsConsent, readAuthorization } from './request.ts'
-import { continueScreen, signOutScreen, unknownScreen } from './screens.ts'
+import {
+  type AuthorizationRequest,
+  findUnknown,
+  isSameRedirect,
+  needsConsent,
+  readAuthorization,
+  stateToReturn,
+  type Unknown,
+} from './request.ts'
+import { continueScreen, linesToAdd, signOutScreen, unknownScreen } from './screens.ts'
 import type { ApplicationService, IssuedTokens, TokenForm } from './service.ts'
 
 const hidden = { detail: { hide: true } }
@@ -21,10 +31,11 @@ interface Needs extends Pick<Ground, 'config' | 'logger'> {
   applications: ApplicationService
   metrics: Metrics
   catalog: Catalog
+  dev: boolean
 }
 
 export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
-  const { visits, applications, config, logger, metrics, catalog } = needs
+  const { visits, applications, config, logger, metrics, catalog, dev } = needs
   const { baseUrl } = config.server
   const nameOf = (id: string) => applications.list.find((one) => one.id === id)?.name ?? id
 
@@ -35,7 +46,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     away(
       withParameters(redirectUri, {
         error,
-        error_description: description,
+        error_description: describedForOAuth(description),
         ...(state !== undefined && { state }),
         iss: baseUrl,
       }),
@@ -47,7 +58,8 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     if (flow.signInAfter !== undefined && session.authenticatedAt.getTime() < flow.signInAfter) return false
     if (loginHint === undefined) return true
     const hinted = parseIdentifier(loginHint, config.accounts.defaultCountry)
-    return hinted !== null && hasVerified(session.account, hinted)
+    // Any other text, such as a name, only fills the field.
+    return hinted === null || hasVerified(session.account, hinted)
   }
 
   function begin(visit: Visit, request: AuthorizationRequest): Response {
@@ -63,13 +75,27 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     })
   }
 
+  function refuseUnknown(visit: Visit, { what, nearest }: Unknown, asked: Asked): Screen {
+    logger.warn({ what, nearest }, UNKNOWN)
+    const screen = unknownScreen(visit, what, dev ? linesToAdd(applications.list, asked) : null)
+    const cause = what === 'application' ? 'application_unknown' : 'redirect_uri_differs'
+    return { ...screen, refusal: new AppError('invalid_request', { cause }) }
+  }
+
   async function authorize(visit: Visit): Promise<Response | Screen> {
     const read = readAuthorization(visit.query, applications.list)
     if (read.kind === 'unknown') {
-      logger.warn({ what: read.what, nearest: read.nearest }, UNKNOWN)
-      return unknownScreen(visit, read.what)
+      const asked = (name: string) => visit.query.get(name) ?? ''
+      return refuseUnknown(visit, read, {
+        application: asked('client_id'),
+        redirectUri: asked('redirect_uri'),
+      })
     }
-    if (read.kind === 'refused') return refused(read.redirectUri, read.error, read.description, read.state)
+    if (read.kind === 'refused') {
+      const { redirectUri, error, description, state } = read
+      logger.warn({ application: visit.query.get('client_id'), error, reason: description }, REFUSED)
+      return refused(redirectUri, error, description, state)
+    }
     const { request } = read
     metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'begun' })
     const { redirectUri, state, prompt, application } = request
@@ -89,6 +115,9 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
   async function finish(visit: Visit): Promise<Response | Screen> {
     const { handOver } = visit.flow
     if (handOver === undefined) return visits.leave(visit, '/sign-in')
+    // The flow is good for a day, and the configuration may have changed since.
+    const unknown = findUnknown(handOver, applications.list)
+    if (unknown) return refuseUnknown(visit, unknown, handOver)
     if (!isSignedIn(visit, handOver)) return visits.go(visit, '/sign-in')
     // The page that leads on names who is handed over.
     if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave')
@@ -99,9 +128,11 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
   function afterSignOut(query: URLSearchParams): string | undefined {
     const application = applications.list.find(({ id }) => id === query.get('client_id'))
     const asked = query.get('post_logout_redirect_uri') ?? ''
+    if (['client_id', 'post_logout_redirect_uri'].some((name) => query.getAll(name).length > 1))
+      return undefined
     if (!application?.signOutUris.some((uri) => isSameRedirect(uri, asked))) return undefined
-    const state = query.get('state')
-    return state === null || state.length > 512 ? asked : withParameters(asked, { state })
+    const state = stateToReturn(query)
+    return state === undefined ? asked : withParameters(asked, { state })
   }
 
   return new Elysia({ name: 'applications' })
@@ -121,8 +152,9 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     )
     .post(
       '/oauth2/token',
-      async ({ body, client }) => {
-        const issued = await applications.token((body ?? {}) as TokenForm, client)
+      async ({ body, client, request }) => {
+        const authorization = request.headers.get('authorization')
+        const issued = await applications.token((body ?? {}) as TokenForm, { ...client, authorization })
         if ('account' in issued)
           metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'finished' })
         return success(tokenRecord(issued, config.tokens.accessLifetimeSeconds))
@@ -139,5 +171,8 @@ const tokenRecord = ({ accessToken, refreshToken, account }: IssuedTokens, lifet
   ...(account && { account }),
 })
 
+type Asked = Pick<AuthorizationRequest, 'application' | 'redirectUri'>
+
+const REFUSED = 'an application was refused a hand-over'
 const UNKNOWN =
   'an application asked for a hand-over that pages.applications does not list: compare its id and redirect_uris'

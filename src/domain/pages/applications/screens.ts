@@ -1,4 +1,5 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
+import type { ApplicationConfig } from '../../../platform/config/types.ts'
 import { submit, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
@@ -6,12 +7,34 @@ import type { Screen, View, Visit, Visits } from '../visits/service.ts'
 import { needsConsent } from './request.ts'
 import type { ApplicationService } from './service.ts'
 
-export function unknownScreen({ texts: { pages } }: View, what: 'application' | 'redirect_uri'): Screen {
+/** `lines`: what to add to the configuration, for a developer. */
+export function unknownScreen(
+  { texts: { pages } }: View,
+  what: 'application' | 'redirect_uri',
+  lines: string | null = null,
+): Screen {
   return {
     title: pages.unknown_application_title,
     content: html`<h1>${pages.unknown_application_title}</h1>
-<p class="lead">${what === 'application' ? pages.unknown_application : pages.unknown_redirect}</p>`,
+<p class="lead">${what === 'application' ? pages.unknown_application : pages.unknown_redirect}</p>${
+      lines !== null && html`<pre dir="ltr">${lines}</pre>`
+    }`,
   }
+}
+
+/** The lines of the configuration with which the request would have been known. JSON's texts are those of TOML. */
+export function linesToAdd(
+  applications: readonly ApplicationConfig[],
+  { application: id, redirectUri }: Pick<NonNullable<Flow['handOver']>, 'application' | 'redirectUri'>,
+): string {
+  const { name = id, redirectUris = [] } = applications.find((one) => one.id === id) ?? {}
+  const uris = [...new Set([...redirectUris, redirectUri])]
+  return [
+    '[[pages.applications]]',
+    `id = ${JSON.stringify(id)}`,
+    `name = ${JSON.stringify(name)}`,
+    `redirect_uris = [${uris.map((uri) => JSON.stringify(uri)).join(', ')}]`,
+  ].join('\n')
 }
 
 export function continueScreen({ texts: { pages }, session }: View, name: string, href: string): Screen {

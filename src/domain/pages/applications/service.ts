@@ -3,10 +3,9 @@
  * login opens it, below the session of the browser.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { AppError, type ErrorCode } from '../../../errors.ts'
+import { AppError } from '../../../errors.ts'
 import type { ApplicationConfig } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import { describeFailure } from '../../../platform/http/failure.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
 import { findUnstorable } from '../../../platform/http/unstorable.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
@@ -18,8 +17,9 @@ import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { AccessTokenService } from '../../sessions/tokens/access-token.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RefreshTokens } from '../../sessions/tokens/refresh-token.ts'
-import type { AuthorizationRequest } from './request.ts'
+import { type AuthorizationRequest, findUnknown } from './request.ts'
 import type { ApplicationStore } from './store.ts'
+import { missing, secretNotTaken, unreadable, withOAuthName } from './token-errors.ts'
 
 /** The fields of a form at `/oauth2/token`. */
 export type TokenForm = Readonly<Record<string, string | undefined>>
@@ -33,6 +33,8 @@ export interface IssuedTokens {
 interface TokenClient {
   address: string
   addressBucket: string
+  /** The header by which an application authenticates itself. */
+  authorization: string | null
 }
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
@@ -57,9 +59,11 @@ export function createApplicationService(needs: Needs) {
   const { applications } = config.pages
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
 
-  function applicationOf({ client_id }: TokenForm): ApplicationConfig {
+  function applicationOf({ client_id }: TokenForm, { authorization }: TokenClient): ApplicationConfig {
+    if (/^basic /i.test(authorization ?? '')) throw secretNotTaken()
+    if (!client_id) throw missing('client_id', 'invalid_client')
     const found = applications.find(({ id }) => id === client_id)
-    if (!found) throw new AppError('invalid_client')
+    if (!found) throw new AppError('invalid_client', { cause: 'application_unknown' })
     return found
   }
 
@@ -73,10 +77,20 @@ export function createApplicationService(needs: Needs) {
     }
   }
 
-  async function redeem(form: TokenForm, { address }: TokenClient): Promise<IssuedTokens> {
+  async function redeem(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
+    const application = applicationOf(form, client)
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
-    if (!code || !redirectUri || !verifier || !VERIFIER.test(verifier)) throw new AppError('invalid_request')
-    const application = applicationOf(form)
+    if (!code) throw missing('code')
+    if (!redirectUri) throw missing('redirect_uri')
+    if (!verifier) throw missing('code_verifier')
+    if (!VERIFIER.test(verifier)) {
+      const oauthDescription =
+        'code_verifier must have 43 to 128 characters of A-Z, a-z, 0-9, ".", "_", "~" and "-"'
+      throw new AppError('invalid_request', { cause: 'verifier_malformed', oauthDescription })
+    }
+    if (findUnknown({ application: application.id, redirectUri }, applications)) {
+      throw new AppError('invalid_grant', { cause: 'redirect_uri_differs' })
+    }
     const now = clock.now()
     const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
     const redemption = {
@@ -89,7 +103,7 @@ export function createApplicationService(needs: Needs) {
     const session = {
       id: randomUUID(),
       name: application.name,
-      address,
+      address: client.address,
       familyHash: refreshToken.familyHash,
       expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
       endsAt: after(refreshAbsoluteLifetimeSeconds),
@@ -98,7 +112,7 @@ export function createApplicationService(needs: Needs) {
     const account = await store.redeem(redemption, session, now)
     if (account === null) {
       await store.endReused(redemption, now)
-      throw new AppError('invalid_grant')
+      throw new AppError('invalid_grant', { cause: await store.causeOf(redemption, now) })
     }
     const accessToken = await accessTokens.sign({
       accountUuid: account.uuid,
@@ -117,15 +131,16 @@ export function createApplicationService(needs: Needs) {
   }
 
   /** Works like `POST refresh`, for the session's own application. */
-  async function refresh(form: TokenForm, { address }: TokenClient): Promise<IssuedTokens> {
-    const application = applicationOf(form)
-    if (!form.refresh_token) throw new AppError('invalid_request')
+  async function refresh(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
+    const application = applicationOf(form, client)
+    if (!form.refresh_token) throw missing('refresh_token')
     const presented = refreshTokens.read(form.refresh_token)
-    if (presented === null || (await store.clientOf(presented.familyHash)) !== application.id) {
-      throw new AppError('invalid_grant')
+    if (presented === null) throw new AppError('invalid_grant', { cause: 'not_ours' })
+    if ((await store.clientOf(presented.familyHash)) !== application.id) {
+      throw new AppError('invalid_grant', { cause: 'token_of_another_application' })
     }
     const { accessToken, refreshToken } = await sessions.refresh(form.refresh_token, {
-      address,
+      address: client.address,
       fingerprint: null,
     })
     return { accessToken, refreshToken }
@@ -159,14 +174,16 @@ export function createApplicationService(needs: Needs) {
     async token(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
       try {
         await limits.charge(limits.counters.tokenCalls(client.addressBucket))
-        if (findUnstorable(form).length > 0) throw new AppError('invalid_request')
+        const [unstorable] = findUnstorable(form)
+        if (unstorable) throw unreadable(unstorable.field)
         switch (form.grant_type) {
           case 'authorization_code':
             return await redeem(form, client)
           case 'refresh_token':
             return await refresh(form, client)
+          case '':
           case undefined:
-            throw new AppError('invalid_request')
+            throw missing('grant_type')
           default:
             throw new AppError('unsupported_grant_type')
         }
@@ -175,24 +192,4 @@ export function createApplicationService(needs: Needs) {
       }
     },
   }
-}
-
-const oauthNames: Partial<Record<ErrorCode, string>> = {
-  invalid_request: 'invalid_request',
-  invalid_grant: 'invalid_grant',
-  invalid_client: 'invalid_client',
-  unsupported_grant_type: 'unsupported_grant_type',
-  internal_error: 'server_error',
-}
-
-/** A refresh token that is over is OAuth's `invalid_grant`. */
-function withOAuthName(error: unknown): AppError {
-  const { errorCode, retryAfterSeconds } = describeFailure(error)
-  const isOver = errorCode === 'invalid_token' || errorCode === 'token_expired'
-  const code = isOver ? 'invalid_grant' : errorCode
-  return new AppError(code, {
-    oauthError: oauthNames[code] ?? 'temporarily_unavailable',
-    cause: error instanceof AppError ? error.cause : error,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  })
 }

@@ -57,6 +57,23 @@ const dropSurplus = defineStatement({
   delete from ${authorizationCodes} where code_hash in (select code_hash from held)`,
 })
 
+/** Says why a code was refused. */
+const findCode = defineStatement({
+  name: 'applications.find_code',
+  params: redemptionParamTypes,
+  row: {
+    isOfApplication: 'boolean',
+    isForAddress: 'boolean',
+    isVerified: 'boolean',
+    usedAt: 'timestamptz?',
+    expiresAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  select application = ${p.application} as is_of_application, redirect_uri = ${p.redirectUri} as is_for_address,
+         challenge = ${p.challenge} as is_verified, used_at, expires_at
+    from ${authorizationCodes} where code_hash = ${p.codeHash}`,
+})
+
 /**
  * The rows of the account and of the browser are locked, so that what ends either one comes before or after. The account
  * comes first, as in every statement that ends its sessions: the other order would be a deadlock.
@@ -159,6 +176,16 @@ export function createApplicationStore(database: Database) {
     async endReused({ redirectUri: _, ...code }: Redemption, now: Date): Promise<void> {
       const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
       await database.run(endReused, { ...code, now, before: ago(10), since: ago(600), ...eventOrigin() })
+    },
+    /** Says in one word why `redeem` refused the code. */
+    async causeOf(redemption: Redemption, now: Date): Promise<string> {
+      const code = await database.first(findCode, redemption)
+      if (code === null) return 'code_unknown'
+      if (!code.isOfApplication) return 'code_of_another_application'
+      if (!code.isForAddress) return 'redirect_uri_differs'
+      if (!code.isVerified) return 'verifier_wrong'
+      if (code.usedAt !== null) return 'code_used'
+      return code.expiresAt <= now ? 'code_expired' : 'session_over'
     },
     /** The application of a refresh token's session. */
     clientOf: async (familyHash: Uint8Array): Promise<string | null> =>

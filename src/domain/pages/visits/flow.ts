@@ -46,6 +46,11 @@ export const languageOf = ({ language }: Flow) => (language === undefined ? {} :
 const LABEL = 'page flow'
 const LIFETIME_SECONDS = 86_400
 const MAXIMUM_LENGTH = 1500
+/** An application's `state` may be long. nginx as it comes refuses an answer with more than 4 KiB of headers. */
+const MAXIMUM_WITH_STATE = 3000
+
+/** After signing out, `state` is part of the address, which then is longer than one that was asked for may be. */
+const hasState = ({ handOver, to = '' }: Flow) => handOver !== undefined || to.length > 512
 
 interface Sealed {
   flow: Flow
@@ -77,16 +82,17 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
       const session = sessionId === null ? {} : { session: tagOf(sessionId) }
       const sealed = { flow, browser: tagOf(browser), ...session, at: now() }
       const { typed: _, sentTo: __, notice: ___, ...least } = flow
+      const maximum = hasState(flow) ? MAXIMUM_WITH_STATE : MAXIMUM_LENGTH
       // A page without what was typed is better than one that no proxy lets pass.
       for (const shorter of [flow, { ...flow, typed: {} }, least]) {
         const text = write({ ...sealed, flow: shorter })
-        if (text.length <= MAXIMUM_LENGTH) return text
+        if (text.length <= maximum) return text
       }
       throw new AppError('invalid_request', { cause: 'flow_too_long' })
     },
     /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
     open(text: string | undefined, browser: string): OpenedFlow | null {
-      if (text === undefined || text.length > MAXIMUM_LENGTH || !/^[\w-]+$/.test(text)) return null
+      if (text === undefined || text.length > MAXIMUM_WITH_STATE || !/^[\w-]+$/.test(text)) return null
       const opened = secret.tryToOpen(LABEL, Buffer.from(text, 'base64url'))
       if (opened === null) return null
       const { flow, browser: tag, session, at } = JSON.parse(opened.bytes.toString('utf8')) as Sealed

@@ -72,6 +72,8 @@ export interface Screen {
   wide?: boolean
   refreshTo?: string
   aside?: Html
+  /** It is not shown as a page that works: the answer has the status of this error. */
+  refusal?: AppError
 }
 
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
@@ -240,7 +242,8 @@ export function createVisits(needs: Needs) {
     })
   }
 
-  function draw(visit: Visit, screen: Screen): Response {
+  function draw(visit: Visit, { refusal: refused, ...screen }: Screen): Response {
+    if (refused) throw refusal(visit, refused, screen)
     const page = { html: render(visit, screen), policy: PAGE_POLICY, language: visit.client.language }
     const answer = pageAnswer(page)
     // With `no-referrer` browsers would send `Origin: null` with our forms.
@@ -253,6 +256,7 @@ export function createVisits(needs: Needs) {
 
   /** Answers where a page cannot be drawn or a form cannot be taken. */
   function refusal(visit: Visit, thrown: unknown, shown?: Screen): AppError {
+    if (thrown instanceof AppError && thrown.details.page) return thrown
     const failure = describeFailure(thrown)
     const { errorCode, retryAfterSeconds } = failure
     const { texts, client } = visit
