@@ -1,5 +1,8 @@
 /** Mistakes in the hand-over and what a developer is told of them, and requests that are read as OAuth means them. */
 import { describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { statement } from '../../../src/platform/postgres/database.ts'
+import { newEmail } from '../../helpers/api-client.ts'
 import {
   authorizeAddress,
   newCode,
@@ -16,11 +19,13 @@ import { mergeSettings } from '../../helpers/service.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 
 const WITH_QUERY = 'https://app.example.com/in?flag&r=https://x/y%20z'
+const OUT = new URLSearchParams({ client_id: 'web', post_logout_redirect_uri: 'https://app.example.com/' })
 const settings = {
   ...pageSettings,
   server: { ...pageSettings.server, language: 'fr' },
   pages: {
     enabled: true,
+    return_to: ['https://app.example.com/back'],
     applications: [
       {
         id: 'web',
@@ -32,6 +37,13 @@ const settings = {
     ],
   },
 }
+
+const codesMade = statement<object, { count: number }>(
+  sql`select count(*)::int as count from authorization_codes`,
+)
+
+const linkTo = (html: string, language: string) =>
+  new RegExp(`href="([^"]*)" lang="${language}"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
 describe('a mistake', () => {
   const service = useService({ dev: true, settings })
@@ -166,6 +178,7 @@ describe('a request', () => {
   const without = useReplica(service, {
     settings: mergeSettings(settings, {
       pages: {
+        return_to: [],
         applications: [{ id: 'web', name: 'Example', redirect_uris: ['https://new.example.com/in'] }],
       },
     }),
@@ -186,6 +199,61 @@ describe('a request', () => {
     const refused = await redeem(without, code, verifier)
     expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant'])
     expect((await redeem(service, code, verifier)).status).toBe(200)
+  })
+
+  test('HEAD makes no code and signs nobody in', async () => {
+    const { browser } = await signedInBrowser(service)
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { host: 'auth.example.com', cookie }
+    const count = () => service.inside.database.first(codesMade, {})
+    const before = await count()
+    for (const path of [authorizeAddress(newVerifier()), '/oauth2/continue', '/sign-in/provider?code=x']) {
+      const answer = await fetch(service.url + path, { method: 'HEAD', headers, redirect: 'manual' })
+      expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([200, null, ''])
+      expect(answer.headers.get('set-cookie')).toBeNull()
+    }
+    expect(await count()).toEqual(before)
+  })
+
+  test.each([
+    ['/sign-in?return_to=https%3A%2F%2Fapp.example.com%2Fback', 'https://app.example.com/back'],
+    [`/oauth2/sign-out?${OUT}&state=x`, 'https://app.example.com/?state=x'],
+    [`/oauth2/sign-out?${OUT}`, 'https://app.example.com/'],
+  ])('a way from %s leads home if the address was taken out meanwhile', async (path, address) => {
+    const person = await service.signUp(newEmail())
+    for (const { url, leads } of [
+      { url: service.url, leads: true },
+      { url: without.url, leads: false },
+    ]) {
+      const browser = openBrowser(service.url)
+      const credentials = { identifier: person.identifier, password: person.password }
+      if (path.startsWith('/oauth2/')) {
+        await browser.open('/sign-in')
+        await browser.press('Sign in', credentials)
+        await browser.open(path)
+        await browser.press('Sign out')
+      } else {
+        await browser.open(path)
+        await browser.press('Sign in', credentials)
+      }
+      const changed = openBrowser(url)
+      for (const [name, value] of browser.cookies) changed.cookies.set(name, value)
+      await changed.open(browser.address)
+      expect(changed.html.includes(`${address}"`)).toBe(leads)
+    }
+  })
+
+  test('in another language the same is asked for', async () => {
+    const address = authorizeAddress(newVerifier(), { redirect_uri: 'https://app.example.com/new' })
+    const browser = await openBrowser(service.url).open(address)
+    const refused = browser.html
+    await browser.open(linkTo(refused, 'ar'))
+    expect([browser.status, browser.html.includes('lang="ar"')]).toEqual([400, true])
+    const signedIn = (await signedInBrowser(service)).browser
+    await signedIn.open(`/oauth2/sign-out?${OUT}&state=x`)
+    await signedIn.open(linkTo(signedIn.html, 'fr'))
+    await signedIn.press('Se déconnecter')
+    expect(signedIn.html).toContain('https://app.example.com/?state=x')
   })
 
   test('the query of a registered address stays as it is, on every way back', async () => {

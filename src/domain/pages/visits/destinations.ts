@@ -1,20 +1,38 @@
-/** The pages may lead to `pages.home`, `pages.return_to` and their own paths, and nowhere else. */
+/**
+ * The pages may lead to `pages.home`, `pages.return_to` and their own paths, after signing out to an application's
+ * `sign_out_uris`, and nowhere else.
+ */
 import type { PagesConfig } from '../../../platform/config/types.ts'
+import { isSameRedirect } from '../applications/request.ts'
+
+type Allowed = Pick<PagesConfig, 'home' | 'returnTo' | 'applications'>
 
 export type Destinations = ReturnType<typeof createDestinations>
 
-export function createDestinations({ home, returnTo }: Pick<PagesConfig, 'home' | 'returnTo'>) {
+export function createDestinations({ home, returnTo, applications }: Allowed) {
   const entries = home === '' ? returnTo : [home, ...returnTo]
+  const signOutUris = applications.flatMap((application) => application.signOutUris)
+
+  /** The address, if it is one of those that may be asked for; null otherwise. */
+  function read(asked: string): string | null {
+    const url = asked.length <= 512 ? URL.parse(asked) : null
+    if (url === null || url.href !== asked || !/^https?:$/.test(url.protocol)) return null
+    if (url.username || url.password || /[#\\]|%2f|%5c/i.test(asked)) return null
+    return entries.some((entry) => matches(entry, asked)) ? asked : null
+  }
+
+  /** An address after signing out may have got a `state`, with a sign before it or without. */
+  const isAfterSignOut = (to: string) =>
+    [/$/, /[?&]state=[^?&#]*$/, /(?<=[?&])state=[^?&#]*$/]
+      .map((end) => to.replace(end, ''))
+      .some((address) => signOutUris.some((uri) => isSameRedirect(uri, address)))
+
   return {
     /** People go there when nothing else was asked for. */
     home: home === '' ? '/account' : home,
-    /** The address, if it is one of those that are allowed; null otherwise. */
-    read(asked: string): string | null {
-      const url = asked.length <= 512 ? URL.parse(asked) : null
-      if (url === null || url.href !== asked || !/^https?:$/.test(url.protocol)) return null
-      if (url.username || url.password || /[#\\]|%2f|%5c/i.test(asked)) return null
-      return entries.some((entry) => matches(entry, asked)) ? asked : null
-    },
+    read,
+    /** Tells whether a flow may lead there still: it is good for a day, and the configuration may have changed since. */
+    holds: (to: string): boolean => to.startsWith('/') || read(to) !== null || isAfterSignOut(to),
   }
 }
 

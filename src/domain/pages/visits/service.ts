@@ -144,6 +144,10 @@ export function createVisits(needs: Needs) {
     const browser = isBrowserCookie(known) ? known : newBrowserCookie()
     const read = seal.open(url.searchParams.get('flow') ?? undefined, browser)
     const flow: Flow = read?.flow ?? {}
+    if (flow.to !== undefined && !destinations.holds(flow.to)) {
+      logger.warn({ to: flow.to.slice(0, 200) }, LOST_RETURN)
+      delete flow.to
+    }
     const asked = url.searchParams.get('return_to')
     if (asked !== null) {
       const to = destinations.read(asked)
@@ -232,13 +236,20 @@ export function createVisits(needs: Needs) {
   function render(visit: Visit, screen: Screen, bare = false): string {
     const { client, texts, path, flow } = visit
     const { language: _, problem, ...same } = flow
+    // What an application asks for stands in its query.
+    const asked = new URLSearchParams(path.startsWith('/oauth2/') ? visit.query : '')
+    asked.delete('flow')
+    const rest = asked.size > 0 ? `&${asked}` : ''
     return frame.render({
       ...screen,
       title: problem === undefined ? screen.title : `${texts.pages.error}: ${screen.title}`,
       bare,
       language: client.language,
       texts,
-      languages: catalog.tags.map((tag) => ({ tag, href: address(visit, path, { ...same, language: tag }) })),
+      languages: catalog.tags.map((tag) => ({
+        tag,
+        href: address(visit, path, { ...same, language: tag }) + rest,
+      })),
     })
   }
 
@@ -292,6 +303,13 @@ export function createVisits(needs: Needs) {
     })
   }
 
+  /** HEAD gets no visit either: a page may make a code or sign somebody in, and nobody would see its answer. */
+  const withoutVisit = (request: Request, client: Client): Response | null =>
+    otherHost(request, client) ??
+    (request.method === 'HEAD'
+      ? pageAnswer({ html: '', policy: PAGE_POLICY, language: client.language })
+      : null)
+
   /** Refuses a form that no page of ours sent, and one from a browser that keeps no cookie. */
   function requireOwnForm(visit: Visit, request: Request): void {
     const { hasOwnFlow, keepsCookies } = state(visit)
@@ -317,8 +335,8 @@ export function createVisits(needs: Needs) {
     show:
       (drawScreen: (visit: Visit) => Drawn | Promise<Drawn>, back?: string) =>
       async ({ request, client }: PageRequest): Promise<Response> => {
-        const other = otherHost(request, client)
-        if (other) return other
+        const answer = withoutVisit(request, client)
+        if (answer) return answer
         const visit = await open(request, client, new URL(request.url).pathname)
         try {
           const screen = await drawScreen(visit)
@@ -398,6 +416,8 @@ export function createVisits(needs: Needs) {
 const OTHER_HOST =
   'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'
 const UNKNOWN_RETURN = 'return_to is not pages.home and not in pages.return_to, so the way leads home'
+const LOST_RETURN =
+  'the configuration does not hold the address any more to which a way through the pages leads, so it leads home'
 
 /** The fields of a form; a field that is no text is left out. */
 function typedOf(body: unknown): Typed {
