@@ -133,11 +133,6 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     statements: ['applications.redeem_code'],
   },
   {
-    table: 'authorization_codes',
-    because: 'it deletes codes that are there already, and adds one with a hash of its own',
-    statements: ['applications.issue_code'],
-  },
-  {
     table: 'code_failures',
     because: 'it lowers the count after a wrong code, and deletes it after a right one',
     statements: ['attempts.release'],
