@@ -3,6 +3,7 @@ import type { AppPages } from '../app.ts'
 import type { ClientSettings } from '../domain/operations/client-settings/routes.ts'
 import { createAccountRoutes } from '../domain/pages/account/routes.ts'
 import { createAccountPages } from '../domain/pages/account/service.ts'
+import { isAfterSignOut } from '../domain/pages/applications/request.ts'
 import { createApplicationRoutes } from '../domain/pages/applications/routes.ts'
 import { createHandOverScreen } from '../domain/pages/applications/screens.ts'
 import { createApplicationService } from '../domain/pages/applications/service.ts'
@@ -26,7 +27,10 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   const { config, clock } = services
   const { pages } = config
   const frame = frameOf(config)
-  const destinations = createDestinations(pages)
+  const destinations = createDestinations({
+    ...pages,
+    isAfterSignOut: (address) => isAfterSignOut(address, pages.applications),
+  })
   const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
   const applications = createApplicationService(services)
   const waysIn = createWaysIn({ ...services, visits })
@@ -61,7 +65,10 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
       }),
     ...(applications.list.length === 0
       ? []
-      : [(httpBase: HttpBase) => createApplicationRoutes(httpBase, { ...services, visits, applications, dev })]),
+      : [
+          (httpBase: HttpBase) =>
+            createApplicationRoutes(httpBase, { ...services, visits, applications, dev }),
+        ]),
   ]
   return {
     routes,

@@ -162,5 +162,13 @@ export function isSameRedirect(allowed: string, asked: string): boolean {
   return URL.canParse(asked) && withoutPort(asked) === withoutPort(allowed)
 }
 
+/** An address of `sign_out_uris`, to which a `state` may have been appended, with a sign before it or without. */
+export const isAfterSignOut = (address: string, applications: readonly ApplicationConfig[]): boolean =>
+  [/$/, /[?&]state=[^?&#]*$/, /(?<=[?&])state=[^?&#]*$/].some((end) =>
+    applications.some(({ signOutUris }) =>
+      signOutUris.some((uri) => isSameRedirect(uri, address.replace(end, ''))),
+    ),
+  )
+
 /** An https address leads to one place only. Somebody else may listen on loopback or own a scheme (RFC 8252, 8.6). */
 export const needsConsent = (redirectUri: string): boolean => !redirectUri.startsWith('https:')

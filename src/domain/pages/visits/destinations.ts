@@ -3,15 +3,16 @@
  * `sign_out_uris`, and nowhere else.
  */
 import type { PagesConfig } from '../../../platform/config/types.ts'
-import { isSameRedirect } from '../applications/request.ts'
 
-type Allowed = Pick<PagesConfig, 'home' | 'returnTo' | 'applications'>
+interface Allowed extends Pick<PagesConfig, 'home' | 'returnTo'> {
+  /** Tells whether an application's people may go there after signing out. */
+  isAfterSignOut(address: string): boolean
+}
 
 export type Destinations = ReturnType<typeof createDestinations>
 
-export function createDestinations({ home, returnTo, applications }: Allowed) {
+export function createDestinations({ home, returnTo, isAfterSignOut }: Allowed) {
   const entries = home === '' ? returnTo : [home, ...returnTo]
-  const signOutUris = applications.flatMap((application) => application.signOutUris)
 
   /** The address, if it is one of those that may be asked for; null otherwise. */
   function read(asked: string): string | null {
@@ -20,12 +21,6 @@ export function createDestinations({ home, returnTo, applications }: Allowed) {
     if (url.username || url.password || /[#\\]|%2f|%5c/i.test(asked)) return null
     return entries.some((entry) => matches(entry, asked)) ? asked : null
   }
-
-  /** An address after signing out may have got a `state`, with a sign before it or without. */
-  const isAfterSignOut = (to: string) =>
-    [/$/, /[?&]state=[^?&#]*$/, /(?<=[?&])state=[^?&#]*$/]
-      .map((end) => to.replace(end, ''))
-      .some((address) => signOutUris.some((uri) => isSameRedirect(uri, address)))
 
   return {
     /** People go there when nothing else was asked for. */
