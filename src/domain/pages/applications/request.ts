@@ -49,7 +49,7 @@ const MAXIMUM_RETURNED_STATE = 3000
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 /** It returns null if the configuration has the application with this address. It may have lost either since the way began. */
-export function findUnknown(
+export function findUnlisted(
   { application: id, redirectUri }: Pick<AuthorizationRequest, 'application' | 'redirectUri'>,
   applications: readonly ApplicationConfig[],
 ): Unknown | null {
@@ -71,7 +71,7 @@ export function readAuthorization(
   const query = withoutEmpty(asked)
   const clientId = query.get('client_id') ?? ''
   const redirectUri = query.get('redirect_uri') ?? ''
-  const unknown = findUnknown({ application: clientId, redirectUri }, applications)
+  const unknown = findUnlisted({ application: clientId, redirectUri }, applications)
   if (unknown) return unknown
   if (differs(query, 'client_id')) return { kind: 'unknown', what: 'application', nearest: clientId }
   if (differs(query, 'redirect_uri')) return { kind: 'unknown', what: 'redirect_uri', nearest: redirectUri }

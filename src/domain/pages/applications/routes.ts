@@ -14,7 +14,7 @@ import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
 import {
   type AuthorizationRequest,
-  findUnknown,
+  findUnlisted,
   isSameRedirect,
   needsConsent,
   readAuthorization,
@@ -116,7 +116,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
     const { handOver } = visit.flow
     if (handOver === undefined) return visits.leave(visit, '/sign-in')
     // The flow is good for a day, and the configuration may have changed since.
-    const unknown = findUnknown(handOver, applications.list)
+    const unknown = findUnlisted(handOver, applications.list)
     if (unknown) return refuseUnknown(visit, unknown, handOver)
     if (!isSignedIn(visit, handOver)) return visits.go(visit, '/sign-in')
     // The page that leads on names who is handed over.

@@ -17,7 +17,7 @@ import type { SessionStore } from '../../sessions/sessions/store.ts'
 import type { AccessTokenService } from '../../sessions/tokens/access-token.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RefreshTokens } from '../../sessions/tokens/refresh-token.ts'
-import { type AuthorizationRequest, findUnknown } from './request.ts'
+import { type AuthorizationRequest, findUnlisted } from './request.ts'
 import type { ApplicationStore } from './store.ts'
 import { missing, secretNotTaken, unreadable, withOAuthName } from './token-errors.ts'
 
@@ -88,7 +88,7 @@ export function createApplicationService(needs: Needs) {
         'code_verifier must have 43 to 128 characters of A-Z, a-z, 0-9, ".", "_", "~" and "-"'
       throw new AppError('invalid_request', { cause: 'verifier_malformed', oauthDescription })
     }
-    if (findUnknown({ application: application.id, redirectUri }, applications)) {
+    if (findUnlisted({ application: application.id, redirectUri }, applications)) {
       throw new AppError('invalid_grant', { cause: 'redirect_uri_differs' })
     }
     const now = clock.now()

@@ -236,7 +236,7 @@ export function createVisits(needs: Needs) {
   function render(visit: Visit, screen: Screen, bare = false): string {
     const { client, texts, path, flow } = visit
     const { language: _, problem, ...same } = flow
-    // What an application asks for stands in its query.
+    // The query holds what an application asks for, so it stays.
     const asked = new URLSearchParams(path.startsWith('/oauth2/') ? visit.query : '')
     asked.delete('flow')
     const rest = asked.size > 0 ? `&${asked}` : ''
