@@ -263,3 +263,13 @@ test('the key outlives a restart where there is a file for it, which nobody else
   appendFileSync(file, 'x')
   expect(openDevKey(file, 8080).value).not.toBe(value)
 })
+
+test('is open under a name of this machine alone, and a Host header that only resembles one is none', async () => {
+  const { get } = open()
+  const isOpenAs = async (host: string) => (await get('/dev/mailbox', { host })).status === 200
+  for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.1:8080', '[::1]', '[::1]:8080'])
+    expect([host, await isOpenAs(host)]).toEqual([host, true])
+  const others = ['x@localhost', 'evil.example:x@127.0.0.1', 'localhost/x', 'localhost?x', '%6cocalhost']
+  for (const host of [...others, 'localhost\\x', 'evil.example', ''])
+    expect([host, await isOpenAs(host)]).toEqual([host, false])
+})

@@ -21,6 +21,12 @@ export function isLoopbackHost(host: string): boolean {
   return ipaddr.IPv6.isValid(bare) && ipaddr.IPv6.parse(bare).range() === 'loopback'
 }
 
+const HOST_HEADER = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{0,5})?$/i
+
+/** Returns the name in a `Host` header. Whatever else an address may hold, such as a user before the name, makes it none. */
+export const hostNameOf = (header: string | null): string =>
+  withoutBrackets(HOST_HEADER.exec(header ?? '')?.[1] ?? '').toLowerCase()
+
 const NEAR_RANGES = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal'])
 const NEAR_NAMES = /\.(local|internal|lan|home\.arpa)$/
 

@@ -1,5 +1,6 @@
 /** The listener of `metrics.listen`: `GET /metrics` and nothing else, apart from the public routes. */
 import { isIP } from 'node:net'
+import { hostNameOf } from '../config/formats.ts'
 
 type Expose = (accept: string | null) => Promise<{ contentType: string; text: string }>
 
@@ -46,7 +47,7 @@ const FOREIGN = 'A browser may read this only by the IP address of this machine,
  */
 function isForeignPage(headers: Headers, listensOn: string): boolean {
   if (!BROWSER_HEADERS.some((name) => headers.has(name))) return false
-  const host = URL.parse(`http://${headers.get('host')}`)?.hostname.replace(/^\[|\]$/g, '') ?? ''
+  const host = hostNameOf(headers.get('host'))
   return isIP(host) === 0 && host !== 'localhost' && host !== listensOn
 }
 

@@ -1,7 +1,7 @@
 /** The pages of --dev. These routes exist nowhere else: the mailbox shows every code. */
 import { Elysia } from 'elysia'
 import { AppError } from '../../../errors.ts'
-import { isLoopbackHost } from '../../../platform/config/formats.ts'
+import { hostNameOf, isLoopbackHost } from '../../../platform/config/formats.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -37,7 +37,7 @@ export function createDevRoutes({ mailbox, catalog, key, start }: DevPages) {
   return new Elysia({ name: 'dev' })
     .onBeforeHandle(({ request }) => {
       // A page of another site may give its name the address of this machine, and read what is here (DNS rebinding).
-      if (!isLoopbackHost(hostNameOf(request))) throw new AppError('route_not_found')
+      if (!isLoopbackHost(hostNameOf(request.headers.get('host')))) throw new AppError('route_not_found')
       // A reverse proxy on this machine may name it, too, and brings everybody here. Not every proxy says so: see dev-key.ts.
       if (FORWARDING_HEADERS.some((name) => request.headers.has(name))) throw new AppError('route_not_found')
     })
@@ -84,10 +84,6 @@ export function createDevRoutes({ mailbox, catalog, key, start }: DevPages) {
       },
       { ...hidden, parse: 'none' },
     )
-}
-
-function hostNameOf(request: Request): string {
-  return URL.parse(`http://${request.headers.get('host')}`)?.hostname ?? ''
 }
 
 const page = (html: string, policy: string, language?: Language) => pageAnswer({ html, policy, language })

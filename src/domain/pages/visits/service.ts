@@ -4,7 +4,7 @@
  */
 import { AppError, errorStatus } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { isLoopbackHost } from '../../../platform/config/formats.ts'
+import { hostNameOf, isLoopbackHost } from '../../../platform/config/formats.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { describeFailure } from '../../../platform/http/failure.ts'
 import type { Client } from '../../../platform/http/http-base.ts'
@@ -120,8 +120,7 @@ export function createVisits(needs: Needs) {
   const secure = base.protocol === 'https:'
 
   /** Under --dev the service has whatever name leads to this machine. */
-  const isOwnHost = (host: string) =>
-    host === base.host || (dev && isLoopbackHost(URL.parse(`http://${host}`)?.hostname ?? ''))
+  const isOwnHost = (host: string) => host === base.host || (dev && isLoopbackHost(hostNameOf(host)))
   const originOf = (request: Request) =>
     dev ? `${base.protocol}//${request.headers.get('host')}` : base.origin
 
