@@ -120,7 +120,7 @@ export async function readMigration(source: CopySession): Promise<Manifest['migr
 async function readSizes(source: CopySession): Promise<Map<string, number>> {
   const rows = await source.query<{ name: string; bytes: string | number }>(
     `select relname as name, pg_table_size(oid) as bytes from pg_class
-      where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
+      where relkind = 'r' and relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
   )
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]))
 }
