@@ -218,11 +218,11 @@ describe('exactly one check says what is wrong, and what to do', () => {
   warns('a hash that takes long', 'hash-time', /takes \d+ ms.*lower password\.iterations/, {
     password: { iterations: 60 },
   })
-  fails('a server that says it is old', 'database-version', /PostgreSQL 14 is too old: upgrade/, (patient) =>
+  fails('a server that says it is old', 'database-version', /PostgreSQL 12 is too old: upgrade/, (patient) =>
     shadow(
       patient,
       `current_setting(name text) returns text language sql stable as $$
-      select case name when 'server_version_num' then '140005' else pg_catalog.current_setting(name) end $$`,
+      select case name when 'server_version_num' then '120005' else pg_catalog.current_setting(name) end $$`,
     ),
   )
   fails(

@@ -10,7 +10,7 @@ import { type Finding, failure, ok, type StoreContext, warning } from './check.t
 import { explainFailure } from './explain.ts'
 import { createDoctorStore } from './store.ts'
 
-const OLDEST_VERSION = 15
+const OLDEST_VERSION = 13
 /** The start of the service uses the same bound (compose/store-watch.ts). */
 const MOST_SKEW_MS = 3000
 const MEGABYTE = 1024 * 1024
