@@ -125,6 +125,7 @@ const ofService: Record<string, () => Promise<Named>> = {
 /** The same readers behind a socket, for cookies that a whole request shows less easily. */
 const readers: Record<string, (request: Request) => string | undefined> = {
   '__Host-poterne-trusted': ({ headers }) => jarOf(headers, true).read('trusted'),
+  '__Host-poterne-registration': ({ headers }) => jarOf(headers, true).read('registration'),
   '__Host-poterne_admin_device': ({ headers }) =>
     createPageCookies({ secure: true }).device.read(cookieOf(headers)),
   poterne: ({ headers }) => jarOf(headers, false).read('session'),

@@ -78,7 +78,7 @@ export async function seenOf(
   return {
     status: answer.status,
     headers: Object.fromEntries(shown.map(([name, value]) => [name, mask(value)] as const).sort()),
-    cookies: answer.headers.getSetCookie(),
+    cookies: answer.headers.getSetCookie().map((cookie) => cookie.replace(/=[0-9a-f]{32};/, '=random;')),
     path: browser.path,
     said: browser.said,
     html: mask(browser.html),

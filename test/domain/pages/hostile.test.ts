@@ -36,6 +36,7 @@ const addressed = () => newClient().headers as Record<string, string>
 const browse = () => openBrowser(service.url, { headers: addressed() })
 const SESSION = '__Host-poterne'
 const BROWSER = '__Host-poterne-browser'
+const REGISTRATION = '__Host-poterne-registration'
 
 async function signIn(browser: PageBrowser, identifier: string): Promise<PageBrowser> {
   return (await browser.open('/sign-in')).press('Sign in', { identifier, password: PASSWORD })
@@ -143,6 +144,40 @@ describe('another browser and another site', () => {
       tossed.cookies.set(SESSION, value)
       expect((await tossed.open('/sign-in')).status).toBe(200)
     }
+  })
+
+  test('a planted browser cookie is not enough to have somebody else confirm a password', async () => {
+    const email = newEmail()
+    const attacker = await browse().open('/sign-up')
+    await attacker.press('Create an account', { identifier: email, password: 'the phrase of an intruder' })
+    expect(attacker.path).toBe('/confirm')
+    const victim = browse()
+    victim.cookies.set(BROWSER, attacker.cookies.get(BROWSER)!)
+    for (const value of [undefined, '', 'f'.repeat(32)]) {
+      if (value !== undefined) victim.cookies.set(REGISTRATION, value)
+      await victim.open(attacker.address)
+      expect([victim.path, victim.html.includes('name="password"')]).toEqual(['/confirm', true])
+    }
+    const otp = await service.inbox.nextCode(email)
+    await victim.press('Confirm', { otp, password: PASSWORD })
+    expect(victim.path).toBe('/leave')
+    const login = (password: string) => service.post('login', { identifier: email, password }, newClient())
+    expect((await login('the phrase of an intruder')).status).toBe(401)
+    expect((await login(PASSWORD)).status).toBe(200)
+  })
+
+  test('two tabs in which somebody registers do not disturb each other', async () => {
+    const browser = browse()
+    const [one, other] = [newEmail(), newEmail()]
+    const pages: string[] = []
+    for (const identifier of [one, other]) {
+      await (await browser.open('/sign-up')).press('Create an account', { identifier, password: PASSWORD })
+      pages.push(browser.address)
+    }
+    await browser.open(pages[0]!)
+    expect(browser.html).not.toContain('name="password"')
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(one) })
+    expect(browser.path).toBe('/leave')
   })
 
   test('a session that begins on another site is refused: nobody is signed in as somebody else', async () => {

@@ -3,13 +3,17 @@ import { createHash, randomBytes } from 'node:crypto'
 import { cookieHeader } from '../../../platform/http/redirect.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 
-/** The browser itself, who is signed in with it, and the token of a device that needs no second step. */
-type CookieName = 'browser' | 'session' | 'trusted'
+/**
+ * The browser itself, who is signed in with it, the token of a device that needs no second step, and that somebody registers
+ * here.
+ */
+type CookieName = 'browser' | 'session' | 'trusted' | 'registration'
 
 const names: Record<CookieName, string> = {
   browser: 'poterne-browser',
   session: 'poterne',
   trusted: 'poterne-trusted',
+  registration: 'poterne-registration',
 }
 
 export const BROWSER_SECONDS = 365 * 86_400
@@ -38,6 +42,10 @@ export const isBrowserCookie = (cookie: string | undefined): cookie is string =>
 /** Returns the fingerprint of the device that the database holds: a stolen backup does not hold the cookie. */
 export const fingerprintOf = (cookie: string): string =>
   createHash('sha256').update('poterne browser ').update(cookie).digest('hex')
+
+/** The part of a registration's ticket that only the browser with its cookie answers. */
+export const registrationTag = (cookie: string): string =>
+  createHash('sha256').update('poterne registration ').update(cookie).digest('base64url')
 
 export const deviceOfBrowser = (cookie: string, userAgent: string | null, stays: boolean): Device => ({
   type: 'Navigateur',

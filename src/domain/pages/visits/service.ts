@@ -30,6 +30,7 @@ import {
   fingerprintOf,
   isBrowserCookie,
   newBrowserCookie,
+  registrationTag,
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import { type Flow, type FlowSeal, languageOf, type OpenedFlow, type Problem } from './flow.ts'
@@ -190,7 +191,11 @@ export function createVisits(needs: Needs) {
     const { opened, jar, flow, client } = visit
     const session = await browserSessions.find(jar.read('session'), client.address)
     visit.session = session
-    visit.ticket = opened?.isFresh ? await tickets.find(flow.ticket, session) : null
+    const holder = {
+      session: session?.sessionId,
+      registration: registrationTag(jar.read('registration') ?? ''),
+    }
+    visit.ticket = opened?.isFresh ? await tickets.find(flow.ticket, holder) : null
     if (session === null) return
     visit.isOfEarlierSignIn = opened !== null && !opened.isOfSession(session.sessionId)
     const { language } = session.account
@@ -382,6 +387,18 @@ export function createVisits(needs: Needs) {
     /** 303 to a page of ours. */
     go,
     tickets,
+    /**
+     * Keeps a registration for this browser as it is now. The cookie of the browser itself lives for a year. Somebody who
+     * learned or planted it could have the owner of an address confirm a password of theirs.
+     */
+    keepRegistration(visit: Visit, ticket: PageTicket, seconds: number): Promise<string> {
+      const { jar, setCookies } = state(visit)
+      const known = jar.read('registration')
+      // One cookie for all tabs, which do not disturb each other.
+      const cookie = isBrowserCookie(known) ? known : newBrowserCookie()
+      setCookies.push(jar.write('registration', cookie, seconds))
+      return tickets.keep({ ...ticket, registration: registrationTag(cookie) }, seconds)
+    },
     /** Signs the browser in: its cookies go with the next answer. */
     async signIn(visit: Visit, { refreshToken: cookie, deviceToken: trusted }: OpenedSession): Promise<void> {
       const { jar, setCookies, browser, flow } = state(visit)

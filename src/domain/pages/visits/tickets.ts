@@ -1,12 +1,19 @@
 /**
  * Keeps the values that were proved or sent on a way through the pages for its next steps: sealed, under a name that stands
- * in the flow. A ticket that names a session is that session's alone, and so ends with it.
+ * in the flow. A ticket that names a session is that session's alone, and so ends with it. That of a
+ * registration is the browser's that has its cookie.
  */
 import { randomBytes } from 'node:crypto'
 import type { Ground } from '../../../platform/ground.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
 
 export type PageTicket = Readonly<Record<string, string>>
+
+/** A ticket is read for the session of the request, and for the tag of its cookie for registrations. */
+interface TicketHolder {
+  session: string | undefined
+  registration: string
+}
 
 interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   stores: { tickets: TicketStore }
@@ -30,13 +37,15 @@ export function createPageTickets({ clock, secret, stores }: Needs) {
     newName,
     /** Gives the name. Call it after the service was asked: what limits refuse writes nothing. */
     keep,
-    async find(name: string | undefined, session: { sessionId: string } | null): Promise<PageTicket | null> {
+    async find(name: string | undefined, holder: TicketHolder): Promise<PageTicket | null> {
       if (name === undefined) return null
       const sealed = (await stores.tickets.find(`page:${name}`, clock.now()))?.sealed
       if (typeof sealed !== 'string') return null
       const opened = secret.open(LABEL, Buffer.from(sealed, 'base64url'))
       const ticket = JSON.parse(opened.toString()) as PageTicket
-      return ticket.session === undefined || ticket.session === session?.sessionId ? ticket : null
+      const isOf = (owner: keyof TicketHolder) =>
+        ticket[owner] === undefined || ticket[owner] === holder[owner]
+      return isOf('session') && isOf('registration') ? ticket : null
     },
     /** Forgets what the ticket held. Somebody who comes back to its page is told that the form was taken. */
     async spend({ flow, ticket }: { flow: { ticket?: string }; ticket: PageTicket | null }): Promise<void> {

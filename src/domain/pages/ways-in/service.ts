@@ -189,7 +189,8 @@ export function createWaysIn(needs: Needs) {
       const chosen = mayBeWithout ? {} : { password, confirmation: password }
       const body = { ...contact, ...chosen, ...entryOf(visit) }
       const { waiting } = await registration.register(body, visit.caller)
-      const ticket = await visits.tickets.keep(
+      const ticket = await visits.keepRegistration(
+        visit,
         { kind: 'registration', identifier, ...writeWaiting(waiting) },
         REGISTRATION_SECONDS,
       )
