@@ -47,13 +47,13 @@ interface AppServices extends Services {
 /** Routes that browsers alone call, so that no document describes them. */
 type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
 
-/** The pages for people, and the page that says an address does not exist. */
+/** The pages for people, and the page that says why none was reached. */
 export interface AppPages {
   routes: FormRoutes
-  missing: NonNullable<HttpBaseOptions['missingPage']>
+  unreached: NonNullable<HttpBaseOptions['unreachedPage']>
 }
 
-interface AppOptions extends Omit<HttpBaseOptions, 'missingPage'> {
+interface AppOptions extends Omit<HttpBaseOptions, 'unreachedPage'> {
   /** Clients reach the service there; it is also the issuer of its tokens. */
   baseUrl: string
   passkeys: Config['passkeys']
@@ -80,7 +80,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     secureCookies,
     ...options
   } = appOptions
-  const httpBase = createHttpBase({ ...options, ...(pages && { missingPage: pages.missing }) })
+  const httpBase = createHttpBase({ ...options, ...(pages && { unreachedPage: pages.unreached }) })
   const bearer = createBearer(services.authentication.authenticate, requireMayCall)
   const app = new Elysia(appSettings)
     .use(httpBase)

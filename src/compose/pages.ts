@@ -11,10 +11,11 @@ import { frameOf, PAGE_POLICY } from '../domain/pages/frame/frame.ts'
 import { createFrameRoutes } from '../domain/pages/frame/routes.ts'
 import { createDestinations } from '../domain/pages/visits/destinations.ts'
 import { createFlowSeal } from '../domain/pages/visits/flow.ts'
-import { missingScreen } from '../domain/pages/visits/refusals.ts'
+import { unreachedScreen } from '../domain/pages/visits/refusals.ts'
 import { createVisits } from '../domain/pages/visits/service.ts'
 import { createWaysInRoutes } from '../domain/pages/ways-in/routes.ts'
 import { createWaysIn } from '../domain/pages/ways-in/service.ts'
+import { errorStatus } from '../errors.ts'
 import type { HttpBase } from '../platform/http/http-base.ts'
 import type { Services } from './services.ts'
 
@@ -72,8 +73,12 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   ]
   return {
     routes,
-    missing: (code, { language, texts }) => ({
-      html: frame.render({ ...missingScreen(texts, code), language, texts, languages: [] }),
+    unreached: (code, { language, texts }) => ({
+      html: frame.render({
+        ...unreachedScreen(texts, code),
+        bare: errorStatus[code] >= 500,
+        ...{ language, texts, languages: [] },
+      }),
       policy: PAGE_POLICY,
       language,
     }),

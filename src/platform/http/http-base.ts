@@ -60,8 +60,8 @@ export interface HttpBaseOptions {
   bodyDeadlineMs?: number
   /** Says to `poterne doctor` how its request arrived. */
   probes?: AddressProbes
-  /** Draws the page for a browser that asks for an address, or a method of it, that does not exist. */
-  missingPage?: (code: ErrorCode, client: Pick<Client, 'language' | 'texts'>) => PageContent
+  /** Draws the page for a browser that reached none: there is no such address, or its form could not be read. */
+  unreachedPage?: (code: ErrorCode, client: Pick<Client, 'language' | 'texts'>) => PageContent
   /** Called after each answer. */
   onAnswer?: (answer: AnsweredRequest) => void
 }
@@ -134,7 +134,7 @@ export function createHttpBase({
   showsCauses = false,
   bodyDeadlineMs = BODY_DEADLINE_MS,
   probes,
-  missingPage,
+  unreachedPage,
   onAnswer,
 }: HttpBaseOptions) {
   const exchanges = new WeakMap<Request, RequestState>()
@@ -198,8 +198,8 @@ export function createHttpBase({
     if (exchange.route === TOKEN_ROUTE) failure.oauthError ??= 'invalid_request'
     const methods = failure.errorCode === 'route_not_found' ? findMethods(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
-    if (missingPage && MISSING.has(failure.errorCode) && asksForPage(request))
-      failure.page ??= missingPage(failure.errorCode, exchange.client)
+    if (unreachedPage && asksForPage(request) && (MISSING.has(failure.errorCode) || isPage(exchange.route)))
+      failure.page ??= unreachedPage(failure.errorCode, exchange.client)
     exchange.failure = failure
     if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
     const answer = errorAnswer(failure, exchange.client.texts, exchange.client.requestId, showsCauses)
@@ -314,6 +314,10 @@ const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
 /** The interface answers in JSON, also to a browser. */
 const asksForPage = ({ url, headers }: Request) =>
   !pathOf(url).startsWith('/api/') && (headers.get('accept') ?? '').includes('text/html')
+
+/** Tells whether a browser is shown a page by this route, also where its form cannot be read. */
+const isPage = (route: string | undefined) =>
+  route !== undefined && route !== TOKEN_ROUTE && (takesForm(route) || FORM_OR_JSON_ROUTES.has(route))
 
 /** Its errors are those of OAuth, also where its body cannot be read. */
 const TOKEN_ROUTE = '/oauth2/token'

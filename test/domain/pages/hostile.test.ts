@@ -325,6 +325,50 @@ describe('what is typed', () => {
     }
   })
 
+  test('a form that cannot be read is answered with a page, and a program is answered in JSON', async () => {
+    const bodies: [status: number, type: string | undefined, body: string | Uint8Array<ArrayBuffer>][] = [
+      [415, 'text/plain', 'identifier=a'],
+      [415, 'application/json', '{}'],
+      [415, 'multipart/form-data; boundary=x', '--x--'],
+      [415, 'application/x-www-form-urlencoded; charset=latin1', 'a=b'],
+      [400, 'application/x-www-form-urlencoded', new Uint8Array([0x61, 0x3d, 0xff])],
+      [413, 'application/x-www-form-urlencoded', 'x'.repeat(20_000)],
+    ]
+    const paths = ['/sign-in', '/sign-up', '/confirm', '/sign-out', '/account/password', '/account/profile']
+    const ask = (
+      path: string,
+      accept: string,
+      type: string | undefined,
+      body: string | Uint8Array<ArrayBuffer>,
+    ) =>
+      fetch(service.url + path, {
+        method: 'POST',
+        headers: { host: 'auth.example.com', accept, ...addressed(), ...(type && { 'content-type': type }) },
+        body,
+      })
+    for (const path of paths) {
+      for (const [status, type, body] of bodies) {
+        const shown = await ask(path, 'text/html,application/xhtml+xml', type, body)
+        const kind = shown.headers.get('content-type')
+        expect([path, type, shown.status, kind]).toEqual([path, type, status, 'text/html; charset=utf-8'])
+        expect(await shown.text()).toContain('<h1>')
+      }
+      const answered = await ask(path, 'application/json', 'text/plain', 'a=b')
+      expect([answered.status, ((await answered.json()) as { code: string }).code]).toEqual([
+        415,
+        'unsupported_media_type',
+      ])
+    }
+    const undone = await ask('/undo', 'text/html', 'text/plain', 'a=b')
+    expect([undone.status, undone.headers.get('content-type')]).toEqual([415, 'text/html; charset=utf-8'])
+    // The endpoint of applications answers as OAuth has it.
+    const token = await ask('/oauth2/token', 'text/html', 'text/plain', 'a=b')
+    expect([token.status, ((await token.json()) as { error: string }).error]).toEqual([
+      415,
+      'invalid_request',
+    ])
+  })
+
   test('a form leads back to a page of ours, whatever page it names', async () => {
     const { identifier } = await service.signUp(newEmail())
     const browser = await signIn(browse(), identifier)

@@ -6,7 +6,7 @@ import type { Language } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { continueScreen, signOutScreen, unknownScreen } from '../applications/screens.ts'
 import type { Flow } from '../visits/flow.ts'
-import { cookiesBlockedScreen, failedScreen, missingScreen, otherHostScreen } from '../visits/refusals.ts'
+import { cookiesBlockedScreen, failedScreen, otherHostScreen, unreachedScreen } from '../visits/refusals.ts'
 import type { Screen, View } from '../visits/service.ts'
 import {
   choosePasswordScreen,
@@ -146,7 +146,7 @@ const waysInStates: PageState[] = [
     bare: true,
     draw: ({ texts }) => failedScreen(texts, 'unavailable', '#', undefined),
   },
-  { name: 'missing', draw: ({ texts }) => missingScreen(texts, 'route_not_found') },
+  { name: 'missing', draw: ({ texts }) => unreachedScreen(texts, 'route_not_found') },
 ]
 
 export const pageStates = (config: Config, catalog: Catalog): PageState[] => [

@@ -1,5 +1,5 @@
 /** The screens that take the place of a page which cannot be drawn, or of a form which cannot be taken. */
-import type { ErrorCode } from '../../../errors.ts'
+import { type ErrorCode, errorStatus } from '../../../errors.ts'
 import { errorSentence, FORM_TYPE } from '../../../texts/error-sentence.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { type Html, html } from '../frame/html.ts'
@@ -15,12 +15,13 @@ export function failedScreen(texts: Texts, code: ErrorCode, href: string, waitSe
   }
 }
 
-/** Somebody opened an address that does not exist, or one that takes a form only. */
-export function missingScreen(texts: Texts, code: ErrorCode) {
-  const { missing_title: title, account } = texts.pages
+/** No page of ours was reached: there is none at this address, its form could not be read, or the service is away. */
+export function unreachedScreen(texts: Texts, code: ErrorCode) {
+  const { missing_title, failed_title, account } = texts.pages
+  const title = [404, 405].includes(errorStatus[code]) ? missing_title : failed_title
   return {
     title,
-    content: html`<h1>${title}</h1><p class="lead">${errorSentence(code, texts)}</p>
+    content: html`<h1>${title}</h1><p class="lead">${errorSentence(code, texts, FORM_TYPE)}</p>
 <a class="button quiet" href="/account">${account}</a>`,
   }
 }
