@@ -243,6 +243,7 @@ export function createHttpBase({
     headers.set('x-content-type-options', 'nosniff')
     if (!headers.has('content-language')) headers.set('content-language', client.language)
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+    if (OF_ACCOUNT.test(pathOf(request.url))) headers.set('cross-origin-opener-policy', 'same-origin')
     cors.apply(request, headers)
     // Nobody will read this body to its end, and the next request on the connection would wait behind it.
     const interrupted = request.bodyUsed || isUnbounded(request.headers)
@@ -308,6 +309,12 @@ export function createHttpBase({
 }
 
 const ADMINISTRATION = '/admin/v1/'
+
+/**
+ * A window of another site that opened one of these addresses loses hold of it, whatever is answered: otherwise it could tell
+ * by that whether somebody is signed in. Applications sign people in with such a window, so the ways in go without.
+ */
+const OF_ACCOUNT = /^\/account(\/|$)/
 
 const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
 

@@ -143,6 +143,19 @@ async function arrives(page: Page): Promise<void> {
   await page.waitForURL((url) => url.origin === APP && url.searchParams.has('code'))
 }
 
+test('a page that opened /account loses hold of it, and an application that opens the sign-in does not', async () => {
+  const { page, close } = await openTab()
+  await page.goto(`${APP}/signed-out`)
+  const ways = { '/account': true, [`/oauth2/authorize${new URL(authorize).search}`]: false }
+  for (const [path, isLost] of Object.entries(ways)) {
+    const opened = page.waitForEvent('popup')
+    await page.evaluate(`globalThis.handle = open(${JSON.stringify(AUTH + path)}), null`)
+    await (await opened).waitForSelector('h1:text-is("Sign in")')
+    expect([path, await page.evaluate('handle.closed')]).toEqual([path, isLost])
+  }
+  await close()
+})
+
 describe('without script', () => {
   test('from the application to registration, confirmation and back with a code, and signing out', async () => {
     const { page, close } = await withoutScript()

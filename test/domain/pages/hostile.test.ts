@@ -180,6 +180,31 @@ describe('another browser and another site', () => {
     expect(browser.path).toBe('/leave')
   })
 
+  test('at /account alone a window that opened ours loses hold of it, whoever is signed in', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const { cookies } = await signIn(browse(), identifier)
+    const ask = async (path: string, cookie: string) => {
+      const { headers } = await fetch(service.url + path, {
+        redirect: 'manual',
+        headers: { host: 'auth.example.com', accept: 'text/html', cookie },
+      })
+      return [path, headers.get('cross-origin-opener-policy')]
+    }
+    for (const cookie of ['', [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')]) {
+      for (const path of ['/account', '/account/', '/account/password', '/account/nowhere'])
+        expect(await ask(path, cookie)).toEqual([path, 'same-origin'])
+      // An application may have opened these.
+      for (const path of [
+        authorizeAddress(newVerifier()),
+        '/sign-in',
+        '/sign-up',
+        '/leave',
+        '/oauth2/sign-out',
+      ])
+        expect(await ask(path, cookie)).toEqual([path, null])
+    }
+  })
+
   test('a session that begins on another site is refused: nobody is signed in as somebody else', async () => {
     const attacker = await service.signUp(newEmail())
     const mine = await browse().open('/sign-in')
