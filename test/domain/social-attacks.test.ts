@@ -21,7 +21,7 @@ import {
 } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { startService, type TestService } from '../helpers/service.ts'
-import { createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
+import { APP, createSocialBrowser, newPkce, type SocialBrowser, socialSettings } from '../helpers/social.ts'
 
 setDefaultTimeout(30_000)
 
@@ -261,6 +261,28 @@ describe('the redirect back', () => {
       expect(Object.fromEntries(app.searchParams)).toEqual({ error: 'invalid_token' })
     }
   })
+})
+
+test('another site that begins sign-ins without end leaves 16 of their cookies in a browser', async () => {
+  const jar = new Map([['__Host-poterne', 'a session']])
+  const address = `${service.url}/api/v1/auth/social/p1/authorize`
+  const query = new URLSearchParams({ redirect_uri: APP, code_challenge: newPkce().challenge })
+  const begun: string[] = []
+  for (let call = 0; call < 40; call++) {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { headers } = await fetch(`${address}?${query}`, { redirect: 'manual', headers: { cookie } })
+    for (const line of headers.getSetCookie()) {
+      const [name = '', value = ''] = line.split(';')[0]!.split('=')
+      if (line.includes('Max-Age=0')) jar.delete(name)
+      else {
+        jar.set(name, value)
+        begun.push(name)
+      }
+    }
+    expect(jar.size).toBeLessThanOrEqual(17)
+  }
+  // The newest ones stay, and so does every other cookie.
+  expect([...jar.keys()]).toEqual(['__Host-poterne', ...begun.slice(-16)])
 })
 
 test('what a provider made of the victim’s e-mail never opened the victim’s account', async () => {

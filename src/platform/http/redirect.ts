@@ -25,9 +25,9 @@ export function withParameters(uri: string, parameters: Record<string, string>):
 }
 
 /** 302, or 303 after a POST so that the next request is a GET. */
-export function redirect(status: 302 | 303, location: string, cookie?: Cookie): Response {
+export function redirect(status: 302 | 303, location: string, ...cookies: Cookie[]): Response {
   const headers = new Headers({ location, 'referrer-policy': 'no-referrer' })
-  if (cookie) headers.set('set-cookie', cookieHeader(cookie))
+  for (const cookie of cookies) headers.append('set-cookie', cookieHeader(cookie))
   return new Response(null, { status, headers })
 }
 

@@ -30,6 +30,18 @@ export interface BrowserBinding {
 /** Long enough to find the password and the second factor for the provider. */
 const LIFETIME_SECONDS = 600
 
+/** Another site can begin any number in a browser, which keeps a bounded number of cookies for a site, and drops others. */
+const MOST_AT_ONCE = 16
+
+/** Removes those that began first, so that one more may be added. Browsers send the cookie first that they have longest. */
+export function surplusBindings(cookies: ReadonlyMap<string, string>): BrowserBinding[] {
+  const names = [...cookies.keys()].filter((name) => BINDING.test(name))
+  const surplus = names.slice(0, Math.max(0, names.length - (MOST_AT_ONCE - 1)))
+  return surplus.map((name) => ({ name, value: '', lifetimeSeconds: 0 }))
+}
+
+const BINDING = /^(__Host-)?poterne-social-/
+
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   stores: { tickets: TicketStore }
 }

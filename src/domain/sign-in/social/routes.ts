@@ -11,6 +11,7 @@ import { providerFailureReasons } from '../../credentials/providers/provider.ts'
 import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
 import { codeVerifierField, idTokenField, nonceField, providerParams } from '../identities/identity-schema.ts'
 import { outcomeAnswer, signedInAnswer, twoFactorAnswer } from '../sign-in/sign-in-schema.ts'
+import { surplusBindings } from './flow.ts'
 import type { SocialService } from './service.ts'
 
 const detail = documented('Social login')
@@ -90,11 +91,12 @@ export function createSocialRoutes(
     })
     .get(
       '/:provider/authorize',
-      async ({ params, query, client }) => {
+      async ({ params, query, headers, client }) => {
         const { redirect_uri: redirectUri, code_challenge: codeChallenge, state } = query
         const wanted = { redirectUri, codeChallenge, state }
         const { location, cookie } = await social.authorize(params.provider, wanted, client)
-        return redirect(302, location, { ...cookie, secure })
+        const changed = [cookie, ...surplusBindings(readCookies(headers.cookie))]
+        return redirect(302, location, ...changed.map((each) => ({ ...each, secure })))
       },
       {
         params: providerParams,
