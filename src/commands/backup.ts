@@ -36,6 +36,7 @@ import {
   type ServiceCallOptions,
   socketOption,
 } from './service-call.ts'
+import { outputWasRefused } from './standard-output.ts'
 
 type Options = ServiceCallOptions & {
   passphraseFile?: string
@@ -115,13 +116,17 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   report(file, made, options)
 }
 
-/** The reader closed it early, for example because its own disk is full: then there is no backup. */
+/** The reader closed it early, or the disk of its file is full, which was said already: then there is no backup. */
 async function printFile(file: string): Promise<void> {
   try {
     await pipeline(createReadStream(file), process.stdout, { end: false })
   } catch (error) {
-    const { code = 'unknown cause' } = error as NodeJS.ErrnoException
-    throw new CommandFailure(1, `standard output was closed before the backup was written to it (${code})`)
+    throw new CommandFailure(
+      1,
+      outputWasRefused()
+        ? ''
+        : `standard output was closed before the backup was written to it (${(error as NodeJS.ErrnoException).code})`,
+    )
   }
 }
 

@@ -21,6 +21,7 @@ import {
   warning,
 } from '../domain/operations/doctor/check.ts'
 import { checks } from '../domain/operations/doctor/checks.ts'
+import { checkOwnDisk } from '../domain/operations/doctor/database-checks.ts'
 import { examine } from '../domain/operations/doctor/examine.ts'
 import { explainFailure } from '../domain/operations/doctor/explain.ts'
 import { NO_REDIS } from '../domain/operations/doctor/redis-checks.ts'
@@ -146,6 +147,8 @@ const notThere = ({ storage }: Config) =>
 function withoutDatabase(config: Config, database: Finding, why = 'the database could not be opened') {
   const findingOf = (name: string) => {
     if (name === 'database') return database
+    if (name === 'disk' && config.database.url === null && isEmbeddedThere(config.storage.dataDir))
+      return checkOwnDisk(config.storage.dataDir)
     const isUnused = name.startsWith('redis') && config.redis.urls.length === 0
     return isUnused ? NO_REDIS : warning(`not checked, because ${why}`)
   }

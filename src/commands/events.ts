@@ -19,6 +19,7 @@ import {
   sinceOption,
   uuidOf,
 } from './service-call.ts'
+import { outputEnded } from './standard-output.ts'
 
 interface EventOptions extends Options {
   account?: string
@@ -78,7 +79,7 @@ const printOcsf = (event: EventRecord) => printLine(toOcsf(event, version.versio
 
 const WAIT_SECONDS = 20
 
-/** It goes on until somebody ends it. The service keeps back what an open transaction may still come before. */
+/** It goes on until somebody ends it, or nobody takes what it prints. The service keeps back what an open transaction may still come before. */
 async function follow({ after, ...options }: EventOptions & { after?: string }) {
   const { account, type, actor, actorType } = options
   const asOcsf = readFormat(options)
@@ -91,7 +92,8 @@ async function follow({ after, ...options }: EventOptions & { after?: string }) 
     const filter = { account: account && (await uuidOf(call, account)), type, actor, actor_type: actorType }
     let last = after ?? (await newestId(call))
     for (;;) {
-      const items = await eventsAfter(call, last, filter)
+      const items = await Promise.race([eventsAfter(call, last, filter), outputEnded])
+      if (!items) return
       for (const event of items) printEvent(event)
       last = String(items.at(-1)?.id ?? last)
     }

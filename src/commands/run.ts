@@ -8,6 +8,7 @@ import { WORKER_COMMAND } from '../platform/own-process.ts'
 import { databaseCode } from '../platform/postgres/failure.ts'
 import { jsonOption, yesOption } from './common-options.ts'
 import { CommandFailure } from './failure.ts'
+import { outputWasRefused, watchStandardOutput } from './standard-output.ts'
 import { versionLine } from './version.ts'
 
 /** The modules of the commands, by the names of the commands. */
@@ -34,22 +35,17 @@ export async function loadProgram(commands: Commands, name = ''): Promise<Comman
 /** `argv` does not include the executable: `['config', 'check']`. */
 export async function run(commands: Commands, argv: string[]): Promise<number> {
   const program = await loadProgram(commands, argv[0])
-  process.stdout.on('error', passOverClosedPipe)
+  watchStandardOutput()
   try {
     await program.parseAsync(argv, { from: 'user' })
-    return 0
+    return outputWasRefused() ? 1 : 0
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof CommanderError) return error.exitCode !== 0 ? 2 : outputWasRefused() ? 1 : 0
     const known = error instanceof CommandFailure
     const message = known ? error.message : `poterne failed: ${describeCause(error)}`
     if (message !== '') process.stderr.write(`${message}\n`)
     return known ? error.exitCode : error instanceof LastingFailure ? 2 : 1
   }
-}
-
-/** In `poterne config example | head -3` nobody reads the rest of the output, which is not a failure. */
-function passOverClosedPipe(error: Error): void {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
 }
 
 /** A command that was added, instead of created by its parent, does not inherit how errors are shown and thrown. */

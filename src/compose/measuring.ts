@@ -68,7 +68,7 @@ export function addGauges(metrics: Metrics, { services, stores, database, clock 
   metrics.gauge('outbox_oldest_seconds', async () =>
     Math.max(0, ...(await waiting()).map(({ oldestAt }) => secondsSince(oldestAt))),
   )
-  metrics.gauge('log_lines_lost', linesLost)
+  metrics.gauge('log_lines_lost_total', linesLost)
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))

@@ -219,6 +219,13 @@ const examples: Record<string, Example> = {
     summary: 'The signing key is 101d 0h 0m 0s old, and is replaced after 90 days as a rule',
     quiet: [of('poterne_signing_key_age_seconds', `${91 * DAY}x90`)],
   },
+  PoterneLogLinesLost: {
+    fires: of('poterne_log_lines_lost_total', '0x5 100x20'),
+    at: 10,
+    labels: A,
+    summary: 'a has lost 100 lines of its log within a quarter of an hour',
+    quiet: [of('poterne_log_lines_lost_total', '100x20'), of('poterne_log_lines_lost_total', '0x20')],
+  },
   PoterneFileDescriptors: {
     fires: { ...of('process_open_fds', '900x20'), ...of('process_max_fds', '1000x20') },
     at: 10,

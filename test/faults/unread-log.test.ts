@@ -53,3 +53,17 @@ test('a pipe that nobody reads stops no request, and the lines that were lost ar
     child.kill('SIGKILL')
   }
 })
+
+test('standard output on a full disk ends a command with one line and exit code 1', async () => {
+  for (const words of [['config', 'example'], ['--help']]) {
+    const child = Bun.spawn(['sh', '-c', 'exec "$@" >/dev/full', 'sh', ...poterneCommand(), ...words], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const said = await new Response(child.stderr).text()
+    expect([await child.exited, said]).toEqual([
+      1,
+      'standard output takes no more: no space left on its disk\n',
+    ])
+  }
+})

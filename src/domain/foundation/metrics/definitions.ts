@@ -91,8 +91,9 @@ export const histograms = {
   redis_round_trip_seconds: { help: 'Time of a call to Redis.', buckets: roundTrip },
 } as const satisfies Record<string, HistogramDefinition>
 
+/** They are read for each scrape. One that ends with _total is a count that something else keeps. */
 export const gauges = {
-  log_lines_lost: { help: 'Lines of the log that were lost since the start, because nobody read it.' },
+  log_lines_lost_total: { help: 'Lines of the log that were lost, because nobody read it.' },
   outbox_waiting: { help: 'Messages that wait to be sent.', labels: ['channel'] },
   outbox_oldest_seconds: { help: 'Age of the oldest message that waits to be sent; 0 without one.' },
   sms_budget_remaining: { help: 'SMS that may still be sent in the running day of sms.daily_budget.' },

@@ -84,7 +84,9 @@ export function createPrometheusMetrics(): Metrics {
         cells.all().flatMap((cell) => samplesOf(PREFIX + name, buckets, cell)),
       )
     for (const [name, { help }] of entriesOf<GaugeName, Definition>(gauges))
-      add(name, 'gauge', help, () => readWithin(READING_TIMEOUT_MS, readings.get(name)))
+      add(name, name.endsWith('_total') ? 'counter' : 'gauge', help, () =>
+        readWithin(READING_TIMEOUT_MS, readings.get(name)),
+      )
   }
   const plain = new Registry()
   const open = new Registry<OpenMetricsContentType>()

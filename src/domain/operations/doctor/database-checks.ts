@@ -126,13 +126,18 @@ async function directoryHere(database: Database): Promise<string | null> {
 }
 
 export async function checkDisk({ config, database }: StoreContext): Promise<Finding> {
-  const isEmbedded = database.kind === 'embedded'
-  const directory = isEmbedded ? config.storage.dataDir : await directoryHere(database)
+  if (database.kind === 'embedded') return checkOwnDisk(config.storage.dataDir)
+  const directory = await directoryHere(database)
   if (directory === null || !existsSync(directory))
     return ok('the disk of the server cannot be seen from here: watch it there')
-  if (isEmbedded && !canWrite(directory))
-    return failure(`${directory} takes no more data: make space on its disk, or raise its quota`)
   return checkSpace(directory, freeBytes(directory))
+}
+
+/** Looks at the disk of the embedded database, also while that cannot be opened. */
+export function checkOwnDisk(directory: string): Finding {
+  return canWrite(directory)
+    ? checkSpace(directory, freeBytes(directory))
+    : failure(`${directory} takes no more data: make space on its disk, or raise its quota`)
 }
 
 /** Exported for its test: nobody fills a disk to see it. */

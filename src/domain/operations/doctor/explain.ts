@@ -6,6 +6,7 @@ const remedies: [RegExp, string][] = [
   [/WRONGPASS|NOAUTH/, 'correct the user and the password in KEY'],
   [/NOPERM/, 'let that user write and read every key under redis.key_prefix'],
   [/3D000/, 'create that database, or correct its name'],
+  [/53100|ENOSPC|EDQUOT/, 'make space on its disk, or raise its quota'],
   [/read-only|READONLY|25006/, 'it takes no writes: name the primary in KEY, or make space on its disk'],
   [/\(OOM\)/, 'it is full: raise maxmemory of Redis'],
   [/MISCONF/, 'it could not save to its disk, and takes no writes until it can: look at the log of Redis'],
