@@ -107,7 +107,7 @@ describe('migrate', () => {
     const env = { POTERNE_DATABASE_URL: url, POTERNE_SERVER_SECRET: 'ab'.repeat(32) }
     for (const command of [['serve', '--dev'], ['migrate'], ['migrate', '--plan']]) {
       const { code, error } = await runExecutable(command, { env })
-      expect(code).toBe(1)
+      expect(code).toBe(2)
       expect(lines(error)).toHaveLength(1)
       expect(error).toContain('newer poterne (9999_from_the_future)')
     }

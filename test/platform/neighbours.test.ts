@@ -235,9 +235,14 @@ describe('where poterne never started', () => {
     const before = await picture(shared)
     const settings = { server: { secret: secretText }, database: { url: shared.url } }
     const { file, directory } = writeSettings(settings)
-    for (const args of [['serve', '--dev'], ['migrate'], ['restore', await backup]]) {
+    // Another start cannot help, and systemd tries none.
+    for (const [args, exitCode] of [
+      [['serve', '--dev'], 2],
+      [['migrate'], 2],
+      [['restore', await backup], 1],
+    ] as const) {
       const { code, error } = await runPoterne([...args, '--config', file], { directory })
-      expect(code).toBe(1)
+      expect(code).toBe(exitCode)
       expect(error).toMatch(new RegExp(`^[^\\n]*\\(table events\\): ${OWN_DATABASE}\\n$`))
     }
     expect(await picture(shared)).toEqual(before)

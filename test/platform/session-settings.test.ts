@@ -78,7 +78,7 @@ const read = statement<{ at: Date; bytes: Uint8Array; text: string }, Record<str
          jsonb_build_object('at', ${sql.placeholder('at')}::timestamptz, 'half', 0.5::float8) as object,
          'a\\b' as plain, null::int = null::int as nothing, pg_get_expr(adbin, adrelid) as expression,
          current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as timeout
-    from pg_attrdef where adrelid = 'events'::regclass limit 1`)
+    from pg_attrdef where adrelid = 'accounts'::regclass order by adnum limit 1`)
 const given = {
   at: new Date('2026-11-05T10:20:30.456Z'),
   bytes: new Uint8Array([0, 39, 92, 120, 127, 128, 255]),
