@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { move } from '../../src/compose/move.ts'
 import { restore } from '../../src/compose/restore.ts'
+import type { StoreContext } from '../../src/domain/operations/doctor/check.ts'
+import { checkRights } from '../../src/domain/operations/doctor/database-checks.ts'
 import { secretKeyId } from '../../src/platform/backup/keys.ts'
 import { createSealedFile } from '../../src/platform/backup/sealed-file.ts'
 import { writeBackup } from '../../src/platform/backup/write.ts'
@@ -15,7 +17,7 @@ import { createConfigDirectory } from '../helpers/config.ts'
 import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
-import { writeSettings } from '../helpers/service.ts'
+import { startService, writeSettings } from '../helpers/service.ts'
 
 setDefaultTimeout(180_000)
 
@@ -70,6 +72,18 @@ async function moveInto(url: string): Promise<string> {
   } finally {
     await target.close()
   }
+}
+
+/** Returns the tables that it holds. */
+async function writeBackupOf(url: string): Promise<string[]> {
+  const source = await openServerCopy(url)
+  const file = join(newDirectory('neighbours'), 'backup')
+  const writer = await createSealedFile(file, { kind: 'secret', secret })
+  const about = { version: '1.2.3', secret_key_id: secretKeyId(secret) }
+  const { parts } = await writeBackup(source, writer, { about, now })
+  await writer.close()
+  await source.close()
+  return parts.map(({ name }) => name)
 }
 
 async function migrate(url: string, migrations = ownMigrations): Promise<string> {
@@ -353,6 +367,28 @@ describe('beside the tables of poterne', () => {
     )
     expect(await picture(shared)).toEqual(before)
   })
+})
+
+test('a schema that is named like the role, which search_path names first, is ours everywhere', async () => {
+  await using shared = await openShared()
+  const schema = `${shared.role}-App`
+  await shared.admin.unsafe(
+    `alter role ${shared.role} rename to "${schema}"; create schema authorization "${schema}"`,
+  )
+  const url = new URL(shared.url)
+  url.username = schema
+  const storage = { server: { secret: secretText }, database: { url: url.href } }
+  await (await startService({ storage })).close()
+  expect(await migrate(url.href)).toBe('accepted')
+  expect(await restoreInto(url.href, false)).toBe('accepted')
+  expect(await writeBackupOf(url.href)).toContain('accounts')
+  expect(await restoreInto(url.href, true)).toBe('accepted')
+  const database = openServer({ url: url.href, poolSize: 1 })
+  expect(await checkRights({ database } as StoreContext)).toMatchObject({ level: 'ok' })
+  await database.close()
+  const places = await shared.admin`
+    select nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace where relname = 'accounts'`
+  expect(places.map(({ nspname }) => nspname)).toEqual([schema])
 })
 
 test('the ids of events never go back in a restore', async () => {
