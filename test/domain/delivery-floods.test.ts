@@ -17,7 +17,7 @@ const queue = (destination: string, lane: number, count: number) =>
     sql.raw(`
     insert into messages (channel, destination, purpose, language, code_subject, code_purpose, code_seed, lane,
                           created_at, next_attempt_at)
-    select 'email', '${destination}', 'confirmation', 'fr', gen_random_uuid(), 'confirmation', '\\x00', ${lane},
+    select 'email', '${destination}', 'confirmation', 'fr', gen_random_uuid(), 'confirmation', '\\x${'00'.repeat(16)}', ${lane},
            now() - interval '1 minute', now() - interval '1 minute'
       from generate_series(1, ${count})`),
   )
