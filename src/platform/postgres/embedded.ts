@@ -43,7 +43,6 @@ import { createTurns } from './embedded-turns.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions, vacuumAll } from './embedded-upkeep.ts'
 import { startWatchdog } from './embedded-watchdog.ts'
 import {
-  DatabaseFull,
   DatabaseMoved,
   DatabaseReadOnly,
   DatabaseUnavailable,
@@ -210,8 +209,6 @@ async function keepOpen(
   /** Null after it ended by itself, until it can be opened again. */
   let life: Life | null = await live(openFirst)
   let isReadOnly = false
-  /** The instance has ended, and is not opened again while there is no space. */
-  let isFull = false
   let closed = false
   /** Another process may have the files until then; from that moment on this one looks whether it still has. */
   let releasedUntilMs: number | null = null
@@ -286,8 +283,7 @@ async function keepOpen(
   async function watch(): Promise<void> {
     if (releasedUntilMs !== null && !(await takeBack())) return
     if (life === null) {
-      isFull = !canWrite(dataDir)
-      if (isFull) return
+      if (!canWrite(dataDir)) return
       life = await live(openInstance)
       isReadOnly = false
     }
@@ -425,8 +421,6 @@ async function keepOpen(
     transaction: (work) => answer(() => inTransaction(run, () => work(run))),
     session: (work) => inTurn(() => work(runAndFlush)),
     ping: async () => {
-      // The watch made it read-only, or could not open it again.
-      if (isReadOnly || isFull) throw new DatabaseFull('its disk is full')
       const state = await answer(() => query(`select current_setting('transaction_read_only') as state`), {
         isReader: true,
       })
