@@ -23,7 +23,7 @@ interface Made {
 const OBJECT =
   /\b(create|drop)\s+(?:or\s+replace\s+)?(?:unlogged\s+|unique\s+)?(table|index|function|trigger)\s+(?:concurrently\s+)?(?:if\s+(?:not\s+)?exists\s+)?"(\w+)"/gi
 const NAMED_WITHIN = /\b(?:sequence\s+name|constraint)\s+"(\w+)"/gi
-const COLUMN = /^\s+"(\w+)"\s/gm
+const COLUMN = /^[ \t]+"(\w+)"\s/gm
 const CHANGED_TABLE = /\balter\s+table\s+"(\w+)"([^;]*)/gi
 const LOST_COLUMN = /\b(?:drop\s+column\s+(?:if\s+exists\s+)?|rename\s+column\s+)"(\w+)"/gi
 const BODY = /\$\$([\s\S]*?)\$\$/
