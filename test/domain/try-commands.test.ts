@@ -113,7 +113,7 @@ test('a server that takes nothing is followed by its fallback, as in the service
     /server: +smtp,[\s\S]*reply: +smtp_connection[\s\S]*server: +smtp\.fallback\[0\][\s\S]*reply: +smtp_dns/,
   )
   expect(sent.out).toMatch(
-    /server: +smtp\.fallback\[1\][\s\S]*tls: +TLSv1\.\d \w+, the certificate is trusted[\s\S]*auth: +235[\s\S]*reply: +smtp\nverdict: +sent/,
+    /server: +smtp\.fallback\[1\][\s\S]*tls: +TLSv1\.\d \w+, the certificate is trusted[\s\S]*auth: +235[\s\S]*reply: +it took the message\nverdict: +sent/,
   )
   expect(smtp.messages).toHaveLength(1)
   for (const server of [gateway, smtp]) await server.stop()

@@ -39,7 +39,11 @@ const digitRuns = /\d{6,}/g
 
 function personalPatterns(to: string, code: string | null): RegExp[] {
   const patterns = code === null ? [] : [spaced(code)]
+  if (to === '') return patterns
   const at = to.lastIndexOf('@')
+  // The name of a user may be a part of other words, such as `auth`.
+  if (at === -1 && !/\d/.test(to))
+    return [...patterns, new RegExp(`(?<![\\p{L}\\p{N}])${escapeRegExp(to)}(?![\\p{L}\\p{N}])`, 'giu')]
   // A number, with or without its country, in any grouping of its last digits.
   if (at === -1)
     return [

@@ -37,7 +37,8 @@ export function createEmailSender(
       for (const { name, server, sender } of breaker.order(servers)) {
         trace?.('server', `${name}, ${server.host}:${server.port}, security ${server.security}`)
         const result = await sender.send(message)
-        trace?.('reply', `${result.detail} ${result.reason ?? ''}`)
+        const isTaken = result.outcome === 'sent'
+        trace?.('reply', isTaken ? 'it took the message' : `${result.detail} ${result.reason ?? ''}`)
         breaker.note(name, result.outcome !== 'failed')
         if (result.outcome === 'sent') return { ...result, detail: name, refusals }
         // One that may take it later counts more than one that never will.
