@@ -3,9 +3,11 @@
  * wrong usage or configuration. It never exits the process, so that `serve` can keep running.
  */
 import { Command, CommanderError } from 'commander'
+import { explainFailure } from '../domain/operations/doctor/explain.ts'
 import { LastingFailure } from '../platform/lasting-failure.ts'
 import { WORKER_COMMAND } from '../platform/own-process.ts'
 import { databaseCode } from '../platform/postgres/failure.ts'
+import { StoreUnreachable } from '../platform/store-unreachable.ts'
 import { jsonOption, yesOption } from './common-options.ts'
 import { CommandFailure } from './failure.ts'
 import { outputWasRefused, watchStandardOutput } from './standard-output.ts'
@@ -71,6 +73,7 @@ const READ_ONLY_REMEDY =
 /** The innermost cause, because errors that wrap it may quote a query and its parameters. */
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown cause'
+  if (error instanceof StoreUnreachable) return `${error.key}: ${explainFailure(error, error.key)}`
   if (error.cause instanceof Error) return describeCause(error.cause)
   return databaseCode(error) === READ_ONLY ? `${error.message}: ${READ_ONLY_REMEDY}` : error.message
 }

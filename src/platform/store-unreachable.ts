@@ -3,7 +3,10 @@
 /** The message names the key, and holds neither an address of ours nor a secret. */
 export class StoreUnreachable extends Error {
   override name = 'StoreUnreachable'
-  constructor(key: string, error: unknown) {
+  constructor(
+    readonly key: string,
+    error: unknown,
+  ) {
     super(`${key}: cannot connect: ${reasonOf(error)}`)
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import type { ConnectionOptions, SecureVersion } from 'node:tls'
+import type { ConnectionOptions, SecureContextOptions, SecureVersion } from 'node:tls'
 import type postgres from 'postgres'
 import { DatabaseUrlRefused, takeParameter, type Wishes } from './address-parameters.ts'
 import { databaseCode } from './failure.ts'
@@ -141,9 +141,13 @@ function tlsOf(wishes: Wishes): postgres.Options<Record<string, never>>['ssl'] {
   return {
     rejectUnauthorized: mode !== 'require',
     ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
-    ...(ca !== undefined && { ca: contentOf('sslrootcert', ca) }),
-    ...(certificate !== undefined && { cert: contentOf('sslcert', certificate) }),
-    ...(key !== undefined && { key: contentOf('sslkey', key) }),
+    ...(ca !== undefined && { ca: contentOf('sslrootcert', ca, (text) => ({ ca: text })) }),
+    ...(certificate !== undefined && {
+      cert: contentOf('sslcert', certificate, (text) => ({ cert: text })),
+    }),
+    ...(key !== undefined && {
+      key: contentOf('sslkey', key, (text) => ({ key: text, passphrase: keyPassword })),
+    }),
     ...(keyPassword !== undefined && { passphrase: keyPassword }),
     ...(leastTls !== undefined && { minVersion: leastTls as SecureVersion }),
     ...(mostTls !== undefined && { maxVersion: mostTls as SecureVersion }),
@@ -154,12 +158,24 @@ function tlsOf(wishes: Wishes): postgres.Options<Record<string, never>>['ssl'] {
   } satisfies ConnectionOptions
 }
 
-function contentOf(name: string, path: string): string {
+/** The driver would meet a file without a certificate or key only in an event of its socket, where nobody hears of it. */
+function contentOf(name: string, path: string, use: (content: string) => SecureContextOptions): string {
+  let content: string
   try {
-    return readFileSync(path, 'utf8')
+    content = readFileSync(path, 'utf8')
   } catch (error) {
     throw new DatabaseUrlRefused(
       `its parameter ${name} names a file that cannot be read (${databaseCode(error) ?? 'unknown cause'})`,
     )
   }
+  try {
+    // Loaded here, since most addresses name no file.
+    const { createSecureContext } = require('node:tls') as typeof import('node:tls')
+    createSecureContext(use(content))
+  } catch {
+    throw new DatabaseUrlRefused(
+      `its parameter ${name} names a file that holds no ${name === 'sslkey' ? 'key that sslpassword opens' : 'certificate'} in PEM`,
+    )
+  }
+  return content
 }

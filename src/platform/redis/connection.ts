@@ -8,6 +8,7 @@ import type { Config } from '../config/types.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
 import { findEvictionPolicy, RedisEvicts, readFacts } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
+import { findWrongTls } from './wrong-tls.ts'
 
 /** Half of the 5 s in which a caller must have its 503. */
 const COMMAND_TIMEOUT_MS = 2500
@@ -69,7 +70,10 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
       for (;;) {
         const servers = serversOf(client)
         if (servers.length > 0 && servers.every(({ status }) => status === 'ready')) return
-        if (performance.now() > deadline) throw new RedisUnavailable(newestCause())
+        if (performance.now() > deadline) {
+          const cause = newestCause()
+          throw new RedisUnavailable((await findWrongTls(parseEndpoints(config.urls)[0], cause)) ?? cause)
+        }
         await Bun.sleep(2)
       }
     },
