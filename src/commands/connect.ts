@@ -1,12 +1,26 @@
-/** `poterne config check --connect`: tries everything outside that the configuration names, and sends no message. */
+/**
+ * `poterne config check --connect`: doctor's checks of what the configuration names outside, by the keys that name it. It
+ * sends no message and makes nothing.
+ */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { openDatabase } from '../compose/connections.ts'
-import { createSmtpSenders } from '../domain/messages/smtp/mail-servers.ts'
+import {
+  type Finding,
+  failure,
+  type KeyedFinding,
+  type NamedFinding,
+  ok,
+  warning,
+} from '../domain/operations/doctor/check.ts'
+import { checks } from '../domain/operations/doctor/checks.ts'
+import { examine } from '../domain/operations/doctor/examine.ts'
 import { explainFailure } from '../domain/operations/doctor/explain.ts'
-import { reachHost } from '../domain/operations/doctor/reach-checks.ts'
-import { describeLockedOut } from '../domain/operations/doctor/store.ts'
+import { examineMailServers } from '../domain/operations/doctor/mail-checks.ts'
+import { reachGateway } from '../domain/operations/doctor/reach-checks.ts'
+import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
+import { network } from '../platform/guarded-fetch.ts'
 import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { DataDirectoryLocked } from '../platform/postgres/embedded-lock.ts'
 import { planMigrations } from '../platform/postgres/migrate.ts'
@@ -20,94 +34,85 @@ export interface TriedConnection {
   message: string
 }
 
-const REDIS_MS = 4000
-
 /**
  * The findings are in the order of the configuration; all connections are tried at the same time. With `dev` no message
  * leaves, so nobody is asked to take one.
  */
-export function tryConnections(config: Config, dev: boolean): Promise<TriedConnection[]> {
-  const redisKey = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
-  const tries = [
-    tryConnection(config.database.url === null ? 'storage.data_dir' : 'database.url', () =>
-      tryDatabase(config),
-    ),
-    ...(config.redis.urls.length > 0 ? [tryConnection(redisKey, () => tryRedis(config))] : []),
-    ...(dev ? [] : [...tryMail(config), ...tryGateways(config)]),
-  ]
-  return Promise.all(tries)
+export async function tryConnections(config: Config, dev: boolean): Promise<TriedConnection[]> {
+  const gateways = config.sms.gateways.map((gateway, index) => reachGateway(gateway, index, network))
+  const found = await Promise.all([
+    tryDatabase(config),
+    config.redis.urls.length > 0 ? tryRedis(config) : [],
+    ...(dev ? [] : [examineMailServers(config), ...gateways]),
+  ])
+  return found.flat().map(({ key, level, message }) => ({ key, ok: level !== 'failure', message }))
 }
 
-async function tryConnection(key: string, work: () => Promise<string>): Promise<TriedConnection> {
-  try {
-    return { key, ok: true, message: await work() }
-  } catch (error) {
-    return { key, ok: false, message: explainFailure(error, key) }
-  }
+/** The checks of Redis, which need no database. */
+export async function examineRedis(config: Config): Promise<NamedFinding[]> {
+  const redis = config.redis.urls.length > 0 ? openRedis(config.redis) : null
+  return examine(checks, 'redis', { config, redis }).finally(() => redis?.close())
 }
 
-async function tryDatabase(config: Config): Promise<string> {
+async function tryRedis(config: Config): Promise<KeyedFinding> {
+  const findings = await examineRedis(config)
+  const key = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
+  return { key, ...joined(findings, findings[0]!.message) }
+}
+
+/** One line for all findings about a store: what makes it useless, or that it is well and what is not so well. */
+function joined(findings: Finding[], well: string): Finding {
+  const saying = (level: Finding['level']) =>
+    findings.filter((finding) => finding.level === level).map(({ message }) => message)
+  const failures = saying('failure')
+  if (failures.length > 0) return failure(failures.join('; '))
+  return ok([well, ...saying('warning').map((message) => `warning: ${message}`)].join('; '))
+}
+
+async function tryDatabase(config: Config): Promise<KeyedFinding> {
   const { dataDir } = config.storage
-  if (config.database.url === null && !isEmbeddedThere(dataDir)) return tryNewDirectory(dataDir)
+  const isEmbedded = config.database.url === null
+  const key = isEmbedded ? 'storage.data_dir' : 'database.url'
+  if (isEmbedded && !isEmbeddedThere(dataDir)) return { key, ...tryNewDirectory(dataDir) }
   try {
-    const database = await openDatabase(config)
-    try {
-      await database.ping()
-      const pending = await planMigrations(database)
-      const lockedOut = pending.length === 0 ? await describeLockedOut(config, database) : null
-      if (lockedOut !== null) return `it answers, and is up to date; warning: ${lockedOut}`
-      return pending.length === 0
-        ? 'it answers, and is up to date'
-        : `it answers, and lacks ${pending.join(', ')}`
-    } finally {
-      await database.close()
-    }
+    return { key, ...(await examineDatabase(config)) }
   } catch (error) {
-    if (error instanceof DataDirectoryLocked) return 'a running poterne has it open'
-    throw error
+    const isInUse = error instanceof DataDirectoryLocked
+    return { key, ...(isInUse ? ok('a running poterne has it open') : failure(explainFailure(error, key))) }
   }
 }
+
+/** The checks on which a start depends; doctor makes the others once the service is installed. */
+const OF_START = ['database', 'database-version', 'database-encoding', 'database-rights']
+
+async function examineDatabase(config: Config): Promise<Finding> {
+  const database = await openDatabase(config)
+  try {
+    const pending = await planMigrations(database)
+    const names = pending.length > 0 ? OF_START : [...OF_START, 'ways-in']
+    const made = checks.filter(({ name }) => names.includes(name))
+    const findings = await examine(made, 'database', { config, clock: systemClock, database })
+    return joined(
+      // The user of `poterne migrate` may be another one.
+      findings.map((each) => (each.name === 'database-rights' ? gently(each) : each)),
+      pending.length > 0 ? `it answers, and lacks ${pending.join(', ')}` : 'it answers, and is up to date',
+    )
+  } finally {
+    await database.close()
+  }
+}
+
+const gently = (finding: Finding): Finding =>
+  finding.level === 'failure' ? warning(finding.message) : finding
 
 /** `serve` makes it; trying must not. */
-async function tryNewDirectory(dataDir: string): Promise<string> {
+function tryNewDirectory(dataDir: string): Finding {
   let nearest = resolve(dataDir)
   while (!existsSync(nearest)) nearest = dirname(nearest)
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK)
   } catch {
-    throw new Error(`${nearest} is not writable: let the user of poterne own it, or name another directory`)
+    return failure(`${nearest} is not writable: let the user of poterne own it, or name another directory`)
   }
-  return `\`poterne serve\` will make it in ${resolve(dataDir)}`
-}
-
-async function tryRedis({ redis }: Config): Promise<string> {
-  const connection = openRedis(redis)
-  try {
-    await connection.ready(REDIS_MS)
-    await connection.write()
-    await connection.requireNoEviction()
-    return `it answers and takes writes (${redis.mode})`
-  } finally {
-    await connection.close()
-  }
-}
-
-const tryMail = (config: Config): Promise<TriedConnection>[] =>
-  createSmtpSenders(config).map(({ name, server, sender }) =>
-    tryConnection(name, async () => {
-      const { outcome, detail, reason } = await sender.verify().finally(() => sender.close())
-      if (outcome !== 'sent') throw new Error(reason ? `${detail} ${reason}` : detail)
-      const way = server.security === 'none' ? 'in clear' : server.security
-      return `it answers (${way}${server.username === null ? '' : ', authenticated'})`
-    }),
-  )
-
-function tryGateways({ sms }: Config): Promise<TriedConnection>[] {
-  return sms.gateways.flatMap(({ url, oauth }, index) => {
-    const key = `sms.gateways[${index}]`
-    return [
-      tryConnection(`${key}.url`, () => reachHost(url)),
-      ...(oauth === null ? [] : [tryConnection(`${key}.oauth.token_url`, () => reachHost(oauth.token_url))]),
-    ]
-  })
+  return ok(`\`poterne serve\` will make it in ${resolve(dataDir)}`)
 }

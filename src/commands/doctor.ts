@@ -24,7 +24,7 @@ import { checks } from '../domain/operations/doctor/checks.ts'
 import { checkOwnDisk } from '../domain/operations/doctor/database-checks.ts'
 import { examine } from '../domain/operations/doctor/examine.ts'
 import { explainFailure } from '../domain/operations/doctor/explain.ts'
-import { NO_REDIS } from '../domain/operations/doctor/redis-checks.ts'
+import { findEnvironmentFiles } from '../domain/operations/doctor/machine-checks.ts'
 import type { ArrivalRecord } from '../domain/operations/doctor/routes.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { LoadedConfig } from '../platform/config/load.ts'
@@ -34,6 +34,7 @@ import { network } from '../platform/guarded-fetch.ts'
 import { isEmbeddedThere } from '../platform/postgres/embedded.ts'
 import { DataDirectoryLocked } from '../platform/postgres/embedded-lock.ts'
 import { configOption, readConfig } from './configuration.ts'
+import { examineRedis } from './connect.ts'
 import { CommandFailure } from './failure.ts'
 import { print, printJson } from './print.ts'
 import { createProgressBar } from './progress.ts'
@@ -93,7 +94,7 @@ async function examineAll(loaded: Readable, options: Options, resolver: Resolver
     config,
     configFile: file,
     configWarnings: warnings.map(describeProblem),
-    secretFiles: secretFilesOf(loaded),
+    secretFiles: [...secretFilesOf(loaded), ...findEnvironmentFiles()],
     service: call && serviceBy(call),
     publishedKeys: published_keys,
     resolver,
@@ -133,7 +134,11 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
     return withoutDatabase(
       config,
       error instanceof DataDirectoryLocked
-        ? warning('a running poterne has it open, and its socket does not answer here: name it with --socket')
+        ? warning(
+            error.isStarting
+              ? 'a poterne that is starting has it open: try again; where its socket does not answer then, name it with --socket'
+              : 'a running poterne has it open, and its socket does not answer here: name it with --socket',
+          )
         : failure(`${key}: ${explainFailure(error, key)}`),
     )
   }
@@ -144,16 +149,20 @@ const notThere = ({ storage }: Config) =>
     `there is none in ${resolve(storage.dataDir)}, and no service with one answers here: name the right directory (--config, POTERNE_STORAGE_DATA_DIR), or the socket of a service that runs (--socket); the first \`poterne serve\` makes it`,
   )
 
-function withoutDatabase(config: Config, database: Finding, why = 'the database could not be opened') {
+async function withoutDatabase(
+  config: Config,
+  database: Finding,
+  why = 'the database could not be opened',
+): Promise<StoreFindings> {
+  const ofRedis = new Map((await examineRedis(config)).map((finding) => [finding.name, finding]))
   const findingOf = (name: string) => {
     if (name === 'database') return database
     if (name === 'disk' && config.database.url === null && isEmbeddedThere(config.storage.dataDir))
       return checkOwnDisk(config.storage.dataDir)
-    const isUnused = name.startsWith('redis') && config.redis.urls.length === 0
-    return isUnused ? NO_REDIS : warning(`not checked, because ${why}`)
+    return ofRedis.get(name) ?? warning(`not checked, because ${why}`)
   }
-  const names = checks.filter(({ where }) => where === 'stores').map(({ name }) => name)
-  return { findings: names.map((name) => ({ name, ...findingOf(name) })), published_keys: null }
+  const names = checks.filter(({ where }) => where !== 'here').map(({ name }) => name)
+  return { findings: names.map((name) => ({ ...findingOf(name), name })), published_keys: null }
 }
 
 function serviceBy(call: Call): RunningService {

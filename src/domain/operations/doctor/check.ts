@@ -26,6 +26,11 @@ export interface NamedFinding extends Finding {
   name: string
 }
 
+/** A finding about one of several things of a kind, with the key that names it in the configuration. */
+export interface KeyedFinding extends Finding {
+  key: string
+}
+
 export const ok = (message: string): Finding => ({ level: 'ok', message })
 export const warning = (message: string): Finding => ({ level: 'warning', message })
 export const failure = (message: string): Finding => ({ level: 'failure', message })
@@ -45,10 +50,18 @@ export function allOf(findings: Finding[], none: Finding): Finding {
   return worst ? { level: worst.level, message: sorted.map(({ message }) => message).join('; ') } : none
 }
 
-/** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
-export interface StoreContext extends Pick<Ground, 'clock' | 'config' | 'secret'> {
+/** The tools of a look at the database alone, which need not be migrated. */
+export interface DatabaseContext extends Pick<Ground, 'clock' | 'config'> {
   database: Database
+}
+
+/** The tools of a look at Redis alone. */
+export interface RedisContext extends Pick<Ground, 'config'> {
   redis: RedisConnection | null
+}
+
+/** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
+export interface StoreContext extends DatabaseContext, RedisContext, Pick<Ground, 'secret'> {
   stores: { signingKeys: KeyStore; backups: BackupStore; events: Pick<EventStore, 'list'> }
   secrets: Pick<Secrets, 'status'>
   testIdentities: Pick<TestIdentities, 'list'>
@@ -84,4 +97,8 @@ interface CheckOf<Where extends string, Context> {
   run(context: Context): Finding | Promise<Finding>
 }
 
-export type Check = CheckOf<'stores', StoreContext> | CheckOf<'here', OutsideContext>
+export type Check =
+  | CheckOf<'database', DatabaseContext>
+  | CheckOf<'redis', RedisContext>
+  | CheckOf<'stores', StoreContext>
+  | CheckOf<'here', OutsideContext>

@@ -1,6 +1,7 @@
 /**
  * THE list of what `poterne doctor` looks at, in the order in which it prints. A check of the stores runs where the stores
- * are open: in the service that runs, if the database is embedded. With `after`, a check is left out where that one failed.
+ * are open: in the service that runs, if the database is embedded. Those of `database` and `redis` need that store alone, so
+ * that `config check --connect` runs them too. With `after`, a check is left out where that one failed.
  */
 import type { Check } from './check.ts'
 import * as database from './database-checks.ts'
@@ -19,27 +20,27 @@ export const checks: Check[] = [
   { name: 'hash-time', where: 'here', run: machine.checkHashTime },
   { name: 'hash-verifier', where: 'here', run: machine.checkVerifier },
 
-  { name: 'database', where: 'stores', run: database.checkDatabase },
-  { name: 'database-version', where: 'stores', after: 'database', run: database.checkPostgresVersion },
-  { name: 'database-encoding', where: 'stores', after: 'database', run: database.checkEncoding },
-  { name: 'database-rights', where: 'stores', after: 'database', run: database.checkRights },
-  { name: 'database-connections', where: 'stores', after: 'database', run: database.checkConnections },
-  { name: 'database-clock', where: 'stores', after: 'database', run: database.checkClock },
-  { name: 'migrations', where: 'stores', after: 'database', run: database.checkMigrations },
-  { name: 'disk', where: 'stores', after: 'database', run: database.checkDisk },
-  { name: 'upkeep', where: 'stores', after: 'database', run: database.checkUpkeep },
+  { name: 'database', where: 'database', run: database.checkDatabase },
+  { name: 'database-version', where: 'database', after: 'database', run: database.checkPostgresVersion },
+  { name: 'database-encoding', where: 'database', after: 'database', run: database.checkEncoding },
+  { name: 'database-rights', where: 'database', after: 'database', run: database.checkRights },
+  { name: 'database-connections', where: 'database', after: 'database', run: database.checkConnections },
+  { name: 'database-clock', where: 'database', after: 'database', run: database.checkClock },
+  { name: 'migrations', where: 'database', after: 'database', run: database.checkMigrations },
+  { name: 'disk', where: 'database', run: database.checkDisk },
+  { name: 'upkeep', where: 'database', after: 'database', run: database.checkUpkeep },
 
-  { name: 'redis', where: 'stores', run: redis.checkRedis },
-  { name: 'redis-version', where: 'stores', after: 'redis', run: redis.checkRedisVersion },
-  { name: 'redis-eviction', where: 'stores', after: 'redis', run: redis.checkEviction },
-  { name: 'redis-persistence', where: 'stores', after: 'redis', run: redis.checkPersistence },
-  { name: 'redis-clock', where: 'stores', after: 'redis', run: redis.checkRedisClock },
+  { name: 'redis', where: 'redis', run: redis.checkRedis },
+  { name: 'redis-version', where: 'redis', after: 'redis', run: redis.checkRedisVersion },
+  { name: 'redis-eviction', where: 'redis', after: 'redis', run: redis.checkEviction },
+  { name: 'redis-persistence', where: 'redis', after: 'redis', run: redis.checkPersistence },
+  { name: 'redis-clock', where: 'redis', after: 'redis', run: redis.checkRedisClock },
 
   { name: 'sealed-rows', where: 'stores', after: 'database', run: stored.checkSealedRows },
   { name: 'signing-key', where: 'stores', after: 'database', run: stored.checkSigningKey },
   { name: 'future-dates', where: 'stores', after: 'database', run: stored.checkMadeLater },
   { name: 'claims', where: 'stores', after: 'database', run: stored.checkClaims },
-  { name: 'ways-in', where: 'stores', after: 'database', run: stored.checkWaysIn },
+  { name: 'ways-in', where: 'database', after: 'database', run: stored.checkWaysIn },
   { name: 'test-identities', where: 'stores', after: 'database', run: stored.checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },
 

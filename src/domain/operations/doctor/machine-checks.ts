@@ -1,5 +1,5 @@
 /** This machine and the files that the service reads. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findForeignFile } from '../../../platform/data-directory.ts'
@@ -31,6 +31,34 @@ export function checkSecretFiles({ config, secretFiles }: OutsideContext): Findi
       open.map((file) => `${resolve(file)} can be read by everybody: chmod o= ${resolve(file)}`).join('; '),
     )
   return ok(files.length === 0 ? 'none is in use' : `${files.length} can be read by their owner alone`)
+}
+
+/** The directories of systemd's units. */
+const UNITS = ['etc', 'run', 'usr/local/lib', 'usr/lib', 'lib'].map((each) => `${each}/systemd/system`)
+const SECRET_VARIABLE = /^\s*(export\s+)?\w*(SECRET|PASSWORD|PASSPHRASE|TOKEN|KEY|URL|HEADERS)\w*=/im
+
+/**
+ * The files of variables that hold a secret: the one that the documents tell people to write, and those that the unit of
+ * the service names. One that cannot be read from here is closed enough.
+ */
+export function findEnvironmentFiles(root = '/'): string[] {
+  const units = UNITS.map((directory) => join(root, directory, 'poterne.service'))
+  const texts = units.flatMap((unit) => [unit, ...filesIn(`${unit}.d`)]).map(textOf)
+  const named = texts.flatMap((text) => [...text.matchAll(/^\s*EnvironmentFile\s*=\s*-?(\/\S+)\s*$/gm)])
+  const paths = ['etc/poterne/environment', ...named.map(([, path]) => path!)].map((path) => join(root, path))
+  return [...new Set(paths)].filter((path) => SECRET_VARIABLE.test(textOf(path)))
+}
+
+function filesIn(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : []
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 const isOpenToOthers = (file: string) =>

@@ -2,41 +2,64 @@
 import type { Config } from '../../../platform/config/types.ts'
 import type { SendOutcome } from '../../messages/senders/sender.ts'
 import { createSmtpSenders } from '../../messages/smtp/mail-servers.ts'
-import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
+import {
+  type Finding,
+  failure,
+  type KeyedFinding,
+  type OutsideContext,
+  ok,
+  warning,
+  worstOf,
+} from './check.ts'
 import { explainFailure } from './explain.ts'
 
 const NONE = ok('no mail server is configured')
 
-/** Connects, encrypts and authenticates, as for a message. */
-export const checkMailServer = (context: OutsideContext): Promise<Finding> =>
-  ofEachServer(context, 'answers', (sender) => sender.verify())
+/** Connects to each server, encrypts and authenticates, as for a message. */
+export const examineMailServers = (config: Config): Promise<KeyedFinding[]> =>
+  ofEachServer(config, 'it answers', (sender) => sender.verify())
+
+export const checkMailServer = async ({ config }: OutsideContext): Promise<Finding> =>
+  worstOf((await examineMailServers(config)).map(named), NONE)
 
 /** Not every server says it here: some refuse a sender only with the message. */
-export const checkMailSender = (context: OutsideContext): Promise<Finding> =>
-  ofEachServer(context, 'takes mail from this sender', (sender) => sender.verifySender())
+export const checkMailSender = async ({ config }: OutsideContext): Promise<Finding> => {
+  const findings = await ofEachServer(config, 'it takes mail from this sender', (sender) =>
+    sender.verifySender(),
+  )
+  return worstOf(findings.map(named), NONE)
+}
+
+const named = ({ key, level, message }: KeyedFinding): Finding => ({
+  level,
+  message: message.startsWith(key) ? message : `${key}: ${message}`,
+})
 
 type Sender = ReturnType<typeof createSmtpSenders>[number]['sender']
 
-async function ofEachServer(
-  { config }: OutsideContext,
+const ofEachServer = (
+  config: Config,
   does: string,
   ask: (sender: Sender) => Promise<SendOutcome>,
-): Promise<Finding> {
-  const findings = await Promise.all(
+): Promise<KeyedFinding[]> =>
+  Promise.all(
     createSmtpSenders(config).map(async ({ name, server, sender }) => {
       const { outcome, detail, reason } = await ask(sender).finally(() => sender.close())
       const security = server.security === 'none' ? 'in clear' : server.security
-      if (outcome === 'sent') return ok(`${name} ${does} (${security})`)
+      const way = server.username === null ? security : `${security}, authenticated`
+      if (outcome === 'sent') return { key: name, ...ok(`${does} (${way})`) }
       const said = reason ? `${detail} ${reason}` : detail
-      if (/^smtp_[45]\d\d$/.test(detail))
-        return failure(
-          `${name} refuses ${config.smtp?.from}: ${said}: allow that sender there, or correct smtp.from`,
-        )
-      return failure(`${name}: ${explainFailure(new Error(said), name)}`)
+      const isSenderRefused = /^smtp_[45]\d\d$/.test(detail)
+      return {
+        key: name,
+        ...failure(
+          isSenderRefused
+            ? `${name} refuses ${config.smtp?.from}: ${said}: allow that sender there, or correct smtp.from`
+            : explainFailure(new Error(said), name),
+        ),
+      }
     }),
   )
-  return worstOf(findings, NONE)
-}
 
 /** The domain whose records count: of the address in `smtp.from`. */
 function senderDomain({ smtp }: Config): string | null {

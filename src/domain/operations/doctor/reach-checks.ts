@@ -2,11 +2,20 @@
  * The checks of everything that is reached over the network: gateways, the service by its public address, providers,
  * the sites of passkeys.
  */
-import { type Network, network } from '../../../platform/guarded-fetch.ts'
+import type { Config } from '../../../platform/config/types.ts'
+import type { Network } from '../../../platform/guarded-fetch.ts'
 import { type Arrival, PROBE_HEADER } from '../../../platform/http/address-probes.ts'
 import { openPlain, openTls } from '../../../platform/open-socket.ts'
 import { wellKnownFiles } from '../../sign-in/passkeys/well-known.ts'
-import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
+import {
+  type Finding,
+  failure,
+  type KeyedFinding,
+  type OutsideContext,
+  ok,
+  warning,
+  worstOf,
+} from './check.ts'
 import { explainFailure } from './explain.ts'
 
 const TIMEOUT_MS = 5000
@@ -17,7 +26,7 @@ const ask = ({ fetch }: Pick<Network, 'fetch'>, url: string, options: RequestIni
   fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** No request is sent but HEAD of the root through a proxy: a gateway might take any other for a message. */
-export async function reachHost(template: string, { fetch }: Pick<Network, 'fetch'> = network) {
+async function reachHost(template: string, { fetch }: Pick<Network, 'fetch'>) {
   const { hostname, protocol, port, origin } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
@@ -27,16 +36,37 @@ export async function reachHost(template: string, { fetch }: Pick<Network, 'fetc
   return `it answers (${await openPlain(host, Number(port) || 80)}, in clear)`
 }
 
+type Gateway = Pick<Config['sms']['gateways'][number], 'url' | 'oauth'>
+
+/** Connects to each host that a gateway names, the one of its messages first. */
+export function reachGateway({ url, oauth }: Gateway, index: number, through: Pick<Network, 'fetch'>) {
+  const key = `sms.gateways[${index}]`
+  const addresses = [
+    [`${key}.url`, url] as const,
+    ...(oauth === null ? [] : [[`${key}.oauth.token_url`, oauth.token_url] as const]),
+  ]
+  return Promise.all(
+    addresses.map(async ([name, address]): Promise<KeyedFinding> => {
+      try {
+        return { key: name, ...ok(await reachHost(address, through)) }
+      } catch (error) {
+        return { key: name, ...failure(explainFailure(error, name)) }
+      }
+    }),
+  )
+}
+
 export async function checkGateways({ config, network }: OutsideContext): Promise<Finding> {
-  const findings = config.sms.gateways.map(async ({ name, url, oauth }, index): Promise<Finding> => {
-    const key = `sms.gateways[${index}]`
+  const findings = config.sms.gateways.map(async (gateway, index): Promise<Finding> => {
+    const { name, url } = gateway
+    const reached = await reachGateway(gateway, index, network)
+    const { level, message } = reached.find((each) => each.level === 'failure') ?? reached[0]!
+    if (level === 'failure') return failure(`${name}: ${message}`)
     try {
-      const said = await reachHost(url, network)
-      if (oauth !== null) await reachHost(oauth.token_url, network)
       await replyOf(network, new URL(url.replace(/\{[^{}]*\}/g, '1')).origin)
-      return ok(`${name}: ${said}`)
+      return ok(`${name}: ${message}`)
     } catch (error) {
-      return failure(`${name}: ${explainFailure(error, key)}`)
+      return failure(`${name}: ${explainFailure(error, `sms.gateways[${index}]`)}`)
     }
   })
   return worstOf(await Promise.all(findings), ok('none is configured'))
@@ -152,12 +182,12 @@ function isOwnAddress({ baseUrl, port }: OutsideContext['config']['server']): bo
 }
 
 /** Reads the description of each provider, as a sign-in does. */
-export async function checkProviders({ providers }: OutsideContext): Promise<Finding> {
+export async function checkProviders({ providers, network }: OutsideContext): Promise<Finding> {
   const checks = { state: 'doctor', nonce: 'doctor', codeVerifier: 'd'.repeat(43) }
   const findings = providers.names.map(async (name): Promise<Finding> => {
     try {
       const url = await providers.get(name).authorizationUrl(checks)
-      await reachHost(url.origin)
+      await reachHost(url.origin, network)
       return ok(`${name} answers`)
     } catch (error) {
       const { detail } = (error ?? {}) as { detail?: string }
@@ -187,14 +217,16 @@ export async function checkPasskeyFiles({ config, network }: OutsideContext): Pr
   const files = wanted
     .filter(([, content]) => content !== null)
     .map(([file, content]) => compareFile(network, `${site}/.well-known/${file}`, content))
-  const sites = origins.filter((origin) => /^https?:/.test(origin)).map(reachOrigin)
+  const sites = origins
+    .filter((origin) => /^https?:/.test(origin))
+    .map((origin) => reachOrigin(origin, network))
   return worstOf(await Promise.all([...files, ...sites]), ok(`${rpId} needs no files`))
 }
 
 /** An origin that does not exist is mostly misspelt, and then no passkey works there. */
-async function reachOrigin(origin: string): Promise<Finding> {
+async function reachOrigin(origin: string, network: Network): Promise<Finding> {
   try {
-    await reachHost(origin)
+    await reachHost(origin, network)
     return ok(`${origin} answers`)
   } catch (error) {
     return warning(`${origin} cannot be reached from here: ${explainFailure(error, 'passkeys.origins')}`)

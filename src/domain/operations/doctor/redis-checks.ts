@@ -1,15 +1,15 @@
 /** Redis, where codes and counters are kept in it. In a cluster every master is asked. */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import type { RedisFacts } from '../../../platform/redis/facts.ts'
-import { type Finding, failure, ok, type StoreContext, warning, worstOf } from './check.ts'
+import { type Finding, failure, ok, type RedisContext, warning, worstOf } from './check.ts'
 import { checkSkew } from './database-checks.ts'
 import { explainFailure } from './explain.ts'
 
-const OLDEST_VERSION = 7
-const READY_MS = 2500
-export const NO_REDIS = ok('not configured: codes and counters are in the database')
+const OLDEST_VERSION = [6, 2] as const
+const READY_MS = 4000
+const NO_REDIS = ok('not configured: codes and counters are in the database')
 
-export async function checkRedis({ config, redis }: StoreContext): Promise<Finding> {
+export async function checkRedis({ config, redis }: RedisContext): Promise<Finding> {
   if (redis === null) return NO_REDIS
   try {
     await redis.ready(READY_MS)
@@ -22,7 +22,7 @@ export async function checkRedis({ config, redis }: StoreContext): Promise<Findi
 
 const ofEach =
   (examine: (facts: RedisFacts, redis: RedisConnection) => Finding) =>
-  async ({ redis }: StoreContext): Promise<Finding> =>
+  async ({ redis }: RedisContext): Promise<Finding> =>
     redis === null
       ? NO_REDIS
       : worstOf(
@@ -30,11 +30,13 @@ const ofEach =
           NO_REDIS,
         )
 
-export const checkRedisVersion = ofEach(({ version }) =>
-  Number.parseInt(version, 10) >= OLDEST_VERSION
-    ? ok(`Redis ${version}`)
-    : failure(`Redis ${version} is too old: upgrade it to ${OLDEST_VERSION} or later`),
-)
+export const checkRedisVersion = ofEach(({ version }) => {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOld = !(major > OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor >= OLDEST_VERSION[1]))
+  return isOld
+    ? failure(`Redis ${version} is too old: upgrade it to ${OLDEST_VERSION.join('.')} or later`)
+    : ok(`Redis ${version}`)
+})
 
 export const checkEviction = ofEach(({ evictionPolicy }) =>
   evictionPolicy === null
@@ -54,7 +56,7 @@ export const checkPersistence = ofEach(({ saveFailed, keepsOverRestart }) => {
     : ok('nothing outlives a restart: people then ask for a new code, and counters begin anew')
 })
 
-export async function checkRedisClock({ redis }: StoreContext): Promise<Finding> {
+export async function checkRedisClock({ redis }: RedisContext): Promise<Finding> {
   if (redis === null) return NO_REDIS
   const facts = await redis.inspect()
   const findings = facts.map(({ clockSkewMs }) => checkSkew(clockSkewMs, 'Redis'))
