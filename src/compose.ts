@@ -39,7 +39,10 @@ import { createLogger, type Logger } from './platform/http/logging.ts'
 import { openScrapeListener } from './platform/http/scrape-listener.ts'
 import type { Database } from './platform/postgres/database.ts'
 import { requireMigrated } from './platform/postgres/migrate.ts'
+import { findOwnTable } from './platform/postgres/own-objects.ts'
+import { describeForeignEncoding } from './platform/postgres/server-fitness.ts'
 import { failedStatement } from './platform/postgres/statement-name.ts'
+import { RedisUnavailable } from './platform/redis/failure.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
 import { createCatalog } from './texts/catalog.ts'
@@ -69,14 +72,16 @@ export async function compose(options: ComposeOptions): Promise<Service> {
   const { config, clock, logger } = options
   const connections = await connect(config, logger, { makesDatabase: true })
   const { database, redis } = connections
+  const nameRedis = (error: unknown) => {
+    const key = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
+    throw error instanceof RedisUnavailable ? new StoreUnreachable(key, error) : error
+  }
   try {
     await requireNotMoved(database)
     await (config.database.migrate
       ? migrateDatabase(database, config, clock.now())
       : requireMigrated(database))
-    await redis?.ready().catch((error: unknown) => {
-      throw new StoreUnreachable(config.redis.mode === 'single' ? 'redis.url' : 'redis.urls', error)
-    })
+    await redis?.ready().catch(nameRedis)
     const createDevRoutes = options.dev
       ? (await import('./domain/operations/dev/routes.ts')).createDevRoutes
       : null
@@ -84,7 +89,7 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     const metrics = await openMetrics(config)
     const createPages = config.pages.enabled ? (await import('./compose/pages.ts')).createPages : null
     const service = build({ ...options, createDevRoutes, createPages, devKey, metrics }, connections)
-    await service.start()
+    await service.start().catch(nameRedis)
     return service
   } catch (error) {
     await connections.close()
@@ -244,6 +249,7 @@ export function build(options: ComposeOptions, connections: Connections) {
       lostApps = Promise.all([
         reportLostApps(services.authenticators, logger),
         reportLockedOut(config, database, logger),
+        reportEncoding(database, logger),
       ])
     },
     /** Ends what `start` and `begin` began, then the connections. Call it when no request is under way. */
@@ -320,6 +326,17 @@ async function reportLockedOut(config: Config, database: Database, logger: Logge
     if (lockedOut !== null) logger.warn({ key: 'codes.login' }, lockedOut)
   } catch {
     logger.warn('the accounts without another way in could not be counted')
+  }
+}
+
+/** Reports an encoding in which poterne can start, and loses letters: SQL_ASCII. */
+async function reportEncoding(database: Database, logger: Logger): Promise<void> {
+  if (database.kind === 'embedded') return
+  try {
+    const foreign = describeForeignEncoding((await findOwnTable(database)).encoding)
+    if (foreign !== null) logger.warn({ key: 'database.url' }, `database.url: ${foreign}`)
+  } catch {
+    logger.warn('the encoding of the database could not be read')
   }
 }
 

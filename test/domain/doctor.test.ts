@@ -9,9 +9,11 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { doctorCommand } from '../../src/commands/doctor.ts'
 import { run } from '../../src/commands/run.ts'
+import { cleanWords } from '../../src/domain/messages/senders/clean-words.ts'
 import { checks } from '../../src/domain/operations/doctor/checks.ts'
 import { checkDisk, checkSpace } from '../../src/domain/operations/doctor/database-checks.ts'
 import { explainFailure } from '../../src/domain/operations/doctor/explain.ts'
+import { checkSecretFiles, findEnvironmentFiles } from '../../src/domain/operations/doctor/machine-checks.ts'
 import { checkArrival, checkGateways } from '../../src/domain/operations/doctor/reach-checks.ts'
 import { checkSealedRows } from '../../src/domain/operations/doctor/stored-checks.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
@@ -239,6 +241,24 @@ describe('exactly one check says what is wrong, and what to do', () => {
   )
   fails('a user who may only read', 'database-rights', /may not read and write .* tables: make/, (patient) =>
     useRole(patient, 'select'),
+  )
+  fails(
+    'a user who may not use a sequence',
+    'database-rights',
+    /may not use sequence events_id_seq: make .* the owner/,
+    async (patient) => {
+      const { sql, role } = await useRole(patient, 'select, insert, update, delete')
+      await sql.unsafe(`revoke usage on sequence events_id_seq from ${role}`)
+    },
+  )
+  fails(
+    'policies that hide rows from the user',
+    'database-rights',
+    /row-level security hides rows of sessions from role_\w+: turn it off there/,
+    async (patient) => {
+      const { sql } = await useRole(patient, 'select, insert, update, delete')
+      await sql`alter table sessions enable row level security`
+    },
   )
   fails(
     'a pool that is larger than the server allows',
@@ -483,7 +503,7 @@ async function recreate(patient: Patient, options: string): Promise<void> {
   })
 }
 
-async function useRole({ ownDatabase, settings }: Patient, rights: string): Promise<void> {
+async function useRole({ ownDatabase, settings }: Patient, rights: string) {
   const sql = await ownDatabase()
   const role = `role_${crypto.randomUUID().replaceAll('-', '')}`
   await sql.unsafe(`create role ${role} login;
@@ -493,8 +513,65 @@ async function useRole({ ownDatabase, settings }: Patient, rights: string): Prom
   const url = new URL(settings.database?.url as string)
   url.username = role
   set(settings, 'database', { url: url.href })
-  closers.unshift(() => sql.unsafe(`drop owned by ${role}; drop role ${role}`))
+  closers.unshift(() => sql.unsafe(`drop owned by ${role} cascade; drop role ${role}`))
+  return { sql, role }
 }
+
+test('tables of another application are named, and nobody has to own them', async () => {
+  const patient = await healthy()
+  const { sql, role } = await useRole(patient, 'select')
+  await sql.unsafe(`grant create on schema public to ${role}; create table notes (id int);
+    do $$ declare one record; begin
+      for one in select format('table %s', oid::regclass) as what from pg_class
+                  where relkind = 'r' and relname <> 'notes' and relnamespace = 'public'::regnamespace
+                 union all
+                 select format('function %s', oid::regprocedure) from pg_proc where pronamespace = 'public'::regnamespace
+      loop execute format('alter %s owner to ${role}', one.what); end loop; end $$`)
+  const { bad, messageOf } = await examine(patient)
+  for (const close of closers.splice(0)) await close()
+  expect(bad).toEqual([])
+  expect(messageOf('database-rights')).toBe(
+    `${role} may migrate, read and write; notes in the same schema are of other applications`,
+  )
+})
+
+test('files of variables are found where the documents and the unit put them', () => {
+  const root = newDirectory('root')
+  const put = (path: string, text: string) => {
+    mkdirSync(join(root, path, '..'), { recursive: true })
+    writeFileSync(join(root, path), text)
+    return join(root, path)
+  }
+  expect(findEnvironmentFiles(root)).toEqual([])
+  const documented = put('etc/poterne/environment', 'POTERNE_SERVER_SECRET=abc\n')
+  put('etc/default/poterne', 'LANG=C\n')
+  const own = put('srv/own.env', 'export POTERNE_DATABASE_URL=postgres://a:b@h/d\n')
+  put('usr/lib/systemd/system/poterne.service', '[Service]\nEnvironmentFile=-/etc/default/poterne\n')
+  put('etc/systemd/system/poterne.service.d/own.conf', '[Service]\nEnvironmentFile = /srv/own.env\n')
+  const files = findEnvironmentFiles(root)
+  expect(files).toEqual([documented, own])
+  const found = (mode: number) => {
+    chmodSync(documented, mode)
+    chmodSync(own, 0o600)
+    return checkSecretFiles({
+      config: { storage: { dataDir: root }, database: { url: 'x' }, server: { secret: null } },
+      secretFiles: files,
+    } as never)
+  }
+  expect(found(0o600)).toEqual({ level: 'ok', message: '2 can be read by their owner alone' })
+  expect(found(0o644)).toMatchObject({
+    level: 'failure',
+    message: expect.stringContaining(`${documented} can be read by everybody: chmod o=`),
+  })
+})
+
+test('the name of a mail user is taken out of what a server says as a word, never inside another', () => {
+  const words = (name: string, said: string) => cleanWords(said, { to: name, code: null }, (text) => text)
+  expect(words('auth', '535 Incorrect authentication data for auth')).toBe(
+    '535 Incorrect authentication data for …',
+  )
+  expect(words('', '554 no service')).toBe('554 no service')
+})
 
 type Say = (command: string, ...args: string[]) => Promise<unknown>
 

@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { type Executor, param, statement } from './database.ts'
 import type { Migration } from './read-migrations.ts'
+import { describeUnfit } from './server-fitness.ts'
 
 /** The table of applied migrations, and the columns by which it is told from another application's. */
 export const MIGRATIONS = 'poterne_migrations'
@@ -136,6 +137,35 @@ const listHangers = statement<Params, { what: string }>(sql`
      and depending.relkind is distinct from 't'
    order by what`)
 
+interface Right {
+  kind: 'table' | 'sequence' | 'function' | 'other'
+  name: string
+  isOwned: boolean
+  /** True where the user may do with it all that the service does. */
+  isUsable: boolean
+  /** Policies hide rows of it from this user. */
+  isFiltered: boolean
+}
+
+/** `other`: the tables and views of other applications in the same schema, whose rights do not matter here. */
+const listRights = statement<Params, Right>(sql`
+  with ${own}
+  select 'table' as kind, relname::text as name, pg_has_role(relowner, 'usage') as "isOwned",
+         has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+           and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete') as "isUsable",
+         row_security_active(oid) as "isFiltered"
+    from pg_class where oid in (select oid from own_tables)
+  union all
+  select 'sequence', relname, pg_has_role(relowner, 'usage'), has_sequence_privilege(oid, 'usage'), false
+    from pg_class where relkind = 'S' and oid in (select oid from own_relations)
+  union all
+  select 'function', proname, pg_has_role(proowner, 'usage'), has_function_privilege(oid, 'execute'), false
+    from pg_proc where oid in (select oid from own_functions)
+  union all
+  select 'other', relname, true, true, false
+    from pg_class where relnamespace = ${here} and relkind in ('r', 'p', 'v', 'm', 'f') and oid not in (select oid from own_tables)
+  order by kind, name`)
+
 const listOwn = statement<Params, { kind: 'table' | 'function'; name: string }>(sql`
   with ${own}
   select 'table' as kind, oid::regclass::text as name from own_tables
@@ -143,7 +173,7 @@ const listOwn = statement<Params, { kind: 'table' | 'function'; name: string }>(
 
 const findMigrations = statement<
   { columns: string },
-  { schema: string | null; found: boolean; elsewhere: string | null }
+  { schema: string | null; found: boolean; elsewhere: string | null; version: number; encoding: string }
 >(sql`
   with found as (
     select nspname, nspname is not distinct from current_schema() as is_here
@@ -153,11 +183,16 @@ const findMigrations = statement<
            <@ (select jsonb_agg(attname::text) from pg_attribute where attrelid = pg_class.oid and not attisdropped)
   )
   select current_schema()::text as schema, exists (select 1 from found where is_here) as found,
-         (select min(nspname::text) from found where not is_here) as elsewhere`)
+         (select min(nspname::text) from found where not is_here) as elsewhere,
+         current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`)
 
 /** `schema`: the one that holds our tables, which search_path names first. `elsewhere`: another one with such a table. */
 export const findOwnTable = async (executor: Executor) =>
   (await executor.first(findMigrations, { columns: JSON.stringify(MIGRATIONS_COLUMNS) }))!
+
+/** Lists the rights of this user on what poterne made, and what else is in the schema. */
+export const findRights = (executor: Executor, migrations: readonly Migration[], applied: number) =>
+  executor.all(listRights, paramsOf(migrations, applied))
 
 /** The objects that have one of our names and that poterne did not make. */
 export async function findStrangers(executor: Executor, migrations: readonly Migration[], applied: number) {
@@ -179,7 +214,9 @@ export async function findObstacle(
   migrations: readonly Migration[],
   applied: number,
 ): Promise<string | null> {
-  const { schema, found, elsewhere } = await findOwnTable(executor)
+  const { schema, found, elsewhere, ...server } = await findOwnTable(executor)
+  const unfit = describeUnfit(server)
+  if (unfit !== null) return `cannot be used: ${unfit}`
   if (schema === null)
     return 'has no schema of those that search_path names: make one, or correct search_path'
   if (!found && elsewhere !== null)

@@ -5,19 +5,23 @@ import { measureClockSkewMs } from '../../../platform/postgres/clock-skew.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { canWrite, freeBytes } from '../../../platform/postgres/disk-space.ts'
 import { findNeglect } from '../../../platform/postgres/embedded-upkeep.ts'
-import { planMigrations } from '../../../platform/postgres/migrate.ts'
-import { type Finding, failure, ok, type StoreContext, warning } from './check.ts'
+import { MigrationRefused, planMigrations } from '../../../platform/postgres/migrate.ts'
+import {
+  describeForeignEncoding,
+  describeOldVersion,
+  describeUnfit,
+} from '../../../platform/postgres/server-fitness.ts'
+import { type DatabaseContext, type Finding, failure, ok, warning } from './check.ts'
 import { explainFailure } from './explain.ts'
 import { createDoctorStore } from './store.ts'
 
-const OLDEST_VERSION = 13
 /** The start of the service uses the same bound (compose/store-watch.ts). */
 const MOST_SKEW_MS = 3000
 const MEGABYTE = 1024 * 1024
 const LITTLE_SPACE_BYTES = 1024 * MEGABYTE
 const NO_SPACE_BYTES = 100 * MEGABYTE
 
-export async function checkDatabase({ database }: StoreContext): Promise<Finding> {
+export async function checkDatabase({ database }: DatabaseContext): Promise<Finding> {
   try {
     await database.ping()
   } catch (error) {
@@ -28,41 +32,60 @@ export async function checkDatabase({ database }: StoreContext): Promise<Finding
   return ok(`${server} answers and takes writes`)
 }
 
-export async function checkPostgresVersion({ database }: StoreContext): Promise<Finding> {
-  const major = Math.floor((await createDoctorStore(database).facts()).version / 10_000)
-  return major >= OLDEST_VERSION
-    ? ok(`PostgreSQL ${major}`)
-    : failure(`PostgreSQL ${major} is too old: upgrade the server to ${OLDEST_VERSION} or later`)
+export async function checkPostgresVersion({ database }: DatabaseContext): Promise<Finding> {
+  const { version } = await createDoctorStore(database).facts()
+  const old = describeOldVersion(version)
+  return old === null ? ok(`PostgreSQL ${Math.floor(version / 10_000)}`) : failure(old)
 }
 
-export async function checkEncoding({ database }: StoreContext): Promise<Finding> {
+export async function checkEncoding({ database }: DatabaseContext): Promise<Finding> {
   const { encoding } = await createDoctorStore(database).facts()
-  return encoding === 'UTF8'
-    ? ok('UTF8')
-    : failure(
-        `the encoding is ${encoding}, in which names and addresses are lost: create a database with encoding 'UTF8' and move the data there`,
-      )
+  const foreign = describeForeignEncoding(encoding)
+  return foreign === null ? ok(encoding) : failure(foreign)
 }
 
-export async function checkRights({ database }: StoreContext): Promise<Finding> {
+export async function checkRights({ database }: DatabaseContext): Promise<Finding> {
   const store = createDoctorStore(database)
-  const [{ user, mayCreate }, foreign] = [await store.facts(), await store.foreignTables()]
-  const forbidden = foreign.filter(({ isUsable }) => !isUsable).map(({ table }) => table)
-  if (forbidden.length > 0)
+  const [{ user, mayCreate }, all] = [await store.facts(), await store.rights()]
+  const [others, own] = [
+    all.filter(({ kind }) => kind === 'other'),
+    all.filter(({ kind }) => kind !== 'other'),
+  ]
+  const filtered = own.filter(({ isFiltered }) => isFiltered)
+  if (filtered.length > 0)
     return failure(
-      `${user} may not read and write ${listed(forbidden)}: make ${user} the owner of every table (reassign owned)`,
+      `row-level security hides rows of ${listed(filtered)} from ${user}: turn it off there (alter table … disable row level security), or make ${user} the owner`,
     )
+  const [tables, rest] = [unusable('table'), [...unusable('sequence'), ...unusable('function')]]
+  if (tables.length > 0)
+    return failure(
+      `${user} may not read and write ${listed(tables)}: make ${user} the owner of every table (reassign owned)`,
+    )
+  if (rest.length > 0)
+    return failure(
+      `${user} may not use ${rest[0]!.kind} ${listed(rest, 'others')}: make ${user} the owner of every table and function (reassign owned)`,
+    )
+  const foreign = own.filter(({ isOwned }) => !isOwned)
   if (!mayCreate || foreign.length > 0)
     return failure(
-      `${user} ${mayCreate ? `does not own ${listed(foreign.map(({ table }) => table))}` : 'may not create tables'}, so the next upgrade will fail: make ${user} the owner of the database and of its tables`,
+      `${user} ${mayCreate ? `does not own ${listed(foreign, 'others')}` : 'may not create tables'}, so the next upgrade will fail: make ${user} the owner of the database and of its tables`,
     )
-  return ok(`${user} may migrate, read and write`)
+  const beside = others.length === 0 ? '' : `; ${listed(others)} in the same schema are of other applications`
+  return ok(`${user} may migrate, read and write${beside}`)
+
+  function unusable(of: string) {
+    return own.filter(({ kind, isUsable }) => kind === of && !isUsable)
+  }
 }
 
-const listed = (names: string[]) =>
-  names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more tables` : '')
+const listed = (found: { name: string }[], what = 'tables') =>
+  found
+    .slice(0, 3)
+    .map(({ name }) => name)
+    .join(', ') +
+  (found.length > 3 ? ` and ${found.length - 3} ${what === 'tables' ? 'more tables' : what}` : '')
 
-export async function checkConnections({ config, database }: StoreContext): Promise<Finding> {
+export async function checkConnections({ config, database }: DatabaseContext): Promise<Finding> {
   if (database.kind === 'embedded') return ok('the embedded database has one of its own')
   const { most, used } = await createDoctorStore(database).connections()
   const { poolSize } = config.database
@@ -78,7 +101,7 @@ export async function checkConnections({ config, database }: StoreContext): Prom
     : ok(`${left} of ${most} are left, a replica takes up to ${poolSize}`)
 }
 
-export async function checkClock({ database, clock }: StoreContext): Promise<Finding> {
+export async function checkClock({ database, clock }: DatabaseContext): Promise<Finding> {
   if (database.kind === 'embedded') return ok('the embedded database reads the clock of this machine')
   return checkSkew(await measureClockSkewMs(database, clock), 'the database')
 }
@@ -92,8 +115,19 @@ export function checkSkew(skewMs: number, whose: string): Finding {
   )
 }
 
-export async function checkMigrations({ config, database }: StoreContext): Promise<Finding> {
-  const pending = await planMigrations(database)
+export async function checkMigrations({ config, database }: DatabaseContext): Promise<Finding> {
+  let pending: string[]
+  try {
+    pending = await planMigrations(database)
+  } catch (error) {
+    // Two other checks say so.
+    if (
+      error instanceof MigrationRefused &&
+      describeUnfit(await createDoctorStore(database).facts()) !== null
+    )
+      return ok('none can be applied to this database')
+    throw error
+  }
   if (pending.length === 0) return ok('none is pending')
   return config.database.migrate
     ? warning(`pending, applied when the service starts: ${inShort(pending)}: restart it`)
@@ -103,7 +137,7 @@ export async function checkMigrations({ config, database }: StoreContext): Promi
 const inShort = (names: string[]) =>
   names.length > 3 ? `${names[0]} to ${names.at(-1)} (${names.length})` : names.join(', ')
 
-export async function checkUpkeep({ database: { upkeep } }: StoreContext): Promise<Finding> {
+export async function checkUpkeep({ database: { upkeep } }: DatabaseContext): Promise<Finding> {
   if (upkeep === undefined) return ok('the server vacuums and makes checkpoints by itself')
   const condition = await upkeep.condition()
   const neglect = findNeglect(condition)
@@ -125,9 +159,10 @@ async function directoryHere(database: Database): Promise<string | null> {
   return address === null || own.includes(address) ? store.directory() : null
 }
 
-export async function checkDisk({ config, database }: StoreContext): Promise<Finding> {
+export async function checkDisk({ config, database }: DatabaseContext): Promise<Finding> {
   if (database.kind === 'embedded') return checkOwnDisk(config.storage.dataDir)
-  const directory = await directoryHere(database)
+  // A database that does not answer cannot say where it is.
+  const directory = await directoryHere(database).catch(() => null)
   if (directory === null || !existsSync(directory))
     return ok('the disk of the server cannot be seen from here: watch it there')
   return checkSpace(directory, freeBytes(directory))

@@ -3,6 +3,8 @@
 import { sql } from 'drizzle-orm'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
+import { ownMigrations, readApplied } from '../../../platform/postgres/migrate.ts'
+import { findRights } from '../../../platform/postgres/own-objects.ts'
 import { column, defineStatement } from '../../../platform/postgres/statement.ts'
 
 const readFacts = defineStatement({
@@ -21,20 +23,6 @@ const readFacts = defineStatement({
          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'a socket of this machine') as server,
          host(inet_server_addr()) as address,
          coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create`,
-})
-
-/** The tables of the current schema that the user may not use, or does not own. */
-const findForeignTables = defineStatement({
-  name: 'doctor.foreign_tables',
-  row: { table: 'text', isUsable: 'boolean' },
-  sql: () => sql`
-  select relname::text as "table",
-         has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
-           and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete') as is_usable
-    from pg_class
-   where relkind = 'r' and relnamespace = to_regnamespace(quote_ident(current_schema()))
-     and not pg_has_role(relowner, 'usage')
-   order by relname`,
 })
 
 /** The bound is that of the server, of this database or of this user, whichever is the fewest. -1 is no limit. */
@@ -109,7 +97,7 @@ const listMadeLater = defineStatement({
 
 export const createDoctorStore = (database: Database) => ({
   facts: async () => (await database.first(readFacts, {}))!,
-  foreignTables: () => database.all(findForeignTables, {}),
+  rights: async () => findRights(database, ownMigrations, (await readApplied(database)).length),
   connections: async () => (await database.first(countConnections, {}))!,
   directory: async () => (await database.first(findDirectory, {}))?.directory ?? null,
   codeOnlyAccounts: async ({ social, passkeys }: Pick<Config, 'social' | 'passkeys'>) => {

@@ -2,7 +2,15 @@
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
 import { DAMAGED_KEY } from '../../sessions/tokens/key-service.ts'
-import { allOf, type Finding, failure, ok, type StoreContext, warning } from './check.ts'
+import {
+  allOf,
+  type DatabaseContext,
+  type Finding,
+  failure,
+  ok,
+  type StoreContext,
+  warning,
+} from './check.ts'
 import { createDoctorStore, describeLockedOut } from './store.ts'
 
 const DAY_MS = 86_400_000
@@ -38,7 +46,8 @@ export async function checkSigningKey({ stores, secret, secrets, clock }: StoreC
       'the signing keys were sealed under another server secret: put that secret back, or run `poterne keys rotate --now`',
     )
   }
-  const days = Math.floor((now.getTime() - signing.signsFrom.getTime()) / DAY_MS)
+  // A clock that went back makes it younger than nothing.
+  const days = Math.max(0, Math.floor((now.getTime() - signing.signsFrom.getTime()) / DAY_MS))
   return days > OLDEST_KEY_DAYS
     ? warning(`it is ${days} days old, and none took its place after 90: run \`poterne keys rotate\``)
     : ok(`it is ${days} days old`)
@@ -87,7 +96,7 @@ export async function checkMadeLater({ database, clock }: StoreContext): Promise
   return warning(`the clock was wrong when these were made: ${named.join('; ')}`)
 }
 
-export async function checkWaysIn({ config, database }: StoreContext): Promise<Finding> {
+export async function checkWaysIn({ config, database }: DatabaseContext): Promise<Finding> {
   const lockedOut = await describeLockedOut(config, database)
   return lockedOut === null ? ok('nobody depends on a way to sign in that is turned off') : warning(lockedOut)
 }
