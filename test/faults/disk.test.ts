@@ -2,6 +2,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { sql } from 'drizzle-orm'
+import { reasonOf } from '../../src/compose/store-watch.ts'
+import { checks } from '../../src/domain/operations/doctor/checks.ts'
+import { examine } from '../../src/domain/operations/doctor/examine.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
@@ -112,6 +116,14 @@ describe('a disk that is nearly full', () => {
       DatabaseUnavailable,
     )
     expect(await database.first(read, {})).toEqual({ notes: 1 })
+    const error = await database.ping().catch((thrown) => thrown)
+    expect(reasonOf(error)).toBe('the disk of the database is full')
+    const config = { storage: { dataDir: settings.storage?.data_dir } }
+    const findings = await examine(checks, 'database', { config, clock: systemClock, database } as never)
+    const found = (name: string) => findings.find((finding) => finding.name === name)?.message
+    expect(found('database')).toBe('its disk is full (53100): make space on its disk, or raise its quota')
+    expect(found('disk')).toContain('free for ')
+    expect(found('migrations')).toBe('not checked, because database failed')
     free = 1e12
     await waitFor(() => database.ping().then(() => true), { timeoutMs: 5000 })
     await database.all(write, {})

@@ -1,7 +1,7 @@
 /** The messages between the thread that answers and the thread of the embedded database. */
 import type { Grouping } from './embedded-driver.ts'
 import type { Columns } from './embedded-rows.ts'
-import { DatabaseMoved, DatabaseReadOnly, DatabaseUnavailable } from './failure.ts'
+import { DatabaseFull, DatabaseMoved, DatabaseReadOnly, DatabaseUnavailable } from './failure.ts'
 
 /**
  * So many messages travel together at most. In larger groups each thread would wait until the other has done all that
@@ -94,6 +94,7 @@ const classes: Record<string, ErrorConstructor | typeof DatabaseUnavailable> = {
   DatabaseUnavailable,
   DatabaseMoved,
   DatabaseReadOnly,
+  DatabaseFull,
 }
 
 export function receiveError({ name, message, stack, fields, cause }: SentError): Error {

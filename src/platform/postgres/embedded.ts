@@ -43,6 +43,7 @@ import { createTurns } from './embedded-turns.ts'
 import { createUpkeep, type UpkeepFailed, type UpkeepOptions, vacuumAll } from './embedded-upkeep.ts'
 import { startWatchdog } from './embedded-watchdog.ts'
 import {
+  DatabaseFull,
   DatabaseMoved,
   DatabaseReadOnly,
   DatabaseUnavailable,
@@ -88,6 +89,8 @@ const LOOK_AGAIN_MS = 10_000
 const RESERVE_BYTES = 24 * 1024 * 1024
 const ENOUGH_BYTES = 32 * 1024 * 1024
 const WATCH_INTERVAL_MS = 1000
+/** The log says "embedded database: " before it. */
+const ENDED = 'it has ended, and is opened anew'
 const LEFTOVERS_INTERVAL_MS = 60_000
 
 /** Within this time another process opens the files that were released for it. */
@@ -209,6 +212,8 @@ async function keepOpen(
   /** Null after it ended by itself, until it can be opened again. */
   let life: Life | null = await live(openFirst)
   let isReadOnly = false
+  /** The instance has ended, and is not opened again while there is no space. */
+  let isFull = false
   let closed = false
   /** Another process may have the files until then; from that moment on this one looks whether it still has. */
   let releasedUntilMs: number | null = null
@@ -232,7 +237,7 @@ async function keepOpen(
 
   /** To be called within a turn only. */
   function execute(own: Life, text: string, values: unknown[]): EmbeddedResult {
-    if (own !== life) throw new DatabaseUnavailable('ended')
+    if (own !== life) throw new DatabaseUnavailable(ENDED)
     try {
       return own.session.run(text, values)
     } catch (error) {
@@ -241,8 +246,9 @@ async function keepOpen(
         life = null
         onEnded?.(error instanceof InstanceEnded ? error : { message: 'PostgreSQL panicked', cause: error })
       }
-      throw life === null || isOfTheDisk(error)
-        ? new DatabaseUnavailable('embedded', { cause: error })
+      if (life === null) throw new DatabaseUnavailable(ENDED, { cause: error })
+      throw isOfTheDisk(error)
+        ? new DatabaseUnavailable('its files cannot be read or written', { cause: error })
         : error
     }
   }
@@ -250,7 +256,7 @@ async function keepOpen(
   /** To be called within a turn only. The answer may not be on the disk yet. */
   const run: RunEmbedded = async (text, values, mayBeForgotten = false) => {
     if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
-    if (life === null) throw new DatabaseUnavailable('ended')
+    if (life === null) throw new DatabaseUnavailable(ENDED)
     const { flushes } = life
     const { rows, mayHaveWritten } = execute(life, text, values)
     if (mayHaveWritten) flushes.noteWrite({ mustLast: !mayBeForgotten })
@@ -283,7 +289,8 @@ async function keepOpen(
   async function watch(): Promise<void> {
     if (releasedUntilMs !== null && !(await takeBack())) return
     if (life === null) {
-      if (!canWrite(dataDir)) return
+      isFull = !canWrite(dataDir)
+      if (isFull) return
       life = await live(openInstance)
       isReadOnly = false
     }
@@ -393,7 +400,7 @@ async function keepOpen(
     try {
       const turn: Parameters<typeof copySnapshot>[0]['turn'] = (work) =>
         inTurn(() => {
-          if (own === null || own !== life || closed) throw new DatabaseUnavailable('ended')
+          if (own === null || own !== life || closed) throw new DatabaseUnavailable(ENDED)
           // The log is copied from its files.
           own.flushes.now()
           return work(async (text) => decode(await run(text, [])))
@@ -421,6 +428,8 @@ async function keepOpen(
     transaction: (work) => answer(() => inTransaction(run, () => work(run))),
     session: (work) => inTurn(() => work(runAndFlush)),
     ping: async () => {
+      // The watch made it read-only, or could not open it again.
+      if (isReadOnly || isFull) throw new DatabaseFull('its disk is full')
       const state = await answer(() => query(`select current_setting('transaction_read_only') as state`), {
         isReader: true,
       })

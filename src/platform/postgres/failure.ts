@@ -14,6 +14,13 @@ export class DatabaseReadOnly extends DatabaseUnavailable {
   override name = 'DatabaseReadOnly'
 }
 
+/** The disk of the embedded database is full, or nearly so. */
+export class DatabaseFull extends DatabaseUnavailable {
+  override name = 'DatabaseFull'
+  /** The SQLSTATE of a full disk. */
+  readonly code = '53100'
+}
+
 const READ_ONLY = '25006'
 /** An operator needs about so long to start poterne with the new database. */
 const MOVE_SECONDS = 30
