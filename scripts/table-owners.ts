@@ -4,7 +4,7 @@
  */
 import type { SourceFile } from './check-layers.ts'
 
-/** The keys are the tables' names in src/platform/postgres/schema.ts; `platform` owns what is not of the domain. */
+/** The keys are the tables' names in src/platform/postgres/schema.ts. */
 export const tableOwners: Record<string, string> = {
   accountCodes: 'accounts/account-codes',
   accounts: 'accounts/accounts',
@@ -33,7 +33,6 @@ export const tableOwners: Record<string, string> = {
   recoveryCodes: 'credentials/authenticators',
   refusedAddresses: 'messages/delivery',
   registrationClaims: 'accounts/accounts',
-  relocations: 'platform',
   replacedContacts: 'sign-in/undo',
   serverSecrets: 'credentials/secrets',
   sessions: 'sessions/sessions',

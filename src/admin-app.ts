@@ -91,7 +91,6 @@ const table = `
   POST    /keys/revoke                             revokeSigningKey         owner!            administration/signing-keys
   POST    /backups                                 noteBackup               operator          operations/backups
   POST    /backups/snapshot                        copyDatabase             operator          operations/backups
-  POST    /backups/release                         releaseDatabase          operator          operations/backups
   GET     /doctor                                  examineStores            operator          operations/doctor
   POST    /doctor/probes                           startProbe               operator          operations/doctor
   GET     /doctor/probes/:mark                     readProbe                operator          operations/doctor

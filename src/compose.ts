@@ -9,7 +9,6 @@ import { createAdministration } from './compose/administration.ts'
 import { type Connections, connect } from './compose/connections.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './compose/measuring.ts'
 import { migrateDatabase } from './compose/migrating.ts'
-import { requireNotMoved } from './compose/move.ts'
 import type { createPages } from './compose/pages.ts'
 import { createServices, type Services } from './compose/services.ts'
 import { createReadiness, watchStores } from './compose/store-watch.ts'
@@ -77,7 +76,6 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     throw error instanceof RedisUnavailable ? new StoreUnreachable(key, error) : error
   }
   try {
-    await requireNotMoved(database)
     await (config.database.migrate
       ? migrateDatabase(database, config, clock.now())
       : requireMigrated(database))
@@ -100,7 +98,6 @@ export async function compose(options: ComposeOptions): Promise<Service> {
 /** Builds what a command needs of this configuration, on a migrated database, while nothing runs beside the command. */
 export const withService = <T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> =>
   withStores(config, async (service) => {
-    await requireNotMoved(service.database)
     await requireMigrated(service.database)
     await service.services.secrets.load()
     return work(service)

@@ -20,7 +20,6 @@ export const commands = {
   mail: async () => (await import('./try.ts')).mailCommand(),
   backup: async () => (await import('./backup.ts')).backupCommand(),
   restore: async () => (await import('./restore.ts')).restoreCommand(),
-  move: async () => (await import('./move.ts')).moveCommand(),
   upgrade: async () => (await import('./upgrade.ts')).upgradeCommand(),
   health: async () => (await import('./health.ts')).healthCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),

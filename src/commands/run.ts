@@ -67,8 +67,7 @@ function addCommonOptions(command: Command): void {
 }
 
 const READ_ONLY = '25006'
-const READ_ONLY_REMEDY =
-  'the database accepts no writes. If a move of its data was interrupted, run `poterne move --undo`; otherwise name the primary in database.url'
+const READ_ONLY_REMEDY = 'the database accepts no writes: name the primary in database.url'
 
 /** The innermost cause, because errors that wrap it may quote a query and its parameters. */
 function describeCause(error: unknown): string {

@@ -5,7 +5,6 @@ import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { type EmbeddedState, putBack, readEmbeddedState } from '../compose/going-back.ts'
-import { requireNotMoved } from '../compose/move.ts'
 import {
   type BackupJob,
   type CopyJob,
@@ -24,7 +23,6 @@ import { takeOnOwnerOf } from '../platform/data-directory.ts'
 import { WORKER_COMMAND, type WorkerLine } from '../platform/own-process.ts'
 import { openEmbedded } from '../platform/postgres/embedded.ts'
 import { requireMigrated } from '../platform/postgres/migrate.ts'
-import { type AllowJob, allowAgain } from '../platform/postgres/relocation.ts'
 
 /** Requests come first. */
 const NICENESS = 10
@@ -53,8 +51,7 @@ export function workerCommand(): Command {
 async function work(): Promise<void> {
   // It comes from a terminal that closes, and the command that waits for this one goes on.
   process.on('SIGHUP', () => {})
-  const job = (await Bun.stdin.json()) as Job | AllowJob
-  if (job.task === 'allow') return allowAgain(job.url)
+  const job = (await Bun.stdin.json()) as Job
   if (job.task !== 'embedded state' && job.task !== 'put back') dieFirst(job.task === 'trial' ? 1000 : 500)
   if (job.task === 'trial') endWithParent()
   let printedAt = 0
@@ -96,7 +93,6 @@ async function copyFiles({ dataDir }: CopyJob): Promise<{ directory: string }> {
   process.on('SIGINT', () => {})
   const database = await openEmbedded(dataDir)
   try {
-    await requireNotMoved(database)
     await requireMigrated(database)
     return { directory: await database.files!.snapshot() }
   } finally {

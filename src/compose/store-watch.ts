@@ -6,7 +6,7 @@ import type { Ground } from '../platform/ground.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
-import { DatabaseMoved, DatabaseReadOnly, databaseCode } from '../platform/postgres/failure.ts'
+import { DatabaseReadOnly, databaseCode } from '../platform/postgres/failure.ts'
 import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 import { RedisEvicts } from '../platform/redis/facts.ts'
@@ -93,7 +93,6 @@ export function reasonOf(error: unknown): string {
   if (error instanceof UpkeepNeglected) {
     return 'the upkeep of the embedded database is overdue: poterne doctor says what is due'
   }
-  if (error instanceof DatabaseMoved) return 'the data is being moved to another database'
   if (error instanceof DatabaseReadOnly) return READ_ONLY
   const inRedis = error instanceof RedisUnavailable
   const code = inRedis

@@ -71,27 +71,6 @@ export async function runInWorker<Result>(
   }
 }
 
-/**
- * Another process that does the task once this one has ended, however it ends, unless it is dismissed before. It has a
- * session of its own, so that what interrupts this one in a terminal spares it.
- */
-export function startGuard(task: object): { dismiss(): Promise<void> } {
-  const child = Bun.spawn([...ownCommand(), WORKER_COMMAND], {
-    ...{ argv0: 'poterne', detached: true },
-    ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' },
-  })
-  // A worker begins when its standard input ends, which is when this process closes it.
-  child.stdin.write(JSON.stringify(task))
-  void child.stdin.flush()
-  child.unref()
-  return {
-    async dismiss() {
-      child.kill('SIGKILL')
-      await child.exited
-    },
-  }
-}
-
 /** It is null for a line whose writer was killed in the middle. */
 function parseLine<Result>(line: string): WorkerLine<Result> | null {
   try {

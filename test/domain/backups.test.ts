@@ -607,15 +607,3 @@ describe('the times of a schedule', () => {
     }
   })
 })
-
-describe('the embedded database whose files were released', () => {
-  const service = useService({ shape: 'embedded' })
-
-  test('refuses every request, and goes on by itself when nobody moved its data away', async () => {
-    const ada = await service.signUp(newEmail())
-    await service.inside.services.backups.release()
-    const refused = await service.post('login', ada)
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
-    await waitFor(async () => (await service.post('login', ada)).status === 200, { what: 'a login' })
-  })
-})

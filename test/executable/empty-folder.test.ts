@@ -64,7 +64,7 @@ test('this file knows every command', async () => {
 })
 
 /** The others ask the server as these do: a soak tries them. */
-const onServer = ['accounts list', 'keys rotate', 'secret rotate', 'backup', 'restore', 'move', 'config show']
+const onServer = ['accounts list', 'keys rotate', 'secret rotate', 'backup', 'restore', 'config show']
 const isTried = (shape: Shape, name: string) => soaking || shape === 'embedded' || onServer.includes(name)
 
 describe.each(differingShapes)('with %s', (shape) => {

@@ -11,7 +11,6 @@ import { type Executable, runExecutable, spawnExecutable, startExecutable } from
 import { startGateway } from '../helpers/gateway.ts'
 import { type LossyDisk, makeLossyDisk, obstacleToLossyDisks } from '../helpers/lossy-disk.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { createDatabase } from '../helpers/servers.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { reduced, soaking } from '../helpers/soak.ts'
 import { createRandom, seed } from '../random/seed.ts'
@@ -152,33 +151,6 @@ const duringBackup = (whileRunning: boolean) => () =>
     } else if (existsSync(file)) expect(false, 'half a backup has the name of a whole one').toBe(true)
   })
 
-const duringMove = (whileRunning: boolean) => () =>
-  inWorld(async (world) => {
-    const { url, drop } = await createDatabase({ migrated: false })
-    const secret = 'ab'.repeat(32)
-    const { smtp, gateway } = world
-    const source = await startExecutable({
-      storage: { server: { secret }, database: { url } },
-      settings: { storage: { data_dir: world.dataDir } },
-      smtp,
-      gateway,
-    })
-    await load(source, world.acknowledged, LOAD_MS)
-    const done: boolean[] = []
-    await cutCommand(world, ['move', '--to', 'embedded', ...source.configArgs], whileRunning, done)
-    await source.kill('SIGKILL')
-    world.disk.mountAgain()
-    if (done[0]) {
-      const moved = { storage: { data_dir: world.dataDir }, server: { secret } }
-      await examine(world.dataDir, { smtp, gateway, acknowledged: world.acknowledged, storage: moved })
-    } else {
-      const again = await runExecutable(['move', '--to', 'embedded', ...source.configArgs])
-      const settled = again.code === 0 ? again : await runExecutable(['move', '--undo', ...source.configArgs])
-      expect(settled.code, again.error + settled.error).toBe(0)
-    }
-    await drop()
-  })
-
 /** A start vacuums every table whose numbers were lost by the kill before; an end makes a checkpoint. */
 const duringUpkeep = (what: 'vacuum' | 'checkpoint') => () =>
   inWorld(async (world) => {
@@ -228,8 +200,6 @@ const scenarios: [what: string, run: () => Promise<void>, times: number, isUsual
   ['after the first start', afterFirstStart, 6],
   ['during a restore', duringRestore(true), 4],
   ['after a restore has succeeded', duringRestore(false), 5, true],
-  ['during a move to the embedded database', duringMove(true), 3],
-  ['after a move to the embedded database has succeeded', duringMove(false), 4],
   ['during a backup', duringBackup(true), 2],
   ['after a backup has succeeded', duringBackup(false), 2],
   ['during a vacuum', duringUpkeep('vacuum'), 4],

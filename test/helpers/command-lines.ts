@@ -67,7 +67,6 @@ export const commandLines: Record<string, CommandLine> = {
   migrate: line(),
   backup: line(({ directory }) => [`${directory}/auth.backup`]),
   restore: line(({ directory }) => [`${directory}/none.backup`]),
-  move: line(() => ['--undo']),
   upgrade: line(() => ['--from', '/bin/true']),
   version: line(undefined, 'nothing'),
   // From source there is no inventory, and it fails.

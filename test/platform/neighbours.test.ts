@@ -1,8 +1,7 @@
-/** Restores, moves and starts in a database that another application uses too: its objects stay as they are. */
+/** Restores and starts in a database that another application uses too: its objects stay as they are. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { move } from '../../src/compose/move.ts'
 import { restore } from '../../src/compose/restore.ts'
 import type { StoreContext } from '../../src/domain/operations/doctor/check.ts'
 import { checkRights } from '../../src/domain/operations/doctor/database-checks.ts'
@@ -62,16 +61,6 @@ async function restoreInto(url: string, replace: boolean): Promise<string> {
       ...{ givenSecret: null, keepSessions: false, approve: async () => {} },
     }),
   )
-}
-
-async function moveInto(url: string): Promise<string> {
-  const target = await openServerCopy(url)
-  const takeSource = () => Promise.reject(new Error('the source was asked for'))
-  try {
-    return await refusal(move({ ...options, target, movedTo: 'the new place', takeSource }))
-  } finally {
-    await target.close()
-  }
 }
 
 /** Returns the tables that it holds. */
@@ -190,7 +179,6 @@ describe('where poterne never started', () => {
       for (const said of [
         await restoreInto(shared.url, false),
         await restoreInto(shared.url, true),
-        await moveInto(shared.url),
         await migrate(shared.url),
       ]) {
         expect(said).toContain(OWN_DATABASE)
@@ -200,7 +188,7 @@ describe('where poterne never started', () => {
     }
   })
 
-  test('one name alone is enough, and start, restore and move say which', async () => {
+  test('one name alone is enough, and start and restore say which', async () => {
     for (const name of [
       'messages',
       'accounts_email_proved',
@@ -213,7 +201,6 @@ describe('where poterne never started', () => {
       const before = await picture(shared)
       const reason = `holds what another application made under names of poterne (table ${name}): ${OWN_DATABASE}`
       expect(await restoreInto(shared.url, true)).toBe(`the database ${reason}`)
-      expect(await moveInto(shared.url)).toBe(`the new place ${reason}`)
       expect(await migrate(shared.url)).toBe(`the database ${reason}`)
       expect(await picture(shared)).toEqual(before)
     }
@@ -237,7 +224,6 @@ describe('where poterne never started', () => {
       const before = await picture(shared)
       for (const replace of [false, true])
         expect(await restoreInto(shared.url, replace)).toEndWith(OWN_DATABASE)
-      expect(await moveInto(shared.url)).toEndWith(OWN_DATABASE)
       expect(await migrate(shared.url)).not.toBe('accepted')
       expect(await picture(shared)).toEqual(before)
     }
@@ -349,10 +335,9 @@ describe('beside the tables of poterne', () => {
       expect(await migrate(shared.url)).toBe('accepted')
       for (const [, make] of some) await shared.admin.unsafe(make)
       const before = await picture(shared)
-      for (const said of [await restoreInto(shared.url, true), await moveInto(shared.url)]) {
-        expect(said).toContain('holds what others hung on the tables of poterne (')
-        for (const [what] of some) expect(said).toContain(what)
-      }
+      const said = await restoreInto(shared.url, true)
+      expect(said).toContain('holds what others hung on the tables of poterne (')
+      for (const [what] of some) expect(said).toContain(what)
       expect(await picture(shared)).toEqual(before)
     }
   })

@@ -1,7 +1,7 @@
 /** The meaning of a thrown value: an error code for the client, and words for the log. Its message is never used. */
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
 import { AppError, type ErrorCode, type ErrorDetails } from '../../errors.ts'
-import { databaseCode, isUnavailable, refersToErased, secondsUntilMoved } from '../postgres/failure.ts'
+import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
 import { failedStatement } from '../postgres/statement-name.ts'
 import { RedisUnavailable } from '../redis/failure.ts'
 import { toFieldErrors } from './schema-errors.ts'
@@ -24,14 +24,7 @@ export function describeFailure(thrown: unknown): Failure {
   if (error instanceof NotFoundError) return { errorCode: 'route_not_found' }
   if (error instanceof ValidationError) return describeValidation(error)
   const unavailable = findUnavailable(error)
-  if (unavailable) {
-    const seconds = secondsUntilMoved(unavailable)
-    return {
-      errorCode: 'unavailable',
-      ...(seconds !== null && { retryAfterSeconds: seconds }),
-      ...namesOf(unavailable),
-    }
-  }
+  if (unavailable) return { errorCode: 'unavailable', ...namesOf(unavailable) }
   // The client sent the token of an account that existed when the request began.
   if (refersToErased(error)) return { errorCode: 'invalid_token', cause: 'account_erased' }
   return { errorCode: 'internal_error', ...namesOf(error), statement: failedStatement(error) }

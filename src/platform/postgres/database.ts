@@ -75,11 +75,6 @@ export interface DatabaseFiles {
    * the database as it was at some moment before this returns. Throws SnapshotRefused where there is no space for it.
    */
   snapshot(): Promise<string>
-  /**
-   * Closes the files for another process, which has a few seconds to open them. Until then, and while it has them open,
-   * every statement throws DatabaseMoved. Afterwards the database goes on, unless its data was moved away meanwhile.
-   */
-  release(): Promise<void>
 }
 
 /** The methods that a driver provides; `announceInserts` makes a Database of it. */

@@ -1,7 +1,7 @@
 /** The messages between the thread that answers and the thread of the embedded database. */
 import type { Grouping } from './embedded-driver.ts'
 import type { Columns } from './embedded-rows.ts'
-import { DatabaseFull, DatabaseMoved, DatabaseReadOnly, DatabaseUnavailable } from './failure.ts'
+import { DatabaseFull, DatabaseReadOnly, DatabaseUnavailable } from './failure.ts'
 
 /**
  * So many messages travel together at most. In larger groups each thread would wait until the other has done all that
@@ -33,7 +33,7 @@ export function groupMessages<Message>(post: (group: Message[]) => void) {
 }
 
 /** Calls of a Database that take nothing; each answers with what it returns. */
-export type CallName = 'ping' | 'step' | 'condition' | 'snapshot' | 'release' | 'close'
+export type CallName = 'ping' | 'step' | 'condition' | 'snapshot' | 'close'
 
 /** A message to the database. They arrive in the order in which they were sent, several in one message. */
 export type Request =
@@ -92,7 +92,6 @@ export function sendError(thrown: unknown): SentError {
 /** The classes by which the rest of the service tells errors apart. */
 const classes: Record<string, ErrorConstructor | typeof DatabaseUnavailable> = {
   DatabaseUnavailable,
-  DatabaseMoved,
   DatabaseReadOnly,
   DatabaseFull,
 }

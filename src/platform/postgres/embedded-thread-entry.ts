@@ -57,7 +57,6 @@ const calls: Record<CallName, () => Promise<unknown>> = {
   step: () => database.upkeep.step(),
   condition: () => database.upkeep.condition(),
   snapshot: () => database.files.snapshot(),
-  release: () => database.files.release(),
   close: () => database.close(),
 }
 

@@ -131,7 +131,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
       step: () => call<UpkeepWork | null>('step'),
       condition: () => call<DatabaseCondition>('condition'),
     },
-    files: { snapshot: () => call<string>('snapshot'), release: () => call('release') },
+    files: { snapshot: () => call<string>('snapshot') },
     close: async () => {
       await call('close')
       terminate()

@@ -44,7 +44,6 @@ import { createUpkeep, type UpkeepFailed, type UpkeepOptions, vacuumAll } from '
 import { startWatchdog } from './embedded-watchdog.ts'
 import {
   DatabaseFull,
-  DatabaseMoved,
   DatabaseReadOnly,
   DatabaseUnavailable,
   databaseCode,
@@ -92,9 +91,6 @@ const WATCH_INTERVAL_MS = 1000
 /** The log says "embedded database: " before it. */
 const ENDED = 'it has ended, and is opened anew'
 const LEFTOVERS_INTERVAL_MS = 60_000
-
-/** Within this time another process opens the files that were released for it. */
-const RELEASE_MS = 3000
 
 /** There is not enough space to open the database, or the disk takes no writes. */
 class DataDirectoryFull extends Error {
@@ -215,8 +211,7 @@ async function keepOpen(
   /** The instance has ended, and is not opened again while there is no space. */
   let isFull = false
   let closed = false
-  /** Another process may have the files until then; from that moment on this one looks whether it still has. */
-  let releasedUntilMs: number | null = null
+  let hasLostLock = false
 
   async function live(open: typeof openInstance): Promise<Life> {
     upkeep.start(takeCounters(directory))
@@ -255,7 +250,6 @@ async function keepOpen(
 
   /** To be called within a turn only. The answer may not be on the disk yet. */
   const run: RunEmbedded = async (text, values, mayBeForgotten = false) => {
-    if (releasedUntilMs !== null) throw new DatabaseMoved('moved')
     if (life === null) throw new DatabaseUnavailable(ENDED)
     const { flushes } = life
     const { rows, mayHaveWritten } = execute(life, text, values)
@@ -287,8 +281,8 @@ async function keepOpen(
 
   /** Opens an instance again that has ended, and makes it read-only before the disk is full. */
   async function watch(): Promise<void> {
-    if (releasedUntilMs !== null && !(await takeBack())) return
     if (life === null) {
+      if (hasLostLock) return
       isFull = !canWrite(dataDir)
       if (isFull) return
       life = await live(openInstance)
@@ -305,7 +299,7 @@ async function keepOpen(
   function endWithoutLock(): void {
     if (life !== null) abandonInstance(life.instance)
     life = null
-    releasedUntilMs = Number.POSITIVE_INFINITY
+    hasLostLock = true
     lock.release()
     onLockLost(
       `storage.data_dir: the lock in ${resolve(dataDir)} was removed, so that another process may write there: this one ends`,
@@ -318,38 +312,6 @@ async function keepOpen(
     await life?.instance.close()
     if (life !== null) leaveCounters(directory, counters)
     life = null
-  }
-
-  async function release(): Promise<void> {
-    await closeCleanly()
-    releasedUntilMs = performance.now() + RELEASE_MS
-    lock.release()
-  }
-
-  /** It returns false while the other process has the files, and for good once the data was moved away. */
-  async function takeBack(): Promise<boolean> {
-    if (releasedUntilMs === null || performance.now() < releasedUntilMs) return false
-    try {
-      lock.take()
-    } catch {
-      return false
-    }
-    try {
-      const opened = await live(openInstance)
-      const moved = opened.session.run('select 1 from relocations where id = 1', [])
-      if (decode(moved.rows).length === 0) {
-        life = opened
-        isReadOnly = false
-        releasedUntilMs = null
-        return true
-      }
-      await opened.instance.close()
-      releasedUntilMs = Number.POSITIVE_INFINITY
-    } catch {
-      // Tried again the next time.
-    }
-    lock.release()
-    return false
   }
 
   const every = (ms: number, work: (isBusy: boolean) => Promise<unknown>) => {
@@ -367,7 +329,7 @@ async function keepOpen(
   const stepUpkeep = (onlyUrgent = false) => upkeep.step(query, { onlyUrgent, mayCheckpoint: !isCopying })
 
   async function keepUp(isBusy: boolean): Promise<void> {
-    if (life === null || releasedUntilMs !== null) return
+    if (life === null) return
     const startedAtMs = performance.now()
     // A vacuum writes to the log first, for which a disk that is almost full has no space.
     const onlyUrgent =
@@ -422,7 +384,7 @@ async function keepOpen(
   return {
     run: (...statement) => answer(() => run(...statement), { isReader: isReader(statement[0]) }),
     readNow(text, values) {
-      const mustWait = inTurn.waiting() > 0 || life?.flushes.isAwaited() || releasedUntilMs !== null
+      const mustWait = inTurn.waiting() > 0 || life?.flushes.isAwaited()
       return life === null || mustWait || !isReader(text) ? null : execute(life, text, values).rows
     },
     transaction: (work) => answer(() => inTransaction(run, () => work(run))),
@@ -439,10 +401,7 @@ async function keepOpen(
       step: () => inTurn(() => stepUpkeep()),
       condition: () => inTurn(() => upkeep.condition(query)),
     },
-    files: {
-      snapshot: () => snapshotInTurn(snapshot),
-      release: () => snapshotInTurn(() => inTurn(release)),
-    },
+    files: { snapshot: () => snapshotInTurn(snapshot) },
     close: async () => {
       if (closed) return
       closed = true

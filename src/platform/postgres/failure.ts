@@ -4,11 +4,6 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
 }
 
-/** The data is being moved to another database, or was: this process writes nothing any more. */
-export class DatabaseMoved extends DatabaseUnavailable {
-  override name = 'DatabaseMoved'
-}
-
 /** A standby, or a primary that an operator made read-only. */
 export class DatabaseReadOnly extends DatabaseUnavailable {
   override name = 'DatabaseReadOnly'
@@ -19,18 +14,6 @@ export class DatabaseFull extends DatabaseUnavailable {
   override name = 'DatabaseFull'
   /** The SQLSTATE of a full disk. */
   readonly code = '53100'
-}
-
-const READ_ONLY = '25006'
-/** An operator needs about so long to start poterne with the new database. */
-const MOVE_SECONDS = 30
-
-/** Returns the time that a client had better wait; null where nobody knows. */
-export function secondsUntilMoved(error: unknown): number | null {
-  const cause = error instanceof Error ? error.cause : undefined
-  const isMoving =
-    error instanceof DatabaseMoved || [error, cause].some((one) => databaseCode(one) === READ_ONLY)
-  return isMoving ? MOVE_SECONDS : null
 }
 
 /** Classes of SQLSTATE (connection, resources, operator intervention, read-only) and codes of sockets and postgres.js. */

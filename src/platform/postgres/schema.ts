@@ -786,14 +786,6 @@ export const backups = pgTable('backups', {
   lastWarning: text('last_warning'),
 })
 
-/** A row once the data was moved to another database: then no poterne starts with this one. */
-export const relocations = pgTable('relocations', {
-  id: integer('id').primaryKey(),
-  /** The new place, without the password. */
-  movedTo: text('moved_to').notNull(),
-  movedAt: time('moved_at').notNull(),
-})
-
 /**
  * The events: inserts only, which a trigger enforces; `sweep_events` removes old ones. No foreign key: an event
  * outlives the account that it is about.

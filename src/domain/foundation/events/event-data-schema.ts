@@ -56,7 +56,6 @@ export const eventDataSchema = t.Object(
     made_at: time('When the restored backup was made'),
     message: number('The id of the message'),
     method: oneOf(['code', 'totp', 'passkey'], 'The factor with which two factors were turned on'),
-    moved_to: text('The place to which the database was moved'),
     name: text('The name of the token'),
     passkey: text('The id of the passkey'),
     provider: text('The provider'),

@@ -89,7 +89,7 @@ export function eventOrigin(): ValuesOf<typeof eventOriginTypes> {
 export const forgetEventDetails = (gone: SQL): SQL => sql`
   forgotten as (${deleteEventDetails(sql`${events}.account = ${gone}.uuid and event_id = ${events}.id`, sql`${events}, ${gone}`)})`
 
-export const deleteEventDetails = (where: SQL, source: SQL): SQL =>
+const deleteEventDetails = (where: SQL, source: SQL): SQL =>
   sql`delete from ${eventDetails} using ${source} where ${where}`
 
 const record = defineStatement({

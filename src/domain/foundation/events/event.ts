@@ -85,7 +85,6 @@ export const meanings = {
   'backup.created': entity(1),
   'backup.failed': entity(1),
   'backup.restored': entity(3),
-  'backup.moved': entity(3),
 }
 export type EventType = keyof typeof meanings
 export const eventTypes = Object.keys(meanings) as EventType[]

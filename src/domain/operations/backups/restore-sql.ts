@@ -23,7 +23,7 @@ import { forgetTrusted } from '../../accounts/devices/trusted-devices-sql.ts'
 import { changeRoles, deleteAdministrators } from '../../administration/administrators/administrator-sql.ts'
 import { revokeTokens } from '../../credentials/administrator-means/token-sql.ts'
 import { deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
-import { deleteEventDetails, forgetEventDetails } from '../../foundation/events/event-sql.ts'
+import { forgetEventDetails } from '../../foundation/events/event-sql.ts'
 import { deleteTickets } from '../../foundation/tickets/ticket-sql.ts'
 import { deleteCodes } from '../../messages/codes/code-sql.ts'
 import { deleteMessages } from '../../messages/outbox/message-sql.ts'
@@ -138,24 +138,6 @@ export const eraseAgain = defineStatement({
     )}),
   ${forgetEventDetails(sql`gone`)}
   select uuid from gone`,
-})
-
-/** Forgets the records that followed a move after its account had been erased. */
-export const forgetErasedAgain = defineStatement({
-  name: 'restore.forget_erased_again',
-  row: { count: 'int' },
-  sql: () => sql`
-  with erased as (select distinct account from ${events} where type = 'account.erased' and account is not null),
-  messages_gone as (
-    ${deleteMessages(
-      sql`finished_at is not null and coalesce(account_uuid, code_subject) in (select account from erased)`,
-    )} returning 1),
-  details_gone as (
-    ${deleteEventDetails(
-      sql`${events}.account = erased.account and event_id = ${events}.id`,
-      sql`${events}, erased`,
-    )} returning 1)
-  select ((select count(*) from messages_gone) + (select count(*) from details_gone))::int as count`,
 })
 
 export const keepErased = defineStatement({

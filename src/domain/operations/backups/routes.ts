@@ -19,17 +19,13 @@ const snapshotAnswer = answer(
 
 export function createBackupRoutes(
   base: AdminBase,
-  backups: Pick<BackupService, 'snapshot' | 'release' | 'noteSuccess'>,
+  backups: Pick<BackupService, 'snapshot' | 'noteSuccess'>,
 ) {
   return new Elysia({ name: 'backups', prefix: '/admin/v1' })
     .use(base)
     .post('/backups/snapshot', async () => success(await backups.snapshot()), {
       response: { 200: snapshotAnswer, ...errorResponses('route_not_found') },
       detail: detail('copyDatabase', 'Copy the files of the embedded database'),
-    })
-    .post('/backups/release', async () => done(backups.release()), {
-      response: { 200: doneAnswer, ...errorResponses('route_not_found') },
-      detail: detail('releaseDatabase', 'Leave the files of the embedded database to another process'),
     })
     .post('/backups', async ({ body }) => done(backups.noteSuccess(body)), {
       body: t.Object({

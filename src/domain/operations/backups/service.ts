@@ -92,13 +92,6 @@ export function createBackupService(options: BackupServiceOptions) {
         }
       }
     },
-    /** See DatabaseFiles. Does nothing where the database is not the embedded one. */
-    async release(): Promise<void> {
-      // A service with the new database answers where the old one did when an interrupted move is finished.
-      if (!files) return
-      logger.info('the data is being moved: until that is done, or was given up, every request is refused')
-      await files.release()
-    },
     /** A backup that was made and verified. */
     noteSuccess: (backup: FinishedBackup): Promise<void> => store.noteSuccess(backup, clock.now()),
     /** Takes the scheduled backup if its time has come since the last call. Never throws. */
