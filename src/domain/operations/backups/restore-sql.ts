@@ -230,11 +230,12 @@ export const endSessionsAgain = defineStatement({
 
 /**
  * A message that waited was sent since, or is too late. A code or a ticket that was used since must not work again, nor
- * must a removal go on that its owner stopped. `open`: what is known to be as open as it was.
+ * must a removal go on that its owner stopped. `open`: what is known to be as open as it was. Devices stay trusted only
+ * where the sessions stay and no database knows which of them are trusted no longer.
  */
 export const forgetUnderWay = defineStatement({
   name: 'restore.forget_under_way',
-  params: { open: 'text' },
+  params: { open: 'text', keepTrust: 'boolean' },
   row: { messages: 'int' },
   sql: (p) => sql`
   with gone as (${deleteMessages(sql`finished_at is null`)} returning 1),
@@ -243,6 +244,6 @@ export const forgetUnderWay = defineStatement({
   open as materialized (select value::uuid as id from jsonb_array_elements_text(${p.open}::jsonb) as value),
   account_codes_gone as (${deleteAccountCodes(sql`id not in (select id from open)`)}),
   removals_gone as (${deleteRemovals(sql`id not in (select id from open)`)}),
-  untrusted as (${forgetTrusted(sql`true`)})
+  untrusted as (${forgetTrusted(sql`not ${p.keepTrust}`)})
   select count(*)::int as messages from gone`,
 })

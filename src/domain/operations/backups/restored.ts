@@ -91,7 +91,10 @@ export async function cleanse(
   const lockedAgain = await restored.all(statements.lockAgain, { locks: JSON.stringify(locked), now })
   const ids = keepSessions ? JSON.stringify(endedSessions) : null
   const ended = await restored.first(statements.endSessionsAgain, { ids, now })
-  const underWay = await restored.first(statements.forgetUnderWay, { open: JSON.stringify(open) })
+  const underWay = await restored.first(statements.forgetUnderWay, {
+    open: JSON.stringify(open),
+    keepTrust: keepSessions && present === null,
+  })
   return {
     erased: gone.map(({ uuid }) => uuid),
     revokedKeys: [...revoked, ...otherKeys].map(({ kid }) => kid),
