@@ -3,10 +3,12 @@
  * executable holds their content.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 export function readPageFiles(): Record<string, string> {
   const directory = join(import.meta.dir, 'page')
-  const names = readdirSync(directory).sort()
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]))
+  const paths = readdirSync(directory).map((name) => join(directory, name))
+  // The pages for people have the same passkeys.
+  paths.push(join(import.meta.dir, '../../pages/frame/credentials.js'))
+  return Object.fromEntries(paths.sort().map((path) => [basename(path), readFileSync(path, 'utf8')]))
 }

@@ -1,4 +1,5 @@
 /** The interface under /admin/v1, as the page calls it: the same that scripts use, with a cookie in place of a token. */
+import { readOptions, writeCredential } from './credentials.js'
 import { dialog, element, field, say } from './elements.js'
 
 export class Refusal extends Error {
@@ -67,10 +68,8 @@ export async function call(method, path, body) {
 
 /** `{a: 1, b: undefined}` as `?a=1`. */
 export const query = (values) => {
-  const text = new URLSearchParams(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
-  )
-  return text.size > 0 ? `?${text}` : ''
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : ''
 }
 
 async function reauthenticate() {
@@ -104,8 +103,7 @@ async function reauthenticate() {
 export async function signWithPasskey() {
   const { options } = await send('POST', 'session/passkey')
   try {
-    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options)
-    return (await navigator.credentials.get({ publicKey })).toJSON()
+    return writeCredential(await navigator.credentials.get({ publicKey: readOptions(options) }))
   } catch ({ name }) {
     const address = options.rpId === 'localhost' ? `http://localhost:${location.port}/admin/` : options.rpId
     const isElsewhere = name === 'SecurityError'
@@ -116,8 +114,7 @@ export async function signWithPasskey() {
 /** Returns the value of `credential`: a passkey that the browser made of these options. */
 export async function makePasskey({ options }) {
   try {
-    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
-    return (await navigator.credentials.create({ publicKey })).toJSON()
+    return writeCredential(await navigator.credentials.create({ publicKey: readOptions(options) }))
   } catch ({ name }) {
     throw new Refusal(0, {
       message: say(name === 'InvalidStateError' ? 'passkey_known' : 'passkey_not_made'),

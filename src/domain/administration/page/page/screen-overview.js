@@ -78,7 +78,9 @@ function gatewayTable(hours) {
  * which most was given up stand first.
  */
 function funnelTable(items) {
-  const countries = [...Map.groupBy(items, ({ country }) => country)].map(([country, rows]) => ({
+  const byCountry = new Map()
+  for (const item of items) byCountry.set(item.country, [...(byCountry.get(item.country) ?? []), item])
+  const countries = [...byCountry].map(([country, rows]) => ({
     country,
     rows: rows.filter(({ gateway }) => gateway !== ''),
     asked: sumOf(rows, 'asked'),
