@@ -34,6 +34,17 @@ export function launchBrowser(hosts: Record<string, string>): Promise<Browser> {
   })
 }
 
+/** An init script that takes away what Safari 16.4 lacks, as far as our pages were found to use it. */
+export const asOldSafari = `
+delete Map.groupBy
+delete Object.groupBy
+delete URLSearchParams.prototype.size
+if (globalThis.PublicKeyCredential) {
+  delete PublicKeyCredential.parseCreationOptionsFromJSON
+  delete PublicKeyCredential.parseRequestOptionsFromJSON
+  delete PublicKeyCredential.prototype.toJSON
+}`
+
 /** A platform authenticator that verifies its person, if `isUserVerified`, and answers at once; gives its id. */
 export async function addPlatformAuthenticator(devtools: CDPSession, isUserVerified = true): Promise<string> {
   await devtools.send('WebAuthn.enable', { enableUI: false })

@@ -60,6 +60,31 @@ describe('the pages of an account', () => {
     expect(browser.html).not.toContain(phone)
   })
 
+  test('the new contact stays in the form until it is right, with a code of the second factor too', async () => {
+    const { person } = await protectBySentCodes(service)
+    const { identifier, password } = person
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier, password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(identifier) })
+    const [contact, kept] = [
+      newEmail(),
+      () => browser.forms.find(({ fields }) => 'contact' in fields)?.fields.contact,
+    ]
+    await browser.open('/account/email')
+    await browser.press('Send a code for the second factor', { contact })
+    expect([browser.path, browser.said, kept()]).toEqual(['/account/email', 'A code is on its way.', contact])
+    const otp = await service.inbox.nextCode(identifier)
+    await browser.press('Send a code', { password: 'wrong one here', otp })
+    expect([browser.said, kept()]).toEqual(['This is not your password.', contact])
+    await browser.press('Send a code', { contact: 'no address', password, otp })
+    expect(kept()).toBe('no address')
+    await browser.press('Send a code', { contact, password, otp })
+    expect(browser.path).toBe('/account/email/confirm')
+    await browser.open('/account/phone')
+    await browser.press('Send a code', { contact: '12', password })
+    expect(kept()).toBe('12')
+  })
+
   test('two factors are turned on by a code, new codes are made, and it is turned off', async () => {
     const email = newEmail()
     const { browser, password } = await signedIn(email)

@@ -11,7 +11,7 @@ import * as openid from 'openid-client'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
-import { addPlatformAuthenticator, launchBrowser } from '../../helpers/browser.ts'
+import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../../helpers/browser.ts'
 import { createCertificate } from '../../helpers/certificates.ts'
 import { startService, type TestService } from '../../helpers/service.ts'
 import { waitFor } from '../../helpers/wait.ts'
@@ -71,6 +71,7 @@ beforeAll(async () => {
     settings: {
       server: { base_url: AUTH, language: 'en', cors_origins: [APP] },
       passkeys: { rp_id: 'auth.example.com' },
+      two_factor: { trust_device: '30d' },
       pages: {
         enabled: true,
         home: `${APP}/`,
@@ -104,6 +105,7 @@ interface Tab {
 
 async function openTab(options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
+  await context.addInitScript(asOldSafari)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', ({ message }) => problems.push(message))
@@ -234,6 +236,66 @@ describe('with script', () => {
     await page.locator('input.code').pressSequentially(await service.inbox.nextCode(identifier))
     await arrives(page)
     expect(posts).toBe(1)
+    await close()
+  })
+
+  test('six digits wait where the device may still be trusted', async () => {
+    const { person } = await protectBySentCodes(service)
+    const { page, close } = await openTab()
+    await page.goto(authorize)
+    await fill(page, { identifier: person.identifier, password: person.password })
+    await press(page, 'Sign in')
+    await isAt(page, '/code')
+    await page.locator('input.code').pressSequentially(await service.inbox.nextCode(person.identifier))
+    expect(await page.locator('form[data-sent]').count()).toBe(0)
+    await page.check('input[name=trust]')
+    await page.press('input.code', 'Enter')
+    await arrives(page)
+    const names = (await page.context().cookies(AUTH)).map(({ name }) => name)
+    expect(names).toContain('__Host-poterne-trusted')
+    await close()
+  })
+
+  test('in the account Enter is the purpose of a form, and its other ways work beside a passkey', async () => {
+    const { person } = await protectBySentCodes(service)
+    const { identifier, password } = person
+    const { page, close } = await openTab()
+    const onItsWay = () => page.waitForSelector('.notice:has-text("A code is on its way.")')
+    await page.goto(`${AUTH}/account/password`)
+    await fill(page, { identifier, password })
+    await press(page, 'Sign in')
+    await fill(page, { otp: await service.inbox.nextCode(identifier) })
+    await press(page, 'Sign in')
+    await isAt(page, '/account/password')
+    await press(page, 'Send a code')
+    await onItsWay()
+    const otp = await service.inbox.nextCode(identifier)
+    await fill(page, { password, otp, new_password: 'an entirely new phrase' })
+    await page.press('main input[name=password]', 'Enter')
+    await page.waitForSelector('.notice:has-text("Your password is changed.")')
+    await page.goto(`${AUTH}/account/passkeys/add`)
+    await press(page, 'Send a code')
+    await onItsWay()
+    await page.addInitScript('delete globalThis.PublicKeyCredential')
+    await page.reload()
+    await page.waitForSelector('.notice:has-text("This browser has no passkeys.")')
+    expect(await page.isVisible('main button:text-is("Add a passkey")')).toBe(false)
+    await page.goto(`${AUTH}/account/passkeys`)
+    await page.waitForSelector('.notice:has-text("This browser has no passkeys.")')
+    expect(await page.isVisible('main a:text-is("Add a passkey")')).toBe(false)
+    await close()
+  })
+
+  test('Back shows no page of an account that the browser kept', async () => {
+    const { identifier, password } = await service.signUp(newEmail())
+    const { page, close } = await openTab()
+    await page.goto(`${AUTH}/account`)
+    await fill(page, { identifier, password })
+    await press(page, 'Sign in')
+    await isAt(page, '/account')
+    await page.context().clearCookies()
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })), null")
+    await heading(page, 'Sign in')
     await close()
   })
 

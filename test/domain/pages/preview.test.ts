@@ -14,12 +14,19 @@ interface Field {
   autocomplete: string | null
   described: string[]
   inputmode: string | null
+  /** A phone leaves it as it was typed. */
+  isAsTyped: boolean
+}
+
+/** A button that sends a form. `leadsElsewhere`: not to where the form itself is sent. */
+interface Sender {
+  leadsElsewhere: boolean
 }
 
 interface Read {
   ids: string[]
   labels: string[]
-  forms: { fields: Field[]; buttons: number }[]
+  forms: { id: string | null; fields: Field[]; senders: Sender[] }[]
   loads: string[]
   /** The names of fields: those that the browser focuses, and those that are wrong. */
   focused: string[]
@@ -31,8 +38,17 @@ async function read(html: string): Promise<Read> {
   await new HTMLRewriter()
     .on('[id]', { element: (each) => void page.ids.push(each.getAttribute('id')!) })
     .on('label', { element: (label) => void page.labels.push(label.getAttribute('for') ?? '') })
-    .on('form', { element: () => void page.forms.push({ fields: [], buttons: 0 }) })
-    .on('form button', { element: () => void page.forms.at(-1)!.buttons++ })
+    .on('form', {
+      element: (form) => void page.forms.push({ id: form.getAttribute('id'), fields: [], senders: [] }),
+    })
+    .on('form button, button[form]', {
+      element(button) {
+        const id = button.getAttribute('form')
+        const form = id === null ? page.forms.at(-1) : page.forms.find((each) => each.id === id)
+        if (button.getAttribute('type') === 'button') return
+        form!.senders.push({ leadsElsewhere: button.hasAttribute('formaction') })
+      },
+    })
     .on('form input', {
       element: (input) =>
         void page.forms.at(-1)!.fields.push({
@@ -42,6 +58,10 @@ async function read(html: string): Promise<Read> {
           autocomplete: input.getAttribute('autocomplete'),
           described: (input.getAttribute('aria-describedby') ?? '').split(' ').filter(Boolean),
           inputmode: input.getAttribute('inputmode'),
+          isAsTyped:
+            input.getAttribute('autocapitalize') === 'none' &&
+            input.getAttribute('autocorrect') === 'off' &&
+            input.getAttribute('spellcheck') === 'false',
         }),
     })
     .on('[autofocus]', { element: (each) => void page.focused.push(each.getAttribute('name')!) })
@@ -73,27 +93,34 @@ test('every state is there in every language and theme, and the index leads to i
   expect(index.match(/<a href/g)).toHaveLength(count)
 })
 
+/** A field is named, and a phone helps with it and changes nothing of it. */
+function expectTypable(field: Field, { ids, labels }: Read): void {
+  const { name, id, autocomplete, inputmode, described, isAsTyped } = field
+  expect(autocomplete).toBeTruthy()
+  expect(ids).toEqual(expect.arrayContaining(described))
+  // The hidden name of the account is for password managers alone.
+  if (name === 'username') return
+  expect(labels).toContain(id)
+  expect(isAsTyped).toBe(true)
+  if (name === 'identifier') expect(inputmode).toBe('email')
+  if (name === 'otp') expect([autocomplete, inputmode]).toEqual(['one-time-code', 'numeric'])
+}
+
 test.each([...pages])('%s', (_, page) => {
   expect(new Set(page.ids).size).toBe(page.ids.length)
   expect(page.loads).not.toContain('inline')
   // The first field that is wrong has the focus, otherwise one at most.
   if (page.wrong.length > 0) expect(page.focused).toEqual(page.wrong)
   else expect(page.focused.length).toBeLessThanOrEqual(1)
-  for (const { fields, buttons } of page.forms) {
-    expect(buttons).toBeGreaterThan(0)
+  for (const { fields, senders } of page.forms) {
+    expect(senders.length).toBeGreaterThan(0)
     const typed = fields.filter(({ type }) => !['hidden', 'checkbox'].includes(type))
-    for (const field of typed) {
-      expect(field.autocomplete).toBeTruthy()
-      expect(page.ids).toEqual(expect.arrayContaining(field.described))
-      // The hidden name of the account is for password managers alone.
-      if (field.name !== 'username') expect(page.labels).toContain(field.id)
-    }
+    // Enter in a field presses the first button, which is what the page is for.
+    if (typed.length > 0) expect(senders[0]!.leadsElsewhere).toBe(false)
+    for (const field of typed) expectTypable(field, page)
     const autocompletes = typed.map(({ autocomplete }) => autocomplete?.split(' ')[0])
     if (autocompletes.includes('new-password')) expect(autocompletes).toContain('username')
     if (autocompletes.includes('current-password')) expect(autocompletes).toContain('username')
-    for (const field of typed.filter(({ name }) => name === 'otp')) {
-      expect([field.autocomplete, field.inputmode]).toEqual(['one-time-code', 'numeric'])
-    }
   }
 })
 

@@ -89,29 +89,35 @@ export function proofFields(visit: OwnVisit, security: Security, problem: ShownP
       autocomplete: 'current-password',
       wrong: problem.of('password', 'current_password'),
     })}`
-  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem)}`
+  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, problem)}`
 }
 
-export function secondFactorField(visit: OwnVisit, { methods }: Security, problem: ShownProblem): Html {
-  const { pages } = visit.texts
-  const sends = methods.includes('email') || methods.includes('sms')
-  const send = sends
-    ? otherWay(pages.send_code, visit.to('/account/code'), 'link', html` name="page" value="${visit.path}"`)
-    : null
-  return field({
+export const secondFactorField = ({ texts: { pages } }: OwnVisit, problem: ShownProblem): Html =>
+  field({
     name: 'otp',
     label: pages.second_factor_code,
     autocomplete: 'one-time-code',
     inputmode: 'numeric',
     wrong: problem.of('otp'),
     maxlength: 64,
-    aside: send,
   })
-}
 
-/** Below the button of a form with `proofFields`: a passkey of the account takes their place. */
-export const proofByPasskey = ({ texts: { pages }, to }: OwnVisit, { counts }: Security): Html | null =>
-  counts.passkeys === 0
-    ? null
-    : html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>
+/** The ways below the button of a form with `proofFields`. They come after it, since Enter presses the first button of a form. */
+export const otherProofs = (visit: OwnVisit, security: Security, sendLabel?: string): Html =>
+  html`${security.counts.passkeys > 0 && proofByPasskey(visit)}${sendProofCode(visit, security, sendLabel)}`
+
+/** A passkey of the account takes the place of `proofFields`. */
+const proofByPasskey = ({ texts: { pages }, to }: OwnVisit): Html =>
+  html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>
 <p class="wrong" id="step-up-failed" role="alert" hidden>${pages.passkey_failed}</p>`
+
+/** Sends a code of the second factor, where the account takes one. */
+export function sendProofCode(
+  visit: OwnVisit,
+  { account, methods }: Security,
+  label = visit.texts.pages.send_code,
+): Html | null {
+  if (!account.twoFactorEnabled || !(methods.includes('email') || methods.includes('sms'))) return null
+  const page = html` name="page" value="${visit.path}"`
+  return html`<p class="next">${otherWay(label, visit.to('/account/code'), 'link', page)}</p>`
+}

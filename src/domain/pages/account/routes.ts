@@ -117,7 +117,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     )
   }
   for (const [path, back, work] of forms) {
-    const keeps = ['contact', 'passkey', 'name', 'provider']
+    const keeps = ['contact', 'passkey', 'name', 'given_name', 'family_name', 'provider']
     routes.post(
       path,
       visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {

@@ -12,6 +12,7 @@ import {
   notice,
   passwordInput,
   submit,
+  withoutPasskeys,
   withTerms,
 } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
@@ -20,13 +21,14 @@ import type { Offered } from '../ways-in/screens.ts'
 import {
   ago,
   linkButton,
+  otherProofs,
   ownAccount,
   page,
   problemOf,
-  proofByPasskey,
   proofFields,
   row,
   secondFactorField,
+  sendProofCode,
   time,
 } from './elements.ts'
 import type { OwnVisit } from './service.ts'
@@ -95,7 +97,7 @@ export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen 
       autocomplete,
       required: false,
       maxlength: 200,
-      value: profile?.[name] ?? '',
+      value: visit.flow.typed?.[name] ?? profile?.[name] ?? '',
       wrong: problem.of(`profile.${name}`),
     })
   return page(
@@ -142,7 +144,7 @@ ${passwordInput(visit.texts, {
   autocomplete: 'new-password',
   wrong: wrongNew,
   hint: pages.password_hint.replace('{count}', String(minimumLength)),
-})}${submit(pages.save_password)}${proofByPasskey(visit, security)}</form>`,
+})}${submit(pages.save_password)}${otherProofs(visit, security)}</form>`,
     problem,
   )
 }
@@ -157,8 +159,9 @@ ${field({
   label: kind === 'email' ? pages.new_email : pages.new_phone,
   type: kind === 'email' ? 'email' : 'tel',
   autocomplete: kind === 'email' ? 'email' : 'tel',
+  value: visit.flow.typed?.contact ?? '',
   wrong: problem.of(kind, 'contact'),
-})}${proofFields(visit, security, problem)}${submit(pages.send_code)}${proofByPasskey(visit, security)}
+})}${proofFields(visit, security, problem)}${submit(pages.send_code)}${otherProofs(visit, security, pages.send_proof_code)}
 ${present !== null && html`<p class="next"><button class="link" formaction="${visit.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
   return page(
     visit,
@@ -203,7 +206,7 @@ export function proofScreen(
     visit,
     title,
     html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${before}
-${proofFields(visit, security, problem)}${submit(button, danger ? 'danger' : '')}${proofByPasskey(visit, security)}</form>`,
+${proofFields(visit, security, problem)}${submit(button, danger ? 'danger' : '')}${otherProofs(visit, security)}</form>`,
     problem,
   )
 }
@@ -293,7 +296,7 @@ export function passkeysScreen(
             ),
           )
     }</div>
-${linkButton(pages.add_passkey, '/account/passkeys/add')}`,
+<div data-with-passkeys hidden>${linkButton(pages.add_passkey, '/account/passkeys/add')}</div>${withoutPasskeys(visit)}`,
   )
 }
 
@@ -303,11 +306,12 @@ export function addPasskeyScreen(visit: OwnVisit, security: Security): Screen {
   return page(
     visit,
     pages.add_passkey,
-    html`<p class="lead">${pages.add_passkey_lead}</p><noscript><div class="notice">${pages.needs_script}</div></noscript>
+    html`${withoutPasskeys(visit)}<p class="lead" data-with-passkeys hidden>${pages.add_passkey_lead}</p>
 <form method="post" action="${visit.to('/account/passkeys/add')}" data-passkey="create" data-options="${visit.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
 ${proofFields(visit, security, problem)}
 <input type="hidden" name="credential">${submit(pages.add_passkey)}
-<p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p></form>`,
+<p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p>
+${sendProofCode(visit, security)}</form>`,
     problem,
   )
 }
@@ -323,7 +327,7 @@ export function editPasskeyScreen(visit: OwnVisit, security: Security): Screen {
     html`<form method="post" action="${visit.to('/account/passkeys/rename')}">${id}
 ${field({ name: 'name', label: pages.name, autocomplete: 'off', value: name, maxlength: 60, wrong: problem.of('name') })}${submit(pages.save)}</form>
 <div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${visit.to('/account/passkeys/remove')}">${id}
-${proofFields(visit, security, problem)}${submit(pages.remove_passkey, 'danger')}${proofByPasskey(visit, security)}</form></div>`,
+${proofFields(visit, security, problem)}${submit(pages.remove_passkey, 'danger')}${otherProofs(visit, security)}</form></div>`,
     problem,
   )
 }
@@ -396,8 +400,8 @@ export function exportScreen(visit: OwnVisit, security: Security): Screen {
   return page(
     visit,
     pages.export,
-    html`<p class="lead">${pages.export_lead}</p><form method="post" action="${visit.to('/account/export')}">
-${needsSecond && secondFactorField(visit, security, problem)}${submit(pages.download)}${needsSecond && proofByPasskey(visit, security)}</form>`,
+    html`<p class="lead">${pages.export_lead}</p><form method="post" action="${visit.to('/account/export')}" data-file>
+${needsSecond && secondFactorField(visit, problem)}${submit(pages.download)}${needsSecond && otherProofs(visit, security)}</form>`,
     problem,
   )
 }

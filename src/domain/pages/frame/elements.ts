@@ -15,25 +15,21 @@ export interface FieldOptions {
   required?: boolean
   autofocus?: boolean
   maxlength?: number
-  /** It stands beside the label. */
-  aside?: Html | null | false
-  /** It stands there too, and comes after the field for the keyboard. */
+  /** It stands beside the label, and comes after the field for the keyboard. */
   after?: Html
   kind?: 'code'
 }
 
 export function field(options: FieldOptions): Html {
-  const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, aside, after } = options
+  const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, after } = options
   const { required = true, autofocus = false, maxlength = 512, kind } = options
   const focused = autofocus || Boolean(wrong)
   const about = [...(wrong ? [`${name}-wrong`] : []), ...(hint ? [`${name}-hint`] : [])].join(' ')
   return html`<div class="field">
-<div class="label"><label for="${name}">${label}</label>${aside}</div>
+<div class="label"><label for="${name}">${label}</label></div>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}"${
     value !== undefined && html` value="${value}"`
-  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`}${
-    type !== 'password' && html` autocapitalize="none" spellcheck="false"`
-  }${required && html` required`}${focused && html` autofocus`}${
+  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`} autocapitalize="none" autocorrect="off" spellcheck="false"${required && html` required`}${focused && html` autofocus`}${
     wrong && html` aria-invalid="true"`
   }${about !== '' && html` aria-describedby="${about}"`}>${after}
 ${wrong && html`<p class="wrong" id="${name}-wrong">${wrong}</p>`}
@@ -44,7 +40,7 @@ ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 /** With script, a button beside the label shows what was typed. */
 export const passwordInput = (
   { pages }: Texts,
-  options: Omit<FieldOptions, 'type' | 'aside' | 'after' | 'value'>,
+  options: Omit<FieldOptions, 'type' | 'after' | 'value'>,
 ): Html => {
   const after = html`<button type="button" class="link" data-show="${options.name}" data-done="${pages.hide_password}" hidden>${pages.show_password}</button>`
   return field({ ...options, type: 'password', after })
@@ -79,6 +75,10 @@ export const otherWay = (
   kind: 'link' | 'button quiet' = 'link',
   more: Html | null = null,
 ): Html => html`<button class="${kind}" formaction="${action}" formnovalidate${more}>${label}</button>`
+
+/** Passkeys need script, and a browser that has them. The script decides which of both sentences is shown. */
+export const withoutPasskeys = ({ texts: { pages } }: { texts: Texts }): Html =>
+  html`<noscript><div class="notice">${pages.needs_script}</div></noscript><div class="notice" data-without-passkeys hidden>${pages.needs_passkeys}</div>`
 
 /** `more`: below the sentence. */
 export const notice = (text: string | Html, kind: '' | 'bad' | 'good' = '', more: Html | null = null): Html =>

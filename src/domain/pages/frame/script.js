@@ -1,4 +1,4 @@
-// Passkeys, the countdown of "send again", and a code that submits itself. The pages work without this file.
+// Passkeys, the countdown of "send again", and a code that submits itself. The pages work without it.
 
 const byId = (id) => document.getElementById(id)
 const all = (selector) => document.querySelectorAll(selector)
@@ -47,23 +47,30 @@ document.addEventListener('submit', (event) => {
   } else if (form.dataset.sent) event.preventDefault()
   else if (!event.defaultPrevented) {
     form.dataset.sent = 'yes'
-    if (button) button.setAttribute('aria-busy', 'true')
-    // The answer may be a file, after which the page stays.
-    setTimeout(restore, 10000)
+    // The page stays after a file, and nothing tells when it has come.
+    const isFile = form.hasAttribute('data-file')
+    if (button && !isFile) button.setAttribute('aria-busy', 'true')
+    setTimeout(restore, isFile ? 1000 : 10000)
   }
 })
 const restore = () => {
   for (const form of document.forms) delete form.dataset.sent
   for (const button of all('[aria-busy]')) button.removeAttribute('aria-busy')
 }
-addEventListener('pageshow', restore)
+// Back shows nothing that the browser kept: somebody may have signed out meanwhile.
+addEventListener('pageshow', ({ persisted }) => {
+  restore()
+  if (persisted) location.replace(location.pathname + location.search)
+})
 
-// Six digits are a whole code, unless something else has to be filled in.
+// Six digits are a whole code, unless something else has to be filled in or may still be ticked.
 const code = document.querySelector('input.code')
 if (code)
   code.addEventListener('input', () => {
+    const { form } = code
     const whole = /^\d{6}$/.test(code.value.replace(/\s/g, ''))
-    if (whole && code.form.checkValidity() && !code.form.dataset.sent) code.form.requestSubmit()
+    if (!whole || !form.checkValidity() || form.querySelector('[type=checkbox]:not(:checked)')) return
+    if (!form.dataset.sent) form.requestSubmit()
   })
 
 for (const button of all('[data-copy]')) {
@@ -92,6 +99,7 @@ for (const button of all('[data-print]')) {
 
 // A form with data-passkey names where its options come from; the answer goes into its field `credential`.
 const Key = window.PublicKeyCredential
+for (const part of all('[data-without-passkeys]')) part.hidden = Boolean(Key)
 const ask = async (form, from = form.dataset.options) => {
   const answer = await fetch(from, { method: 'POST', body: new URLSearchParams(new FormData(form)) })
   // The problem of the form is on the page that it leads back to.
@@ -100,24 +108,25 @@ const ask = async (form, from = form.dataset.options) => {
   return answer.json()
 }
 const finish = (form, credential) => {
-  form.elements.credential.value = JSON.stringify(credential.toJSON())
+  form.elements.credential.value = JSON.stringify(writeCredential(credential))
   form.submit()
 }
 const get = async (form, more, from) => {
-  const publicKey = Key.parseRequestOptionsFromJSON(await ask(form, from))
+  const publicKey = readOptions(await ask(form, from))
   finish(form, await navigator.credentials.get({ publicKey, ...more }))
 }
 const create = async (form) => {
-  const publicKey = Key.parseCreationOptionsFromJSON(await ask(form))
+  const publicKey = readOptions(await ask(form))
   finish(form, await navigator.credentials.create({ publicKey }))
 }
-if (Key && Key.parseRequestOptionsFromJSON) {
+if (Key) {
   let conditional = null
-  for (const part of all('[data-with-script]')) part.hidden = false
+  for (const part of all('[data-with-passkeys]')) part.hidden = false
   for (const form of all('form[data-passkey]')) {
     const work = form.dataset.passkey === 'create' ? create : get
     form.hidden = false
     form.addEventListener('submit', (event) => {
+      if (event.submitter?.hasAttribute('formaction')) return
       event.preventDefault()
       if (conditional) conditional.abort()
       const failed = byId(form.dataset.failed)

@@ -108,7 +108,7 @@ export function createWaysInRoutes(
   }
   for (const [path, back, work] of [...ownForms, ...forms]) {
     const forAnybody = forms.some(([each]) => each === path)
-    const form = { back, keeps: ['identifier', 'stay'], finishes: !turns.has(path), forAnybody }
+    const form = { back, keeps: ['identifier', 'stay', 'trust'], finishes: !turns.has(path), forAnybody }
     routes.post(path, visits.take(form, work), hidden)
   }
   return routes

@@ -15,6 +15,7 @@ import {
   submit,
   wayOf,
   withContact,
+  withoutPasskeys,
   withTerms,
 } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
@@ -60,7 +61,7 @@ function identifierInput(
 ): Html {
   const [label, inputmode] =
     email && phone
-      ? [pages.email_or_phone, undefined]
+      ? [pages.email_or_phone, 'email' as const]
       : email
         ? [pages.email, 'email' as const]
         : [pages.phone, 'tel' as const]
@@ -81,7 +82,7 @@ function otherWays(visit: View, drawing: Drawing): Html | null {
   if (passkey === null && providers === null) return null
   const or = html`<p class="or">${visit.texts.pages.or}</p>`
   return providers === null
-    ? html`<div data-with-script hidden>${or}${passkey}</div>`
+    ? html`<div data-with-passkeys hidden>${or}${passkey}</div>`
     : html`${or}<div class="stack">${passkey}${providers}</div>`
 }
 
@@ -345,13 +346,13 @@ function secondFactorScreen(visit: View, drawing: Drawing): Screen {
   const takesCode = methods.some((method) => method !== 'passkey')
   const lead = secondFactorLead(visit, usesPasskey)
   const codePart = html`${codeField(visit, problem.of('otp'), methods.includes('recovery_code') ? { hint: pages.recovery_code_hint } : {})}
-${offered.trustDevice && check('trust', pages.trust_device)}
+${offered.trustDevice && check('trust', pages.trust_device, { checked: visit.flow.typed?.trust === 'yes' })}
 ${submit(pages.sign_in)}
 ${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}`
   const byPasskey =
     usesPasskey &&
-    html`${!takesCode && html`<noscript><div class="notice">${pages.needs_script}</div></noscript>`}
-<div data-with-script hidden>${takesCode && html`<p class="or">${pages.or}</p>`}${passkeyForm(visit, drawing)}</div>`
+    html`${!takesCode && withoutPasskeys(visit)}
+<div data-with-passkeys hidden>${takesCode && html`<p class="or">${pages.or}</p>`}${passkeyForm(visit, drawing)}</div>`
   return {
     title: pages.second_factor_title,
     content: html`<h1>${pages.second_factor_title}</h1>
