@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { checkLayers } from './check-layers.ts'
 import { checkArchitecture } from './checks/architecture.ts'
+import { checkBrowsers } from './checks/browsers.ts'
 import { checkConfigurationFiles } from './checks/configuration-files.ts'
 import { checkDependencies } from './checks/dependencies.ts'
 import { checkErrorTable } from './checks/error-table.ts'
@@ -32,6 +33,7 @@ const checks: Record<string, Check> = {
   'table owners': async () => checkTableOwners(await readFiles('src/**/*.ts')),
   routes: checkRoutes,
   architecture: checkArchitecture,
+  browsers: checkBrowsers,
   'file names': checkFileNames,
   dependencies: checkDependencies,
   migrations: checkMigrations,

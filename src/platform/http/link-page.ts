@@ -3,9 +3,11 @@ import type { PageContent } from '../../errors.ts'
 import { createPageAnswers, escapeHtml } from './page-answer.ts'
 
 const style = `
-:root { color-scheme: light dark; --ground: light-dark(#f6f5f2, #16181b); --card: light-dark(#ffffff, #1f2226);
-  --ink: light-dark(#1d2126, #e8e6e1); --soft: light-dark(#5c646d, #a5abb3); --line: light-dark(#dcd9d2, #383d44);
-  --button: light-dark(#0f5f6b, #6cc5d2); --label: light-dark(#ffffff, #10262a); }
+:root { color-scheme: light dark; --ground: #f6f5f2; --card: #ffffff;
+  --ink: #1d2126; --soft: #5c646d; --line: #dcd9d2;
+  --button: #0f5f6b; --label: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #1f2226; --ink: #e8e6e1;
+  --soft: #a5abb3; --line: #383d44; --button: #6cc5d2; --label: #10262a; } }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 24px 16px; min-height: 100vh; display: grid; place-items: center; background: var(--ground);
   color: var(--ink); font: 17px/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }

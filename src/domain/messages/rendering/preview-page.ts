@@ -7,8 +7,10 @@ import { smsLength } from '../../../texts/sms-length.ts'
 import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
 
 const style = `
-:root { color-scheme: light dark; --ground: light-dark(#f6f5f2, #16181b); --card: light-dark(#fff, #1f2226);
-  --ink: light-dark(#1d2126, #e8e6e1); --soft: light-dark(#5c646d, #a5abb3); --line: light-dark(#dcd9d2, #383d44); }
+:root { color-scheme: light dark; --ground: #f6f5f2; --card: #fff;
+  --ink: #1d2126; --soft: #5c646d; --line: #dcd9d2; --long: #8a5a00; }
+@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #1f2226; --ink: #e8e6e1;
+  --soft: #a5abb3; --line: #383d44; --long: #e0b252; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 16px; max-width: 1240px; background: var(--ground); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
@@ -24,7 +26,7 @@ iframe { width: 100%; height: 520px; border: 1px solid var(--line); border-radiu
 .sms { margin: 12px 0 4px; padding: 10px 14px; border: 1px solid var(--line); border-radius: 4px 16px 16px 16px;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 .soft { margin: 0; font-size: 13px; color: var(--soft); }
-.long { color: light-dark(#8a5a00, #e0b252); }
+.long { color: var(--long); }
 `
 
 export function previewPage(

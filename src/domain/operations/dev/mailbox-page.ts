@@ -12,14 +12,26 @@ import { pagePolicy } from './page-policy.ts'
 const style = `
 :root {
   color-scheme: light dark;
-  --ground: light-dark(#f6f5f2, #16181b);
-  --card: light-dark(#ffffff, #1f2226);
-  --ink: light-dark(#1d2126, #e8e6e1);
-  --soft: light-dark(#5c646d, #a5abb3);
-  --line: light-dark(#dcd9d2, #383d44);
-  --accent: light-dark(#0f5f6b, #6cc5d2);
-  --email: light-dark(#0f5f6b, #6cc5d2);
-  --sms: light-dark(#8a5a00, #e0b252);
+  --ground: #f6f5f2;
+  --card: #ffffff;
+  --ink: #1d2126;
+  --soft: #5c646d;
+  --line: #dcd9d2;
+  --accent: #0f5f6b;
+  --email: #0f5f6b;
+  --sms: #8a5a00;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #16181b;
+    --card: #1f2226;
+    --ink: #e8e6e1;
+    --soft: #a5abb3;
+    --line: #383d44;
+    --accent: #6cc5d2;
+    --email: #6cc5d2;
+    --sms: #e0b252;
+  }
 }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }

@@ -5,13 +5,15 @@ import type { Texts } from '../../../texts/texts.ts'
 import { pagePolicy } from './page-policy.ts'
 
 const style = `
-:root { color-scheme: light dark; }
-body { margin: 0 auto; padding: 48px 16px; max-width: 480px; background: light-dark(#f6f5f2, #16181b);
-  color: light-dark(#1d2126, #e8e6e1); font: 17px/1.6 system-ui, sans-serif; }
+:root { color-scheme: light dark; --ground: #f6f5f2; --card: #ffffff; --ink: #1d2126; --line: #dcd9d2; --accent: #0f5f6b; }
+@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #1f2226; --ink: #e8e6e1; --line: #383d44;
+  --accent: #6cc5d2; } }
+body { margin: 0 auto; padding: 48px 16px; max-width: 480px; background: var(--ground);
+  color: var(--ink); font: 17px/1.6 system-ui, sans-serif; }
 h1 { margin: 0 0 16px; font-size: 24px; }
 ul { margin: 0; padding: 0; list-style: none; }
-a { display: block; margin: 0 0 12px; padding: 14px 18px; border: 1px solid light-dark(#dcd9d2, #383d44); border-radius: 12px;
-  background: light-dark(#ffffff, #1f2226); color: light-dark(#0f5f6b, #6cc5d2); text-decoration: none; font-weight: 600; }
+a { display: block; margin: 0 0 12px; padding: 14px 18px; border: 1px solid var(--line); border-radius: 12px;
+  background: var(--card); color: var(--accent); text-decoration: none; font-weight: 600; }
 a:focus-visible { outline: 3px solid; outline-offset: 2px; }
 `
 
