@@ -12,7 +12,7 @@ import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
 import { examine, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
-import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
+import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -43,6 +43,7 @@ interface Screen {
 
 async function open(lang = 'en'): Promise<Screen> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } })
+  await context.addInitScript(asOldSafari)
   const page = await context.newPage()
   const problems: string[] = []
   let bytes = 0
@@ -546,7 +547,34 @@ describe('the page of administration', () => {
     service.clock.advance(PERIOD_MS)
     await signIn(page, person, secret)
     await heading(page, 'Events')
+    await asOperator(service, 'DELETE', `accounts/${uuid}/sessions`)
+    // Back shows a page that the browser kept.
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })), null")
+    await heading(page, 'Sign in')
     await close()
+  })
+
+  test('no answer with anything of a session is kept by a browser', async () => {
+    const paths = ['', 'app.js', 'v1/session', 'v1/accounts', 'v1/openapi.json', 'docs']
+    const kept = await Promise.all(
+      paths.map(async (path) => {
+        const { headers } = await fetch(`${service.adminUrl}/admin/${path}`)
+        return [path, headers.get('cache-control')]
+      }),
+    )
+    expect(kept).toEqual(paths.map((path) => [path, 'no-store']))
+  })
+
+  test('on a phone no field has letters so small that the browser zooms into it', async () => {
+    const context = await browser.newContext({ hasTouch: true, isMobile: true })
+    const page = await context.newPage()
+    await page.goto(`${service.adminUrl}/admin/?lang=en`)
+    await heading(page, 'Sign in')
+    const sizes = await page.evaluate(
+      "[...document.querySelectorAll('input')].map((input) => getComputedStyle(input).fontSize)",
+    )
+    expect(sizes).toEqual(['16px', '16px'])
+    await context.close()
   })
 })
 

@@ -12,14 +12,14 @@ type PageLanguage = keyof typeof words
 
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }
 
-/** Nothing but the page's own files; no frame around it, and no form that leads elsewhere. */
+/** Nothing but the page's own files; no frame around it, no form that leads elsewhere, and no copy for Back. */
 const headers = {
   'content-security-policy':
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  'cache-control': 'no-cache',
+  'cache-control': 'no-store',
 }
 
 const isPageLanguage = (tag: string | undefined): tag is PageLanguage => tag !== undefined && tag in words

@@ -147,6 +147,12 @@ async function signOut() {
 }
 
 whenSignedOut(show)
+// Back shows nothing of a session that may have ended, and no secret: the browser kept the page as it was.
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return
+  document.body.replaceChildren()
+  location.reload()
+})
 addEventListener('hashchange', show)
 // `/` leads to the search from every screen, as it does in many places; not while one types.
 addEventListener('keydown', (event) => {

@@ -123,11 +123,18 @@ export function table(columns, rows, caption) {
 
 let fields = 0
 
-/** A labelled input; `options` makes it a choice. `showErrors` finds it by its name. */
+/** A phone changes nothing of an address, a code or a password. */
+export const asTyped = { autocapitalize: 'none', autocorrect: 'off', spellcheck: 'false' }
+
+/**
+ * A labelled input; `options` makes it a choice. `showErrors` finds it by its name. A field with `autocomplete` takes what
+ * is typed as it is.
+ */
 export function field(name, label, { options, value = '', hint, tagName = 'input', ...attributes } = {}) {
   fields += 1
   const id = `field-${fields}`
-  const common = { id, name, ...(hint && { 'aria-describedby': `${id}-hint` }), ...attributes }
+  const literal = attributes.autocomplete && asTyped
+  const common = { id, name, ...literal, ...(hint && { 'aria-describedby': `${id}-hint` }), ...attributes }
   const control = options
     ? element(
         'select',

@@ -1,6 +1,6 @@
 /** One field for everything, opened by Ctrl-K: the screens by their names, and accounts by any part of a contact. */
 import { call, may, query } from './api.js'
-import { element, say } from './elements.js'
+import { asTyped, element, say } from './elements.js'
 import { nameOf } from './screen-accounts.js'
 
 const LEAST_CHARACTERS = 3
@@ -18,7 +18,7 @@ export function openPalette(screens) {
     'aria-label': say('palette'),
     placeholder: say('palette_hint'),
     autocomplete: 'off',
-    spellcheck: 'false',
+    ...asTyped,
   })
   const list = element('ul', { id: 'palette-list', role: 'listbox', 'aria-label': say('palette') })
   const nothing = element('p', { class: 'soft', role: 'status', hidden: true }, say('nothing_found'))

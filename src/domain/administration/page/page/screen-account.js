@@ -330,7 +330,11 @@ function data({ account, path, act }) {
       say('application_data'),
       [
         field('role_id', say('role'), { value: account.role }),
-        field('username', say('username'), { value: account.username ?? '', hint: say('username_hint') }),
+        field('username', say('username'), {
+          autocomplete: 'off',
+          value: account.username ?? '',
+          hint: say('username_hint'),
+        }),
         field('groups', say('groups'), { value: account.groups.join(', '), hint: say('groups_hint') }),
         field('name', say('profile_name'), { value: account.profile.name ?? '' }),
         field('accountable_type', say('accountable_type'), { value: account.accountable_type }),

@@ -126,14 +126,12 @@ export function eventsScreen(search) {
       value: search.account ?? '',
       placeholder: say('search_people_hint'),
       autocomplete: 'off',
-      spellcheck: 'false',
     }),
     field('actor', say('colleague'), {
       type: 'search',
       value: search.actor ?? '',
       placeholder: say('search_colleague_hint'),
       autocomplete: 'off',
-      spellcheck: 'false',
     }),
     field('type', say('event'), { options: [['', say('any')], ...typesSaid()], value: search.type }),
     field('actor_type', say('by'), {

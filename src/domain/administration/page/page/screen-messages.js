@@ -67,7 +67,6 @@ export function messagesScreen(search) {
       value: search.to ?? '',
       placeholder: say('search_people_hint'),
       autocomplete: 'off',
-      spellcheck: 'false',
     }),
     field('state', say('state'), {
       options: [any, ...states.map((state) => [state, say(`state_${state}`)])],

@@ -17,7 +17,11 @@ export function signInScreen(enter) {
     element('p', { class: 'soft' }, say('sign_in_where', { service: say('service') })),
     form(
       [
-        field('identifier', say('identifier'), { autocomplete: 'username webauthn', required: true }),
+        field('identifier', say('identifier'), {
+          autocomplete: 'username webauthn',
+          inputmode: 'email',
+          required: true,
+        }),
         field('password', say('password'), {
           type: 'password',
           autocomplete: 'current-password',
