@@ -1,7 +1,6 @@
-/** The comparison of the documented error codes with those in the code, and the bound of the README. */
+/** The comparison of the documented error codes with those in the code. */
 import { expect, test } from 'bun:test'
 import { compareErrorTable } from '../../scripts/checks/error-table.ts'
-import { findLongReadme } from '../../scripts/checks/readme.ts'
 
 const statuses = { invalid_code: 422, invalid_token: 401, token_expired: 401 }
 
@@ -24,12 +23,5 @@ test('a wrong status, an invented code, a missing code and a missing field error
     'README.md: nothing is no error code, not 404',
     'the table of README.md lacks the error code token_expired',
     'neither README.md nor docs/ names the field error too_long',
-  ])
-})
-
-test('the README may have 1,200 words and no more', () => {
-  expect(findLongReadme('word '.repeat(1200))).toEqual([])
-  expect(findLongReadme('word\n'.repeat(1201))).toEqual([
-    'README.md has 1201 words, and may have 1200: shorten a sentence',
   ])
 })
