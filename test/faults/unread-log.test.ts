@@ -1,7 +1,7 @@
 /** A reader of the log that stops: the service goes on, and says later what was lost. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { poterneCommand } from '../helpers/executable.ts'
+import { newStorage, poterneCommand, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { writeSettings } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -51,6 +51,47 @@ test('a pipe that nobody reads stops no request, and the lines that were lost ar
     expect(lines.at(-1)).toMatchObject({ msg: 'ended' })
   } finally {
     child.kill('SIGKILL')
+  }
+})
+
+test('a log whose disk is full stops no request, and goes on with whole lines once there is space', async () => {
+  const [program, ...first] = poterneCommand()
+  const [{ settings, drop }, port, metricsPort] = [await newStorage('redis'), await freePort(), await freePort()]
+  const { file, directory } = writeSettings({
+    ...settings,
+    server: { ...settings.server, port },
+    metrics: { listen: `127.0.0.1:${metricsPort}` },
+  })
+  const running = await spawnExecutable([...first, 'serve', '--dev', '--config', file], {
+    ...{ executable: program, directory },
+  })
+  const limitFiles = (limit: number | 'unlimited') =>
+    Bun.spawnSync(['prlimit', `--fsize=${limit}:`, '--pid', String(running.pid)])
+  const url = `http://127.0.0.1:${port}`
+  const ask = async () => expect((await fetch(`${url}/api/v1/auth/me`)).status).toBe(401)
+  const countLost = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    return Number(/^poterne_log_lines_lost_total (\d+)$/m.exec(text)?.[1])
+  }
+  try {
+    await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { what: 'the service', timeoutMs: 60_000 })
+    // A line has some 200 bytes: the second one is cut.
+    limitFiles(Buffer.byteLength(running.stdout()) + 300)
+    for (let call = 0; call < 50; call++) await ask()
+    await waitFor(async () => (await countLost()) > 40, { what: 'the lines to be counted' })
+    limitFiles('unlimited')
+    await ask()
+    await waitFor(() => running.stdout().includes('"lost":'), { what: 'the line that tells of it' })
+    running.signal('SIGTERM')
+    expect([await running.exited, running.stderr()]).toEqual([0, ''])
+    const pieces = running.stdout().trim().split('\n')
+    const lines = pieces.filter((piece) => piece.endsWith('}')).map((line) => JSON.parse(line))
+    expect(pieces.length - lines.length).toBeLessThanOrEqual(1)
+    const answered = lines.filter(({ route }) => route === '/api/v1/auth/me').length
+    expect(answered + lines.find(({ lost }) => lost > 0).lost).toBeGreaterThanOrEqual(51)
+  } finally {
+    running.signal('SIGKILL')
+    await drop()
   }
 })
 

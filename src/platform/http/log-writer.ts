@@ -1,7 +1,7 @@
 /**
  * Writes lines to standard output without waiting for their reader: a pipe that nobody reads must not stop the service.
- * One write is under way at a time, on another thread; what comes meanwhile is kept up to a bound, and what does not
- * fit is counted.
+ * One write is under way at a time, on another thread; what comes meanwhile is kept up to a bound. What does not fit,
+ * and what the system refuses to write, is counted.
  */
 import { write, writeSync } from 'node:fs'
 
@@ -12,12 +12,19 @@ const AGAIN_MS = 50
 const STALLED_MS = 1000
 const LAST_WAIT_MS = 50
 
+const NOTHING = Buffer.alloc(0)
+const LINE_FEED = 10
+
 let lost = 0
 
-/** Lines that did not fit since the process began. */
+/** Lines that were not written since the process began, for whatever reason. */
 export const linesLost = (): number => lost
 
-/** `onFree` is called with the number of lines that did not fit, once lines fit again. */
+/** The line that was cut counts, too, unless it lacks its line feed alone. */
+const linesIn = (rest: Buffer) =>
+  rest.subarray(1).reduce((lines, byte) => lines + (byte === LINE_FEED ? 1 : 0), 0)
+
+/** `onFree` is called with the number of lines that were lost, once lines are written again. */
 export function createLogWriter(onFree: (lost: number) => void) {
   /** The lines of one turn of the event loop: under load, a system call for each would cost as much as a request. */
   let waiting: Buffer[] = []
@@ -25,6 +32,8 @@ export function createLogWriter(onFree: (lost: number) => void) {
   let underWay: { rest: Buffer; sinceMs: number } | null = null
   let isPlanned = false
   let lostUntold = 0
+  /** The last byte that was written. */
+  let lastByte = LINE_FEED
 
   function plan(): void {
     if (isPlanned || underWay !== null) return
@@ -35,6 +44,8 @@ export function createLogWriter(onFree: (lost: number) => void) {
   function begin(): void {
     isPlanned = false
     if (underWay !== null || waiting.length === 0) return
+    // What stands behind a line that was cut would be unreadable with it.
+    if (lastByte !== LINE_FEED) waiting.unshift(Buffer.of(LINE_FEED))
     underWay = { rest: takeWaiting(), sinceMs: performance.now() }
     proceed()
   }
@@ -51,18 +62,28 @@ export function createLogWriter(onFree: (lost: number) => void) {
     write(STANDARD_OUTPUT, underWay.rest, (error, bytes = 0) => {
       if (underWay === null) return
       if (error?.code === 'EAGAIN') return void setTimeout(proceed, AGAIN_MS)
-      // Nobody will read a closed pipe any more, which must not end the service either.
-      const rest = error ? Buffer.alloc(0) : underWay.rest.subarray(bytes)
+      // A closed pipe or a full disk must not end the service either.
+      if (error) lose(linesIn(underWay.rest))
+      else if (bytes > 0) lastByte = underWay.rest[bytes - 1]!
+      const rest = error ? NOTHING : underWay.rest.subarray(bytes)
       underWay = rest.length > 0 ? { rest, sinceMs: performance.now() } : null
       if (underWay !== null) return proceed()
       begin()
-      // The lines that waited are taken first, so that the line that tells of it fits.
-      if (lostUntold > 0) {
-        const told = lostUntold
-        lostUntold = 0
-        onFree(told)
-      }
+      tell(error)
     })
+  }
+
+  /** The lines that waited are taken first, so that the line that tells of it fits. */
+  function tell(error: unknown): void {
+    if (lostUntold === 0 || error) return
+    const told = lostUntold
+    lostUntold = 0
+    onFree(told)
+  }
+
+  function lose(lines: number): void {
+    lost += lines
+    lostUntold += lines
   }
 
   /** Nothing asynchronous happens any more. */
@@ -85,8 +106,7 @@ export function createLogWriter(onFree: (lost: number) => void) {
     write(line: string): void {
       const bytes = Buffer.from(line)
       if (waitingBytes + bytes.length > MOST_BYTES) {
-        lost++
-        lostUntold++
+        lose(1)
         return
       }
       waiting.push(bytes)

@@ -29,7 +29,9 @@ const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g
 export function createLogger({ clock, level = 'info', pretty = false, write }: LoggerOptions): ProcessLogger {
   const writer = write
     ? { write, flush: async () => {} }
-    : createLogWriter((lost) => lines.warn({ lost }, 'lines of the log were lost, because nobody read it'))
+    : createLogWriter((lost) =>
+        lines.warn({ lost }, 'lines of the log were lost: nobody read standard output, or its disk was full'),
+      )
   const lines = pino(
     {
       level,
