@@ -148,7 +148,6 @@ export function build(options: ComposeOptions, connections: Connections) {
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
-  if (metrics.isOn) addGauges(metrics, { services, stores, database, clock })
   const { hashing, keys, secrets, funnel, events, eventTail, backups } = services
   const ping = createReadiness({
     database,
@@ -157,6 +156,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     clock,
     version: version.version,
   })
+  if (metrics.isOn) addGauges(metrics, { services, stores, database, clock, config, ping })
   const probes = createAddressProbes()
   let storeWatch: Awaited<ReturnType<typeof watchStores>> | null = null
   let lostApps: Promise<unknown> | null = null

@@ -7,10 +7,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
 import { linesLost } from '../platform/http/log-writer.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { readFreeBytes } from '../platform/postgres/disk-space.ts'
 import { timeStatements } from '../platform/postgres/statement-log.ts'
 import { noteWork } from '../platform/request-context.ts'
 import { version } from '../platform/version.ts'
-import { together } from '../platform/waiting.ts'
+import { together, within } from '../platform/waiting.ts'
 import type { Connections } from './connections.ts'
 import type { Services } from './services.ts'
 import type { Stores } from './stores.ts'
@@ -47,14 +48,21 @@ export function measured(
   }
 }
 
+/** A store that takes longer does not serve requests either. A reading that takes a second is left out of a scrape. */
+const READY_WITHIN_MS = 800
+
 interface Measured {
+  config: Pick<Config, 'backup' | 'storage'>
   services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits'>
   stores: Pick<Stores, 'messages'>
   database: Database
   clock: Clock
+  /** Rejects where the service is not ready. */
+  ping: () => Promise<void>
 }
 
-export function addGauges(metrics: Metrics, { services, stores, database, clock }: Measured): void {
+export function addGauges(metrics: Metrics, measured: Measured): void {
+  const { services, stores, database, clock, config, ping } = measured
   const { backups, hashing, keys, limits } = services
   const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
   const waiting = together(() => stores.messages.waiting())
@@ -68,6 +76,17 @@ export function addGauges(metrics: Metrics, { services, stores, database, clock 
   metrics.gauge('outbox_oldest_seconds', async () =>
     Math.max(0, ...(await waiting()).map(({ oldestAt }) => secondsSince(oldestAt))),
   )
+  metrics.gauge('ready', () =>
+    within(
+      READY_WITHIN_MS,
+      ping().then(
+        () => 1,
+        () => 0,
+      ),
+      0,
+    ),
+  )
+  metrics.gauge('disk_free_bytes', together(() => freeSpace(config, database)))
   metrics.gauge('log_lines_lost_total', linesLost)
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)
@@ -89,6 +108,19 @@ export function addGauges(metrics: Metrics, { services, stores, database, clock 
   }
   const labels = { version: version.version, commit: version.commit, bun: version.bun }
   metrics.gauge('build_info', () => [{ labels, value: 1 }])
+}
+
+/** A disk that does not say what is free is left out, and so is the directory of backups before the first one. */
+async function freeSpace({ backup, storage }: Measured['config'], { kind }: Database) {
+  const directories = [
+    ...(kind === 'embedded' ? [{ use: 'data', directory: storage.dataDir }] : []),
+    ...(backup.at === null ? [] : [{ use: 'backups', directory: backup.directory }]),
+  ]
+  const read = directories.map(async ({ use, directory }) => {
+    const value = await readFreeBytes(directory)
+    return value === null ? [] : [{ labels: { use }, value }]
+  })
+  return (await Promise.all(read)).flat()
 }
 
 function addUpkeep(metrics: Metrics, { upkeep }: Pick<Database, 'upkeep'>): void {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promtool } from '../helpers/prometheus.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(60_000)
 
 const rulesFile = join(import.meta.dir, '../../docs/alert-rules.yml')
 
@@ -56,6 +56,9 @@ const logins = (outcome: string, values: string): Series => ({
 const refusals = (limit: string, values: string): Series => ({
   [`poterne_limit_refusals_total{${job},limit="${limit}"}`]: values,
 })
+const free = (use: string, values: string): Series => ({
+  [`poterne_disk_free_bytes{${job},use="${use}"}`]: values,
+})
 const of = (metric: string, values: string, replica = 'a'): Series => ({
   [`${metric}{job="poterne",instance="${replica}"}`]: values,
 })
@@ -67,6 +70,27 @@ const examples: Record<string, Example> = {
     labels: A,
     summary: 'poterne on a cannot be scraped',
     quiet: [of('up', '1 0 1 1 0 1'), { 'up{job="another",instance="a"}': '0x10' }],
+  },
+  PoterneNotReady: {
+    fires: of('poterne_ready', '1 1 0x5'),
+    at: 5,
+    labels: A,
+    summary: 'a runs, but is not ready',
+    quiet: [of('poterne_ready', '1 0 1 1 0 1')],
+  },
+  PoterneDiskFull: {
+    fires: free('data', `${50 * 1024 * 1024}x10`),
+    at: 5,
+    labels: { ...A, use: 'data' },
+    summary: '50MiB are left on a for data',
+    quiet: [free('backups', '2e8x10')],
+  },
+  PoterneDiskNearlyFull: {
+    fires: free('backups', `${512 * 1024 * 1024}x20`),
+    at: 15,
+    labels: { ...A, use: 'backups' },
+    summary: '512MiB are left on a for backups',
+    quiet: [free('data', '2e9x20')],
   },
   PoterneErrors: {
     fires: { ...requests(200, '0+90x20'), ...requests(503, '0+10x20') },
@@ -212,6 +236,34 @@ const examples: Record<string, Example> = {
       },
       of('poterne_backup_last_success_timestamp_seconds', `${DAY}x10`),
     ],
+  },
+  PoterneTransactionsNotFrozen: {
+    fires: of('poterne_embedded_transaction_age', '300000000x90'),
+    at: 80,
+    labels: A,
+    summary: 'The oldest transaction of a is 300M transactions old',
+    quiet: [of('poterne_embedded_transaction_age', '20000000x90')],
+  },
+  PoterneDeadRows: {
+    fires: of('poterne_embedded_dead_rows', '3000000x90'),
+    at: 80,
+    labels: A,
+    summary: '3M rows of a are gone, but keep their space',
+    quiet: [of('poterne_embedded_dead_rows', '1000000x90')],
+  },
+  PoterneDatabaseLogLong: {
+    fires: of('poterne_embedded_log_bytes', `${512 * 1024 * 1024}x60`),
+    at: 45,
+    labels: A,
+    summary: 'A start of a after a crash would read 512MiB',
+    quiet: [of('poterne_embedded_log_bytes', '64000000x60')],
+  },
+  PoternePoolDry: {
+    fires: { [`poterne_dry_pools_total{${job},pool="sms_newcomers"}`]: '0+1x20' },
+    at: 10,
+    labels: { pool: 'sms_newcomers' },
+    summary: 'The pool sms_newcomers is used up: people are refused for what strangers ask for',
+    quiet: [{ [`poterne_dry_pools_total{${job},pool="sms_newcomers"}`]: '5x20' }],
   },
   PoterneSigningKeyOld: {
     fires: of('poterne_signing_key_age_seconds', `${101 * DAY}x90`),

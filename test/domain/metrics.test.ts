@@ -1,5 +1,5 @@
 /** The metrics for Prometheus: a tour over every route, and then the numbers that it must have left behind. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountedRoutes } from '../../scripts/mounted-routes.ts'
@@ -10,6 +10,7 @@ import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-clien
 import { freePort } from '../helpers/free-port.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { promtool, startPrometheus } from '../helpers/prometheus.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { startService } from '../helpers/service.ts'
 import { use } from '../helpers/use-service.ts'
@@ -28,6 +29,9 @@ const promised: Record<string, [type: string, ...labels: string[]]> = {
   codes_total: ['counter', 'purpose', 'channel', 'stage'],
   messages_total: ['counter', 'channel', 'gateway', 'outcome'],
   message_delay_seconds: ['histogram'],
+  ready: ['gauge'],
+  disk_free_bytes: ['gauge', 'use'],
+  log_lines_lost_total: ['counter'],
   outbox_waiting: ['gauge', 'channel'],
   outbox_oldest_seconds: ['gauge'],
   sms_funnel_total: ['counter', 'gateway', 'country', 'stage'],
@@ -57,6 +61,11 @@ const service = use(() =>
     settings: {
       server: pageSettings.server,
       metrics: { listen: address },
+      // None falls due while the tests run.
+      backup: {
+        at: new Date(Date.now() + 12 * 3_600_000).toTimeString().slice(0, 5),
+        directory: newDirectory('backups'),
+      },
       limits: { enabled: true, hash_queue: 0, hash_concurrency: 1, owner_codes_per_hour: 3 },
       password: { memory_kib: 19_456, iterations: 2 },
       passkeys: { rp_id: 'example.com', origins: [pageSettings.server.base_url] },
@@ -218,8 +227,23 @@ test('what happened was counted', async () => {
   expect(counted('redis_round_trip_seconds_count')).toBeGreaterThan(5)
   expect(counted('signing_key_age_seconds')).toBeLessThan(600)
   expect(Date.now() / 1000 - counted('housekeeping_last_success_timestamp_seconds')).toBeLessThan(60)
+  expect(counted('ready')).toBe(1)
+  expect(counted('disk_free_bytes', 'use="backups"')).toBeGreaterThan(1_000_000)
+  expect(text).not.toContain('use="data"')
   expect(counted('database_info', 'server="127.0.0.1:')).toBe(1)
   expect(counted('build_info', `bun="${Bun.version}"`, 'commit="unknown"')).toBe(1)
+})
+
+test('a service whose database does not answer, or not in time, is not ready', async () => {
+  const ping = spyOn(service.inside.database, 'ping').mockRejectedValue(new Error('away'))
+  try {
+    expect(await exposed()).toMatch(/^poterne_ready 0$/m)
+    ping.mockReturnValue(new Promise(() => {}))
+    expect(await exposed()).toMatch(/^poterne_ready 0$/m)
+  } finally {
+    ping.mockRestore()
+  }
+  expect(await exposed()).toMatch(/^poterne_ready 1$/m)
 })
 
 test('requests are counted by template, status and kind of work, and unknown paths together', async () => {

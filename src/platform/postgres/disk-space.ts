@@ -1,5 +1,6 @@
 /** The check that a database could write to a directory: free space, quota and the limit of a file's size allow it. */
 import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Recovery writes less before the database runs: a few segments of the log and of tables. */
@@ -37,5 +38,15 @@ export function freeBytes(directory: string): number {
     return bavail * bsize
   } catch {
     return Number.POSITIVE_INFINITY
+  }
+}
+
+/** The same without waiting for a disk that does not answer, such as one of another machine; null if it is not reported. */
+export async function readFreeBytes(directory: string): Promise<number | null> {
+  try {
+    const { bavail, bsize } = await statfs(directory)
+    return bavail * bsize
+  } catch {
+    return null
   }
 }

@@ -93,7 +93,14 @@ export const histograms = {
 
 /** They are read for each scrape. One that ends with _total is a count that something else keeps. */
 export const gauges = {
-  log_lines_lost_total: { help: 'Lines of the log that were lost, because nobody read it.' },
+  ready: { help: '1 where /readyz would answer 200 now, else 0.' },
+  disk_free_bytes: {
+    help: 'What is free on the disk of the embedded database, and on that of the scheduled backups.',
+    labels: ['use'],
+  },
+  log_lines_lost_total: {
+    help: 'Lines of the log that were lost, because nobody read standard output or its disk was full.',
+  },
   outbox_waiting: { help: 'Messages that wait to be sent.', labels: ['channel'] },
   outbox_oldest_seconds: { help: 'Age of the oldest message that waits to be sent; 0 without one.' },
   sms_budget_remaining: { help: 'SMS that may still be sent in the running day of sms.daily_budget.' },
