@@ -86,7 +86,10 @@ export function addGauges(metrics: Metrics, measured: Measured): void {
       0,
     ),
   )
-  metrics.gauge('disk_free_bytes', together(() => freeSpace(config, database)))
+  metrics.gauge(
+    'disk_free_bytes',
+    together(() => freeSpace(config, database)),
+  )
   metrics.gauge('log_lines_lost_total', linesLost)
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)

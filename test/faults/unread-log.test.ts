@@ -56,7 +56,11 @@ test('a pipe that nobody reads stops no request, and the lines that were lost ar
 
 test('a log whose disk is full stops no request, and goes on with whole lines once there is space', async () => {
   const [program, ...first] = poterneCommand()
-  const [{ settings, drop }, port, metricsPort] = [await newStorage('redis'), await freePort(), await freePort()]
+  const [{ settings, drop }, port, metricsPort] = [
+    await newStorage('redis'),
+    await freePort(),
+    await freePort(),
+  ]
   const { file, directory } = writeSettings({
     ...settings,
     server: { ...settings.server, port },

@@ -62,15 +62,22 @@ export function createLogWriter(onFree: (lost: number) => void) {
     write(STANDARD_OUTPUT, underWay.rest, (error, bytes = 0) => {
       if (underWay === null) return
       if (error?.code === 'EAGAIN') return void setTimeout(proceed, AGAIN_MS)
-      // A closed pipe or a full disk must not end the service either.
-      if (error) lose(linesIn(underWay.rest))
-      else if (bytes > 0) lastByte = underWay.rest[bytes - 1]!
-      const rest = error ? NOTHING : underWay.rest.subarray(bytes)
+      const rest = restAfter(underWay.rest, error, bytes)
       underWay = rest.length > 0 ? { rest, sinceMs: performance.now() } : null
       if (underWay !== null) return proceed()
       begin()
       tell(error)
     })
+  }
+
+  /** A closed pipe or a full disk must not end the service. */
+  function restAfter(rest: Buffer, error: unknown, bytes: number): Buffer {
+    if (error) {
+      lose(linesIn(rest))
+      return NOTHING
+    }
+    if (bytes > 0) lastByte = rest[bytes - 1]!
+    return rest.subarray(bytes)
   }
 
   /** The lines that waited are taken first, so that the line that tells of it fits. */
