@@ -25,6 +25,8 @@ import { runInWorker } from '../platform/own-process.ts'
 import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
 import { isSnapshotDirectory } from '../platform/postgres/embedded-snapshot.ts'
 import { version } from '../platform/version.ts'
+import { verifyCommand } from './backup-verify.ts'
+import { jsonOption, yesOption } from './common-options.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { countOf, formatBytes, printJson } from './print.ts'
@@ -49,7 +51,7 @@ const STANDARD_OUTPUT = '-'
 
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('write everything to one sealed and verified file, while the service runs')
+    .description('write everything to one sealed and verified file, while the service runs; verify one')
     .argument('[file]', 'the file to write; "-": standard output. Default: a new one in backup.directory')
     .option(...configOption)
     .option(...socketOption)
@@ -59,7 +61,10 @@ export function backupCommand(): Command {
     )
     .option('--with-secret', 'include the server secret; needs a passphrase')
     .option('--allow-empty', 'keep a backup that holds no account')
+    .option(...jsonOption)
+    .option(...yesOption)
     .action(backUp)
+    .addCommand(verifyCommand())
 }
 
 async function backUp(named: string | undefined, options: Options): Promise<void> {

@@ -1,25 +1,22 @@
 /** `poterne restore FILE`: puts the data of a backup into the configured database, all of it or nothing. */
 import { Command } from 'commander'
-import { secretsOf } from '../compose/connections.ts'
 import { type Restored, restore } from '../compose/restore.ts'
-import { type BackupKey, readLine, readPassphrase } from '../platform/backup/keys.ts'
 import { BackupRefused } from '../platform/backup/refused.ts'
-import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
+import { type BackupKeyOptions, keysFor, passphraseFileOption, secretFileOption } from './backup-keys.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { print, printJson } from './print.ts'
 import { abortable, createProgressBar } from './progress.ts'
 import { asOperator, confirm } from './service-call.ts'
 
-type Options = CommandOptions & {
-  replace?: boolean
-  keepSessions?: boolean
-  secretFile?: string
-  passphraseFile?: string
-  json?: boolean
-  yes?: boolean
-}
+type Options = CommandOptions &
+  BackupKeyOptions & {
+    replace?: boolean
+    keepSessions?: boolean
+    json?: boolean
+    yes?: boolean
+  }
 
 export function restoreCommand(): Command {
   return new Command('restore')
@@ -28,20 +25,16 @@ export function restoreCommand(): Command {
     .option(...configOption)
     .option('--replace', 'replace the accounts that the database already has')
     .option('--keep-sessions', 'keep the sessions of the backup, so that nobody has to sign in again')
-    .option(
-      '--secret-file <file>',
-      'a file with the server secret of the backup, if the present one is another',
-    )
-    .option('--passphrase-file <file>', 'the file with the passphrase that sealed it')
+    .option(...secretFileOption)
+    .option(...passphraseFileOption)
     .action(restoreFile)
 }
 
 async function restoreFile(file: string, options: Options): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
+  const { keys, givenSecret } = keysFor(config, options)
   const bar = createProgressBar()
   try {
-    const givenSecret = options.secretFile === undefined ? null : readGivenSecret(options.secretFile)
-    const keys = keysOf(config, options, givenSecret)
     const restored = await abortable((signal) =>
       asOperator(() =>
         restore({
@@ -68,22 +61,6 @@ async function restoreFile(file: string, options: Options): Promise<void> {
     if (error instanceof BackupRefused) throw new CommandFailure(1, error.describe(file))
     throw error
   }
-}
-
-function readGivenSecret(file: string): Uint8Array {
-  const secret = decodeSecret(readLine(file))
-  if (secret === null)
-    throw new BackupRefused('holds no server secret, as `poterne secret` prints them', file)
-  return secret
-}
-
-function keysOf(config: Config, { passphraseFile }: Options, givenSecret: Uint8Array | null): BackupKey[] {
-  const file = passphraseFile ?? config.backup.passphraseFile
-  const secrets = [...(givenSecret === null ? [] : [givenSecret]), ...secretsOf(config)]
-  return [
-    ...secrets.map((secret) => ({ kind: 'secret' as const, secret })),
-    ...(file === null ? [] : [readPassphrase(file)]),
-  ]
 }
 
 const keysSentence = {

@@ -66,6 +66,7 @@ export const commandLines: Record<string, CommandLine> = {
   'secret revoke': line(),
   migrate: line(),
   backup: line(({ directory }) => [`${directory}/auth.backup`]),
+  'backup verify': line(({ directory }) => [`${directory}/none.backup`], 'configuration'),
   restore: line(({ directory }) => [`${directory}/none.backup`]),
   upgrade: line(() => ['--from', '/bin/true']),
   version: line(undefined, 'nothing'),
@@ -87,6 +88,9 @@ export const commandLines: Record<string, CommandLine> = {
 /** It runs until it is ended, and is a service, not a question. */
 const SERVICE = 'serve'
 
+/** They do something by themselves, too. */
+export const actingGroups = ['secret', 'backup']
+
 /** The commands that do something, as the program has them. */
 export async function everyCommand(): Promise<{ name: string; command: Command }[]> {
   const program = await loadProgram(commands)
@@ -94,7 +98,7 @@ export async function everyCommand(): Promise<{ name: string; command: Command }
     const words = [...before, command.name()]
     const own = { name: words.join(' '), command }
     const below = command.commands.flatMap((each) => leaves(each, words))
-    const acts = below.length === 0 || command.name() === 'secret'
+    const acts = below.length === 0 || actingGroups.includes(command.name())
     return acts ? [own, ...below] : below
   }
   return program.commands

@@ -16,7 +16,7 @@ import { isOfTheMachine } from '../postgres/failure.ts'
 import { readPreviousSecrets, readSecretFile } from '../secret-file.ts'
 import { type BackupKey, secretKeyId } from './keys.ts'
 import { loadBackup } from './load.ts'
-import { bytesIn, type Manifest, rowsIn } from './manifest.ts'
+import { accountsIn, bytesIn, type Manifest, rowsIn } from './manifest.ts'
 import { verifyBackup } from './read.ts'
 import { BackupRefused, cannotWrite } from './refused.ts'
 import { createSealedFile } from './sealed-file.ts'
@@ -123,7 +123,7 @@ export async function runBackupJob(
     onProgress?.('checking', bytes / (total + bytes)),
   )
   signal?.throwIfAborted()
-  const accounts = manifest.parts.find(({ name }) => name === 'accounts')?.rows ?? 0
+  const accounts = accountsIn(manifest)
   if (accounts === 0 && !job.allowsEmpty) throw new BackupRefused(EMPTY, 'the database')
   const isSmall = bytesIn(manifest) < TRIAL_BYTES
   const obstacle = isSmall

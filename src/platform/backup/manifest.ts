@@ -44,6 +44,8 @@ export type PartManifest = Static<typeof partSchema>
 export type Manifest = Static<typeof manifestSchema>
 
 export const rowsIn = ({ parts }: Manifest): number => parts.reduce((sum, { rows }) => sum + rows, 0)
+export const accountsIn = ({ parts }: Manifest): number =>
+  parts.find(({ name }) => name === 'accounts')?.rows ?? 0
 export const bytesIn = ({ parts }: Manifest): number => parts.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** Throws BackupRefused for anything else. */
