@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { FinishedBackup } from '../domain/operations/backups/store.ts'
+import { environmentWithout, runAfter } from '../platform/backup/after.ts'
 import { backupName, removeOldBackups } from '../platform/backup/files.ts'
 import { type BackupJob, keyToJob, type MadeBackup } from '../platform/backup/job.ts'
 import { type BackupKey, readPassphrase } from '../platform/backup/keys.ts'
@@ -41,31 +42,36 @@ export const scratchOf = ({ database, storage }: Pick<Config, 'database' | 'stor
     : tmpdir()
 
 export function createBackupMaker(config: Config, database: Database, clock: Clock) {
-  const { directory, keep } = config.backup
-  return async (signal: AbortSignal): Promise<FinishedBackup> => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const name = backupName(clock.now())
+  const { directory, keep, after } = config.backup
+
+  async function write(file: string, signal: AbortSignal): Promise<MadeBackup> {
     const copy = database.files ? await database.files.snapshot() : null
     try {
       const job: BackupJob = {
-        task: 'backup',
+        ...{ task: 'backup', version: version.version, file, key: keyToJob(backupKeyOf(config)) },
         source:
           copy === null ? { kind: 'postgres', url: config.database.url! } : { kind: 'directory', path: copy },
-        file: resolve(join(directory, name)),
         scratch: scratchOf(config),
-        key: keyToJob(backupKeyOf(config)),
         secrets: secretsOf(config).map((secret) => Buffer.from(secret).toString('hex')),
         secretsIn: null,
         withSecret: false,
         // A new service has no account yet; the warning says so.
         allowsEmpty: true,
-        version: version.version,
       }
-      const { bytes, rows, warning } = await runInWorker<MadeBackup>(job, { signal })
-      const warnings = [warning, removeOldBackups(directory, keep)].filter((each) => each !== null)
-      return { file: name, bytes, rows, warning: warnings.join('; ') || null }
+      return await runInWorker<MadeBackup>(job, { signal })
     } finally {
       if (copy !== null && existsSync(copy)) rmSync(copy, { recursive: true, force: true })
     }
+  }
+
+  return async (signal: AbortSignal): Promise<FinishedBackup> => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const name = backupName(clock.now())
+    const file = resolve(join(directory, name))
+    const { bytes, rows, warning } = await write(file, signal)
+    const warnings = [warning, removeOldBackups(directory, keep)].filter((each) => each !== null)
+    if (after !== null)
+      await runAfter(after, file, { env: environmentWithout(config.namedVariables), signal })
+    return { file: name, bytes, rows, warning: warnings.join('; ') || null }
   }
 }

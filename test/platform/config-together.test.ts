@@ -122,9 +122,29 @@ describe('the stores', () => {
     expect(problemsOf(`${backup}directory = ""`)).not.toEqual([])
     expect(problemsOf('[backup]\nat = "3:30"')).toEqual([expect.stringContaining('backup.at')])
     expect(configOf(`${backup}passphrase_file = "/etc/p"`).backup).toEqual({
-      ...{ at: '03:30', directory: './backups', keep: 7, passphraseFile: '/etc/p' },
+      ...{ at: '03:30', directory: './backups', keep: 7, passphraseFile: '/etc/p', after: null },
     })
     expect(configOf(`${database}${backup}`).backup.at).toBe('03:30')
+  })
+
+  test('a command after backups has its whole path and takes the file', () => {
+    const problems = (after: string) =>
+      problemsOf(`[backup]\npassphrase_file = "/p"\nat = "03:30"\nafter = ${after}`)
+    expect(problems('[]')).toEqual(['backup.after: is empty: name a command, or leave the key out'])
+    expect(problems('["rclone", "copy", "{file}"]')).toEqual([
+      'backup.after: expected the whole path of the command, since no shell looks for it',
+    ])
+    for (const after of ['["/bin/true"]', '["/bin/{file}", "copy"]', '["/bin/true", "{files}"]'])
+      expect(problems(after)).toEqual(['backup.after: expected {file} in one of the arguments'])
+    for (const after of ['"/bin/true {file}"', '["/bin/true", 5, "{file}"]', '[["/bin/true", "{file}"]]'])
+      expect(problems(after)).toEqual([
+        expect.stringContaining('backup.after: expected a list of texts: a command'),
+      ])
+    expect(problems('["/bin/true", "--from={file}"]')).toEqual([])
+    const inEnvironment = (text: string) => directory.problemsOf({ env: { POTERNE_BACKUP_AFTER: text } })
+    directory.write('config.toml', `${database}[backup]\nat = "03:30"`)
+    expect(inEnvironment('/bin/true, {file}')).toEqual([])
+    expect(inEnvironment('')).toEqual(['backup.after: is empty: name a command, or leave the key out'])
   })
 
   test('PostgreSQL with one Redis is accepted, the one url being the only one of urls', () => {

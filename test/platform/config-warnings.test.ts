@@ -64,6 +64,19 @@ test('a passphrase of backups that other users can read is warned of', () => {
   expect([0o644, 0o640, 0o600].map(warningsWith)).toEqual([['backup.passphrase_file'], [], []])
 })
 
+test('a command after backups that cannot be run, or never is, is warned of', () => {
+  const file = directory.write('command', '#!/bin/sh\n')
+  const warningsOf = (program: string, at = 'at = "03:30"') =>
+    load(`[backup]\npassphrase_file = "/nowhere"\n${at}\nafter = ["${program}", "{file}"]\n${delivery}`)
+      .warnings
+  chmodSync(file, 0o644)
+  for (const program of [file, directory.path, '/nowhere/rclone', `${file}/rclone`])
+    expect(warningsOf(program)).toEqual(['backup.after'])
+  chmodSync(file, 0o755)
+  expect(warningsOf(file)).toEqual([])
+  expect(warningsOf(file, '')).toEqual(['backup.after'])
+})
+
 describe('http to a public host is refused', () => {
   test('as the address of the service', () => {
     const { problems } = load(`[server]\nbase_url = "http://auth.example.com"\n${delivery}`, false, {})

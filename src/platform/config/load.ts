@@ -9,7 +9,7 @@ import { readLogo } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting, type Settings } from './settings.ts'
-import { configFileCandidates, type Environment, readConfigFile } from './sources.ts'
+import { type ConfigFile, configFileCandidates, type Environment, readConfigFile } from './sources.ts'
 import type { Config, LogoFile } from './types.ts'
 import type { SchemaValues } from './values.ts'
 import { findWarnings } from './warnings.ts'
@@ -65,7 +65,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
   if (dev) adaptToDevelopment(read)
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver, dev })
-  return { ok: true, file: path, config: toConfig(values, textFiles, logoFile), settings, warnings }
+  return { ok: true, file: path, config: toConfig(values, { textFiles, logoFile, file }), settings, warnings }
 }
 
 /** It listens on loopback only, with everything that shows what the service can do. */
@@ -94,7 +94,13 @@ function adaptToDevelopment({ values, settings }: Settings): void {
   values.passkeys.origins = [...new Set([...sitesOf(values.passkeys), ...values.server.corsOrigins])]
 }
 
-function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile | null): Config {
+interface Files {
+  textFiles: TextFiles
+  logoFile: LogoFile | null
+  file: ConfigFile | null
+}
+
+function toConfig(values: SchemaValues, { textFiles, logoFile, file }: Files): Config {
   const { server, tokens, database, redis, passkeys, admin, metrics, pages, accounts, texts } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
@@ -116,6 +122,7 @@ function toConfig(values: SchemaValues, textFiles: TextFiles, logoFile: LogoFile
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
     admin: { ...admin, listen: parseListenAddress(admin.listen) },
     metrics: { listen: parseListenAddress(metrics.listen) },
+    namedVariables: [...(file?.variables ?? [])],
     passkeys: {
       ...passkeys,
       origins: passkeyOrigins(passkeys),

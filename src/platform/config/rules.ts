@@ -208,6 +208,29 @@ export function list(doc: string, options: ListOptions): KeyRule<string[]> {
   return createRule({ kind: 'list of texts', doc, initial, expected, suffix: '', read, fromText }, options)
 }
 
+/** A program and its arguments, which no shell reads; `placeholder` stands in one of them. */
+export function command(doc: string, placeholder: string, example: string[]): KeyRule<string[] | null> {
+  const wrongFor = (reason: string): Reading<never> => ({ wrong: null, reason })
+  const read = (raw: unknown): Reading<string[]> => {
+    if (!Array.isArray(raw) || raw.some((each) => typeof each !== 'string' || each.includes('\0')))
+      return wrongFor(`expected ${expected}`)
+    const [program, ...args] = raw as string[]
+    if (program === undefined) return wrongFor('is empty: name a command, or leave the key out')
+    if (!program.startsWith('/'))
+      return wrongFor('expected the whole path of the command, since no shell looks for it')
+    if (!args.some((each) => each.includes(placeholder)))
+      return wrongFor(`expected ${placeholder} in one of the arguments`)
+    return { value: [program, ...args] }
+  }
+  const expected = `a list of texts: a command with its whole path, and its arguments, of which one holds ${placeholder}`
+  const { fromText } = list('', { check: () => true, item: '' })
+  const kind = 'list of texts'
+  return createRule<string[] | null>(
+    { kind, doc, initial: null, expected, suffix: '', read, fromText },
+    { example },
+  )
+}
+
 interface TableOptions extends Options {
   check: (name: string, value: string) => boolean
   expected: string

@@ -4,6 +4,7 @@
  * all derived from it. Rules about several keys are in checks.ts.
  */
 import { builtInTags } from '../../texts/languages.ts'
+import { FILE } from '../backup/after.ts'
 import { claims } from './claims-rule.ts'
 import { explainDatabaseUrl, isDatabaseUrl } from './database-url.ts'
 import * as formats from './formats.ts'
@@ -11,6 +12,7 @@ import {
   boolean,
   bytes,
   choice,
+  command,
   duration,
   durationOrNever,
   type KeyRule,
@@ -605,6 +607,11 @@ export const schema = {
       null,
       'A file whose first line is a passphrase of at least 12 characters, with which backups are sealed instead of `server.secret`. It is needed if poterne made the secret itself.',
       { example: '/etc/poterne/backup-passphrase' },
+    ),
+    after: command(
+      'A command that takes each scheduled backup to another machine, once it is verified; no shell reads it, and `{file}` is the path of the backup. Where it fails, the backup has failed. Default: none.',
+      FILE,
+      ['/usr/bin/rclone', 'copy', FILE, 'safe:poterne'],
     ),
   }),
   upgrade: section('`poterne upgrade`: see docs/install.md. Nothing is ever fetched without that command.', {

@@ -26,6 +26,8 @@ interface Derived {
   }
   /** The picture above every form, as it was read when the service started. */
   pages: Section<'pages'> & { logoFile: LogoFile | null }
+  /** The environment variables that the file names: they may hold secrets. */
+  namedVariables: string[]
 }
 
 export type Config = Replaced<SchemaValues, Derived>

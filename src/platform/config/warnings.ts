@@ -1,5 +1,5 @@
 /** Settings that are allowed but unwise: `config check` and the start of the service print one line for each. */
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { readDatabaseUrl } from '../postgres/address.ts'
 import { isPublicHost } from './formats.ts'
 import { type ConfigProblem, toToml } from './report.ts'
@@ -32,6 +32,7 @@ export function findWarnings({ values, settings }: Settings, { delivers, dev }: 
   const { passphraseFile } = values.backup
   if (passphraseFile !== null && isOpenToOthers(passphraseFile))
     warn('backup.passphrase_file', `other users of this machine can read it: chmod o= ${passphraseFile}`)
+  warnOfAfter(values.backup, warn)
   const { memoryKib, iterations } = values.password
   if (!HASH_FLOOR.some(([memory, passes]) => memoryKib >= memory && iterations >= passes)) {
     const floor = HASH_FLOOR.map(([memory, passes]) => `${memory} with iterations = ${passes}`).join(', ')
@@ -80,6 +81,23 @@ function warnOfPages({ pages, server }: SchemaValues, warn: Warn, dev: boolean):
         'server.cors_origins',
         `lacks "${origin}" of pages.applications: an application that runs in the browser there cannot call GET me`,
       )
+  }
+}
+
+function warnOfAfter({ after, at }: SchemaValues['backup'], warn: Warn): void {
+  if (after === null) return
+  if (at === null) warn('backup.after', 'never runs, since no backup is scheduled: set backup.at')
+  const why = whyNotRunnable(after[0]!)
+  if (why !== null) warn('backup.after', why)
+}
+
+function whyNotRunnable(program: string): string | null {
+  try {
+    accessSync(program, constants.X_OK)
+    return statSync(program).isFile() ? null : `${program} is no command: no scheduled backup will succeed`
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return `${program} cannot be run from here (${code}): no scheduled backup will succeed`
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { AppError } from '../../../errors.ts'
+import { AfterFailed } from '../../../platform/backup/after.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import type { DatabaseFiles } from '../../../platform/postgres/database.ts'
 import { isUnavailable } from '../../../platform/postgres/failure.ts'
@@ -15,7 +16,7 @@ interface BackupServiceOptions extends Pick<Ground, 'clock' | 'logger'> {
   files: DatabaseFiles | undefined
   /** `HH:MM`, in the time zone of the machine; null: none is taken. */
   at: string | null
-  /** Makes and verifies a backup in its directory, and removes those that are too old. */
+  /** Makes and verifies a backup in its directory, removes those that are too old, and runs the operator's command. */
   make: (signal: AbortSignal) => Promise<FinishedBackup>
 }
 
@@ -56,7 +57,8 @@ export function createBackupService(options: BackupServiceOptions) {
       // The next start takes it.
       if (ending.signal.aborted) return void (await store.releaseRound(dueAt).catch(() => {}))
       const cause = error instanceof Error ? error.message : 'unknown cause'
-      logger.error({ cause }, 'the scheduled backup failed')
+      const said = error instanceof AfterFailed && error.said
+      logger.error({ cause, ...(said && { stderr: said }) }, 'the scheduled backup failed')
       await store.noteFailure(cause, clock.now()).catch(() => {})
     }
   })

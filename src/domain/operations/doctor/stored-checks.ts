@@ -1,4 +1,5 @@
 /** The checks of stored data: it can be opened with the server secret, and it is cared for. */
+import { AFTER } from '../../../platform/backup/after.ts'
 import { whyUnwritable } from '../../../platform/backup/files.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../sessions/tokens/key-rotation.ts'
 import { DAMAGED_KEY } from '../../sessions/tokens/key-service.ts'
@@ -125,7 +126,11 @@ export async function checkBackup({ config, stores, clock }: StoreContext): Prom
   if (unwritable !== null) return failure(`backup.directory: ${unwritable}`)
   const { lastSuccessAt, lastFailureAt, lastFailure, lastWarning } = await stores.backups.getState()
   if (lastFailureAt !== null && (lastSuccessAt === null || lastFailureAt > lastSuccessAt))
-    return failure(`the last one failed (${lastFailure}): run \`poterne backup\` and mend what it says`)
+    return failure(
+      lastFailure?.startsWith(AFTER)
+        ? `the last one lies in ${config.backup.directory} only (${lastFailure}): mend that command`
+        : `the last one failed (${lastFailure}): run \`poterne backup\` and mend what it says`,
+    )
   const none = 'set backup.at, or run `poterne backup` from your own schedule'
   if (lastSuccessAt === null)
     return at === null
