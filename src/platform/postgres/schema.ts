@@ -22,9 +22,20 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { Language } from '../../texts/languages.ts'
 
+/**
+ * The fields of a profile: bodies, answers, the export and the account's own page follow from this list. `autocomplete`
+ * is null for what people are not asked for on the page; a page needs a text of the field's name.
+ */
+export const profileFields = {
+  name: { description: 'The whole name, as it is to be shown', autocomplete: 'name' },
+  given_name: { description: 'The first name', autocomplete: 'given-name' },
+  family_name: { description: 'The last name', autocomplete: 'family-name' },
+  zoneinfo: { description: 'A time zone, such as Europe/London', autocomplete: null },
+  picture: { description: 'The address of a picture', autocomplete: null },
+} as const
+export type ProfileField = keyof typeof profileFields
 /** Each at most 200 characters; 2 KiB together. */
-export type Profile = { [Field in (typeof profileFields)[number]]?: string }
-export const profileFields = ['name', 'given_name', 'family_name', 'zoneinfo', 'picture'] as const
+export type Profile = { [Field in ProfileField]?: string }
 
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 const time = (name: string) => timestamp(name, { precision: 3, withTimezone: true })

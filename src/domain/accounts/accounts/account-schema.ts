@@ -4,8 +4,10 @@ import type { Config } from '../../../platform/config/types.ts'
 import { answer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
+import { type ProfileField, profileFields } from '../../../platform/postgres/schema.ts'
 import { maskDigest } from '../../foundation/hashing/digest.ts'
 import type { Account } from './account.ts'
+import { profileNames } from './profile.ts'
 import type { Roles } from './roles.ts'
 
 export const identifierField = t.String({
@@ -62,17 +64,16 @@ export const accountSchema = namedObject(
   'The account; times are UTC.',
 )
 
-const profileText = (description: string) => optionalField(t.String({ maxLength: 400, description }))
+/** Makes a schema for each field of a profile. */
+const eachOfProfile = <Schema>(make: (description: string) => Schema) =>
+  Object.fromEntries(profileNames.map((field) => [field, make(profileFields[field].description)])) as Record<
+    ProfileField,
+    Schema
+  >
 
 /** Null removes a field. */
 export const profileBody = t.Object(
-  {
-    name: profileText('The whole name, as it is to be shown'),
-    given_name: profileText('The first name'),
-    family_name: profileText('The last name'),
-    zoneinfo: profileText('A time zone, such as Europe/London'),
-    picture: profileText('The address of a picture'),
-  },
+  eachOfProfile((description) => optionalField(t.String({ maxLength: 400, description }))),
   {
     description:
       'What the person says of themselves; nobody verified it. Each at most 200 characters, 2 KiB together; null removes one. Only administration sets `picture`',
@@ -84,13 +85,7 @@ export const profileBody = t.Object(
 export const carriedFields = {
   profile: namedObject(
     'Profile',
-    {
-      name: t.Optional(t.String()),
-      given_name: t.Optional(t.String()),
-      family_name: t.Optional(t.String()),
-      zoneinfo: t.Optional(t.String()),
-      picture: t.Optional(t.String()),
-    },
+    eachOfProfile(() => t.Optional(t.String())),
     'What the person says of themselves; nobody verified it.',
   ),
   username: nullable(t.String(), { examples: ['ada'] }),

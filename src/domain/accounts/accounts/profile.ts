@@ -1,9 +1,15 @@
 /** Reads the profile of an account's person, and the groups that it is in. */
 import { AppError, type FieldErrorCode } from '../../../errors.ts'
 import { isGroupName } from '../../../platform/config/formats.ts'
-import { type Profile, profileFields } from '../../../platform/postgres/schema.ts'
+import { type Profile, type ProfileField, profileFields } from '../../../platform/postgres/schema.ts'
 
 export type { Profile }
+
+/** The names of the fields, in their order. */
+export const profileNames = Object.keys(profileFields) as ProfileField[]
+
+/** The fields that people are asked for on their page. */
+export const askedFields = profileNames.filter((field) => profileFields[field].autocomplete !== null)
 
 export const MAXIMUM_GROUPS = 32
 /** The size of all values together, in UTF-8. */
@@ -24,7 +30,7 @@ export function readProfile(
   typed: ProfilePatch,
   { mayHavePicture }: { mayHavePicture: boolean },
 ): ProfilePatch {
-  const named = profileFields.filter((field) => typed[field] !== undefined)
+  const named = profileNames.filter((field) => typed[field] !== undefined)
   if (!mayHavePicture && named.includes('picture')) throw refuse('profile.picture', 'not_allowed')
   return Object.fromEntries(
     named.map((field) => {

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { askedFields } from '../../accounts/accounts/profile.ts'
 import { languageOf } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 import * as screens from './screens.ts'
@@ -117,7 +118,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
     )
   }
   for (const [path, back, work] of forms) {
-    const keeps = ['contact', 'passkey', 'name', 'given_name', 'family_name', 'provider']
+    const keeps = ['contact', 'passkey', 'provider', ...askedFields]
     routes.post(
       path,
       visits.take({ back, keeps, finishes: !turns.has(path) }, async (visit, typed) => {

@@ -1,6 +1,8 @@
 /** The overview of an account, and its pages that hold one form or one list. */
+
+import { profileFields } from '../../../platform/postgres/schema.ts'
 import type { AccountRecord } from '../../accounts/accounts/account-schema.ts'
-import type { Profile } from '../../accounts/accounts/profile.ts'
+import { askedFields, type Profile } from '../../accounts/accounts/profile.ts'
 import { lacksTerms } from '../../accounts/admission/service.ts'
 import type { EventRecord } from '../../foundation/events/event-schema.ts'
 import type { Security } from '../../self-service/me/me-schema.ts'
@@ -89,22 +91,24 @@ ${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/accoun
 
 export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen {
   const { pages } = visit.texts
-  const problem = problemOf(visit, ['profile', 'profile.name', 'profile.given_name', 'profile.family_name'])
-  const text = (name: 'name' | 'given_name' | 'family_name', label: string, autocomplete: string) =>
+  const labels: Partial<Record<string, string>> = pages
+  const problem = problemOf(visit, ['profile', ...askedFields.map((name) => `profile.${name}`)])
+  const fields = askedFields.map((name) =>
     field({
       name,
-      label,
-      autocomplete,
+      label: labels[name] ?? name,
+      autocomplete: profileFields[name].autocomplete ?? '',
       required: false,
       maxlength: 200,
       value: visit.flow.typed?.[name] ?? profile?.[name] ?? '',
       wrong: problem.of(`profile.${name}`),
-    })
+    }),
+  )
   return page(
     visit,
     pages.profile,
     html`<form method="post" action="${visit.to('/account/profile')}">
-${text('name', pages.name, 'name')}${text('given_name', pages.given_name, 'given-name')}${text('family_name', pages.family_name, 'family-name')}
+${fields}
 ${submit(pages.save)}</form>`,
     problem,
   )

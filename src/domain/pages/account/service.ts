@@ -5,6 +5,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import { askedFields } from '../../accounts/accounts/profile.ts'
 import type { ContactsService } from '../../self-service/contacts/service.ts'
 import type { Exports } from '../../self-service/me/exports.ts'
 import type { MeService } from '../../self-service/me/service.ts'
@@ -90,8 +91,8 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, path, { ...visit.flow, notice: 'code_on_its_way' })
     },
     async changeProfile(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const { name, given_name, family_name } = typed
-      await me.change(visit.session, { profile: { name, given_name, family_name } })
+      const profile = Object.fromEntries(askedFields.map((field) => [field, typed[field]]))
+      await me.change(visit.session, { profile })
       return back(visit, '/account/profile', 'saved')
     },
     async changeLanguage(visit: OwnVisit, typed: Typed): Promise<Response> {
