@@ -42,6 +42,7 @@ import { findOwnTable } from './platform/postgres/own-objects.ts'
 import { describeForeignEncoding } from './platform/postgres/server-fitness.ts'
 import { failedStatement } from './platform/postgres/statement-name.ts'
 import { RedisUnavailable } from './platform/redis/failure.ts'
+import { requireCommands } from './platform/redis/script.ts'
 import { StoreUnreachable } from './platform/store-unreachable.ts'
 import { version } from './platform/version.ts'
 import { createCatalog } from './texts/catalog.ts'
@@ -79,7 +80,11 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     await (config.database.migrate
       ? migrateDatabase(database, config, clock.now())
       : requireMigrated(database))
-    await redis?.ready().catch(nameRedis)
+    if (redis)
+      await redis
+        .ready()
+        .then(() => requireCommands(redis))
+        .catch(nameRedis)
     const createDevRoutes = options.dev
       ? (await import('./domain/operations/dev/routes.ts')).createDevRoutes
       : null

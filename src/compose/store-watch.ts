@@ -10,7 +10,8 @@ import { DatabaseReadOnly, databaseCode } from '../platform/postgres/failure.ts'
 import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
 import { RedisEvicts } from '../platform/redis/facts.ts'
-import { RedisUnavailable } from '../platform/redis/failure.ts'
+import { partsOf, RedisUnavailable } from '../platform/redis/failure.ts'
+import { requireCommands } from '../platform/redis/script.ts'
 import { together } from '../platform/waiting.ts'
 
 const INTERVAL_MS = 60_000
@@ -82,8 +83,11 @@ const REDIS_REASONS: readonly [RegExp, string][] = [
   [/^OOM$/, 'Redis is full'],
   [/^(READONLY|MISCONF|NOREPLICAS)$/, 'Redis refuses writes'],
   [/^LOADING$/, 'Redis is starting'],
-  [/^(NOAUTH|WRONGPASS|NOPERM)$/, 'Redis refuses the credentials of this service'],
+  [/^(NOAUTH|WRONGPASS)$/, 'Redis refuses the credentials of this service'],
+  [/^NOPERM$/, 'Redis refuses this service a right'],
+  [/^NODATABASE$/, 'Redis lacks the database of this service'],
 ]
+const refusedCommand = (command: string) => `Redis refuses this service the command ${command.toUpperCase()}`
 
 /** Anybody may read it: no words of a driver, which name hosts, users and versions. */
 export function reasonOf(error: unknown): string {
@@ -99,6 +103,8 @@ export function reasonOf(error: unknown): string {
     ? error.causeCode
     : (databaseCode(error) ?? databaseCode((error as Error | null)?.cause) ?? '')
   const reasons = inRedis ? REDIS_REASONS : DATABASE_REASONS
+  const command = inRedis ? partsOf(code).command : null
+  if (command !== null) return refusedCommand(command)
   const known = reasons.find(([pattern]) => pattern.test(code))?.[1]
   return known ?? (inRedis ? 'Redis does not answer' : 'the database does not answer')
 }
@@ -119,7 +125,10 @@ export function createReadiness({ database, redis, counters, clock, version }: R
   let writtenAt = Number.NEGATIVE_INFINITY
   // Everybody who asks meanwhile waits for the same look.
   const write = together(async () => {
-    await Promise.all([redis?.write(), counters.charge([{ key, rule: READINESS }], clock.now())])
+    await Promise.all([
+      redis && requireCommands(redis),
+      counters.charge([{ key, rule: READINESS }], clock.now()),
+    ])
     await requireVersion(database, version)
     await requireUpkeep(database)
     writtenAt = performance.now()

@@ -143,6 +143,38 @@ test('a wrong password is named for each server, with what to do, and never prin
   await Promise.all([server.stop(), redis.stop(), gateway.stop(), smtp.stop()])
 })
 
+test('a database that Redis lacks, and a user who may run no script, are named with what to do', async () => {
+  const redis = await startRedis(['--user', 'reader', 'on', '>pw', '~*', '+@all', '-@scripting'])
+  const storage = await createStorage('redis')
+  const [gateway, smtp] = [await startGateway(), await startSmtp({ security: 'none', auth: null })]
+  const redisLine = async (url: string) => {
+    const own = { redis: { url } }
+    const { code, lines } = await check(mergeSettings(storage.settings, deliverySettings(smtp, gateway), own))
+    return [code, lines.find((line) => line.includes('redis.url'))]
+  }
+  const found = [
+    redisLine(`${redis.url}/16`),
+    redisLine(redis.url.replace('//', '//reader:pw@')),
+    redisLine(`${redis.url}/x`),
+  ]
+  expect(await Promise.all(found)).toEqual([
+    [
+      1,
+      expect.stringMatching(
+        /^failed {2}redis\.url: the server has no database 16 \(NODATABASE\): it has 16, /,
+      ),
+    ],
+    [
+      1,
+      expect.stringMatching(
+        /^failed {2}redis\.url: Redis refuses its user the command EVAL(SHA)? \(NOPERM\)/,
+      ),
+    ],
+    [2, undefined],
+  ])
+  await Promise.all([redis.stop(), gateway.stop(), smtp.stop(), storage.drop()])
+})
+
 /** Everybody but the superuser needs a password. */
 function writeAccessRules(): string {
   const directory = newDirectory('access')

@@ -149,7 +149,7 @@ test('a Redis user who may not run every command', async () => {
   const url = server.url.replace('//', '//poterne:right@')
   await expectWords(
     await onRedis(url),
-    'let that user run every command that docs/operations.md lists for Redis',
+    'Redis refuses its user the command INFO (NOPERM): allow it with +info in the ACL; docs/operations.md lists',
   )
   await server.stop()
 })

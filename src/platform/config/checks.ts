@@ -2,6 +2,7 @@
 import { credentialsIn } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
 import { namesInTemplate } from './placeholders.ts'
+import { refusalOfTogether } from './redis-url.ts'
 import type { Report } from './report.ts'
 import { type Settings, shownValue } from './settings.ts'
 import type { SchemaValues } from './values.ts'
@@ -10,13 +11,14 @@ type Provider = SchemaValues['social']['providers'][number]
 type Gateway = SchemaValues['sms']['gateways'][number]
 
 /** Reports `message` for the first of `keys` if `holds` is false. */
-type Check = (keys: [string, ...string[]], holds: () => boolean, message: string) => void
+type Check = (keys: [string, ...string[]], holds: () => boolean, message: string | (() => string)) => void
 
 export function checkTogether({ values, settings }: Settings, report: Report): void {
   const check: Check = (keys, holds, message) => {
     const sections = keys.map((key) => key.slice(0, key.lastIndexOf('.')))
     if ([...keys, ...sections].some(report.isWrong) || holds()) return
-    report.add(keys[0], message, shownValue(settings, keys[0]))
+    const said = typeof message === 'string' ? message : message()
+    report.add(keys[0], said, shownValue(settings, keys[0]))
   }
   check(
     ['server.base_url'],
@@ -109,6 +111,13 @@ function checkStores({ server, database, redis }: SchemaValues, check: Check): v
     redis.master === null
       ? 'must be set with redis.mode = "sentinel"'
       : 'expected only with redis.mode = "sentinel"',
+  )
+  const refusal = () =>
+    hasRedis ? refusalOfTogether({ ...redis, urls: redis.url === null ? redis.urls : [redis.url] }) : null
+  check(
+    [redis.url === null ? 'redis.urls' : 'redis.url', 'redis.mode'],
+    () => refusal() === null,
+    () => refusal()!,
   )
 }
 

@@ -1,60 +1,18 @@
-/** The URL of the database as people write it: with which sign it goes wrong, and with user and password beside it. */
+/** The URL of the database as people write it, and with user and password beside it. */
 import { readDatabaseUrl, UNREADABLE_PLACE } from '../postgres/address.ts'
 import { DatabaseUrlRefused } from '../postgres/address-parameters.ts'
+import { createStoreUrl } from './store-url.ts'
 
 const SCHEME = /^postgres(?:ql)?:\/\//
 
-/**
- * The characters that a URL cannot hold as they are: separators, blanks, control characters, and a % that begins no
- * number.
- */
-const UNWRITABLE = /[/?#[\]\s\p{Cc}]|%(?![\da-f]{2})/iu
-
 const BESIDE = 'set database.user and database.password beside database.url, or '
 
-export const isDatabaseUrl = (text: string): boolean =>
-  SCHEME.test(text) && findFaultySign(text) === null && refusalOf(text) === null
+const storeUrl = createStoreUrl({ scheme: SCHEME, refusalOf, unreadablePlace: UNREADABLE_PLACE })
 
-/** It returns null where nothing better can be said than what is expected. Shows one sign of the URL and nothing else of it. */
-export function explainDatabaseUrl(text: string, instead = BESIDE): string | null {
-  if (!SCHEME.test(text)) return null
-  const sign = findFaultySign(text)
-  if (sign === null) return refusalOf(text)
-  const name = /^\s$/.test(sign)
-    ? 'a blank'
-    : /^\p{Cc}$/u.test(sign)
-      ? 'a control character'
-      : `the sign ${sign}`
-  return `it holds ${name}, which a URL cannot hold as it is: ${instead}write ${encode(sign)} instead of it`
-}
+export const isDatabaseUrl = storeUrl.isUsable
 
-function findFaultySign(text: string): string | null {
-  const rest = text.replace(SCHEME, '')
-  const anywhere = /[\s\p{Cc}]|%(?![\da-f]{2})/iu.exec(rest)
-  if (anywhere) return anywhere[0]
-  if (!isDecodable(rest)) return '%'
-  const [authority = ''] = /^[^/?#]*/.exec(rest) ?? []
-  const credentials = authority.includes('@') ? authority.slice(0, authority.lastIndexOf('@')) : ''
-  if (credentials.includes('@')) return '@'
-  const path = rest.slice(authority.length)
-  if (endsInPath(path, text)) return UNWRITABLE.exec(rest)?.[0] ?? null
-  return rest.includes('#') ? '#' : null
-}
-
-/** The @ that ends user and password came after a sign that ends them earlier. */
-function endsInPath(path: string, text: string): boolean {
-  if (/^[^?]*@/.test(path)) return true
-  return path.includes('@') && (refusalOf(text) === UNREADABLE_PLACE || /@[^&]*\//.test(path))
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
-}
+export const explainDatabaseUrl = (text: string, instead = BESIDE): string | null =>
+  storeUrl.explain(text, instead)
 
 function refusalOf(text: string): string | null {
   try {
@@ -65,11 +23,6 @@ function refusalOf(text: string): string | null {
     throw error
   }
 }
-
-const encode = (sign: string): string =>
-  sign === '%'
-    ? '%25'
-    : encodeURIComponent(sign).replace(/[[\]]/, (bracket) => (bracket === '[' ? '%5B' : '%5D'))
 
 interface DatabaseCredentials {
   user: string | null

@@ -164,11 +164,6 @@ export const isApplicationUri = (text: string): boolean => text.length <= 200 &&
 /** Languages are compared in their usual spelling. */
 export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text
 
-export function isRedisUrl(text: string): boolean {
-  const url = parseUrl(text)
-  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
-}
-
 /** A range that contains every address would make every client a trusted proxy. */
 const holdsEverybody = (text: string) => /\/0+$/.test(text)
 

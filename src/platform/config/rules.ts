@@ -188,6 +188,8 @@ export function choice(
 
 interface ListOptions extends Options {
   check: (item: string) => boolean
+  /** Returns the problem of an item that `check` refuses, as for a text. */
+  reason?: (item: string) => string | null
   /** The form that each item is expected to have. */
   item: string
   /** Converts an accepted item to the form that the service reads. */
@@ -197,14 +199,17 @@ interface ListOptions extends Options {
 }
 
 export function list(doc: string, options: ListOptions): KeyRule<string[]> {
-  const { check, item, normalize = (accepted) => accepted, initial = [] } = options
+  const { check, item: form, normalize = (accepted) => accepted, initial = [] } = options
   const read = (raw: unknown): Reading<string[]> => {
     if (!Array.isArray(raw)) return { wrong: raw }
     const wrong = raw.findIndex((each) => typeof each !== 'string' || !check(each))
-    return wrong === -1 ? { value: (raw as string[]).map(normalize) } : { wrong: raw[wrong] }
+    if (wrong === -1) return { value: (raw as string[]).map(normalize) }
+    const item = raw[wrong]
+    const reason = typeof item === 'string' ? options.reason?.(item) : null
+    return reason ? { wrong: item, reason: `item ${wrong + 1}: ${reason}` } : { wrong: item }
   }
   const fromText = (words: string) => (words.trim() === '' ? [] : words.split(',').map((word) => word.trim()))
-  const expected = `a list in which each item is ${item}`
+  const expected = `a list in which each item is ${form}`
   return createRule({ kind: 'list of texts', doc, initial, expected, suffix: '', read, fromText }, options)
 }
 

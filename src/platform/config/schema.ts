@@ -8,6 +8,7 @@ import { FILE } from '../backup/after.ts'
 import { claims } from './claims-rule.ts'
 import { explainDatabaseUrl, isDatabaseUrl } from './database-url.ts'
 import * as formats from './formats.ts'
+import { explainRedisUrl, isRedisUrl } from './redis-url.ts'
 import {
   boolean,
   bytes,
@@ -187,13 +188,15 @@ export const schema = {
   }),
   redis: section('Codes and counters. Without Redis they are kept in the database.', {
     url: text(null, 'One server. Needs `database.url`.', {
-      check: formats.isRedisUrl,
+      check: isRedisUrl,
+      reason: explainRedisUrl,
       expected: 'a URL that begins with redis:// or rediss://',
       secret: 'address',
       example: 'redis://localhost:6379',
     }),
     urls: list('Instead of `url`: the sentinels, or some nodes of the cluster.', {
-      check: formats.isRedisUrl,
+      check: isRedisUrl,
+      reason: explainRedisUrl,
       item: 'a URL that begins with redis:// or rediss://',
       secret: 'address',
       alternative: true,

@@ -1,6 +1,7 @@
 /** Settings that are allowed but unwise: `config check` and the start of the service print one line for each. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { readDatabaseUrl } from '../postgres/address.ts'
+import { readRedisUrl } from '../redis/endpoint.ts'
 import { isPublicHost } from './formats.ts'
 import { type ConfigProblem, toToml } from './report.ts'
 import { type Setting, type Settings, shownValue } from './settings.ts'
@@ -115,10 +116,8 @@ function warnOfStores({ database, redis }: SchemaValues, warn: Warn): void {
     for (const warning of warnings) warn('database.url', warning)
   }
   const urls = redis.url === null ? redis.urls : [redis.url]
-  if (urls.some((url) => url.startsWith('redis:') && isPublicHost(hostOf(url)))) {
+  if (urls.some((url) => url.startsWith('redis:') && isPublicHost(readRedisUrl(url).host))) {
     const key = redis.url === null ? 'redis.urls' : 'redis.url'
     warn(key, 'the way to a server on a public host is in clear: use rediss://')
   }
 }
-
-const hostOf = (url: string) => URL.parse(url)?.hostname ?? ''

@@ -5,7 +5,7 @@
  */
 import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
 import type { Config } from '../config/types.ts'
-import { type Endpoint, parseEndpoints } from './endpoint.ts'
+import { type Endpoint, readRedisUrls } from './endpoint.ts'
 import { findEvictionPolicy, RedisEvicts, readFacts } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 import { findWrongTls } from './wrong-tls.ts'
@@ -23,9 +23,6 @@ const RETRY_MAXIMUM_MS = 500
 const SLOTS_REFRESH_MS = 2000
 /** The same cause is reported at most this often. */
 const REPORT_INTERVAL_MS = 30_000
-
-/** A key that only shows that keys can be written. */
-const READINESS_KEY_MS = 10_000
 
 export type RedisClient = Pick<Redis, 'evalsha' | 'eval'>
 
@@ -49,6 +46,7 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
   const client = connect(config)
   const newestCause = watch(client, listeners)
   if (isCluster(client)) connectMasters(client)
+  else leaveWrongDatabase(client)
   /** Runs commands. If Redis is away, what they throw becomes RedisUnavailable. */
   const send = async <T>(work: (client: RedisClient) => Promise<T>) => {
     try {
@@ -62,18 +60,19 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
     keyPrefix: config.keyPrefix,
     send,
     /**
-     * Resolves once connected (in a cluster: to every master); throws RedisUnavailable after `timeoutMs`, while the
-     * connection goes on trying.
+     * Resolves once connected (in a cluster: to every master); throws RedisUnavailable after `timeoutMs`, or at once
+     * where the server refuses the database. The connection goes on trying.
      */
     ready: async (timeoutMs = 5000) => {
       const deadline = performance.now() + timeoutMs
       for (;;) {
         const servers = serversOf(client)
         if (servers.length > 0 && servers.every(({ status }) => status === 'ready')) return
-        if (performance.now() > deadline) {
-          const cause = newestCause()
-          throw new RedisUnavailable((await findWrongTls(parseEndpoints(config.urls)[0], cause)) ?? cause)
-        }
+        const cause = newestCause()
+        if (cause === 'NODATABASE' && !isCluster(client)) throw await noSuchDatabase(client)
+        if (cause === 'CLUSTER' || cause === 'NOPERM:select') throw new RedisUnavailable(cause)
+        if (performance.now() > deadline)
+          throw new RedisUnavailable((await findWrongTls(readRedisUrls(config)[0], cause)) ?? cause)
         await Bun.sleep(2)
       }
     },
@@ -83,12 +82,6 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
         const servers = serversOf(client)
         if (servers.length === 0) throw new RedisUnavailable(newestCause())
         await Promise.all(servers.map((server) => server.ping()))
-      }),
-    /** Throws RedisUnavailable unless a key can be written; in a cluster, each time to another one. */
-    write: () =>
-      send(async () => {
-        const key = `${config.keyPrefix}readiness:${crypto.randomUUID().slice(0, 2)}`
-        await client.set(key, '1', 'PX', READINESS_KEY_MS)
       }),
     /** Throws RedisEvicts where a server (in a cluster: a master) would evict keys, RedisUnavailable where none answers. */
     async requireNoEviction() {
@@ -112,7 +105,7 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
 function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
   // Loaded here, since most services run without Redis.
   const { Cluster, Redis } = require('ioredis') as typeof import('ioredis')
-  const endpoints = parseEndpoints(urls)
+  const endpoints = readRedisUrls({ mode, urls })
   const { sentinelUsername, sentinelPassword, ...first } = endpoints[0]
   if (mode === 'cluster') return new Cluster(endpoints.map(address), clusterOptions(first))
   const { host, port, ...shared } = first
@@ -152,6 +145,8 @@ const commonOptions = {
   connectTimeout: CONNECT_TIMEOUT_MS,
   disconnectTimeout: 500,
   connectionName: 'poterne',
+  // Two more commands that the user would need.
+  disableClientInfo: true,
 } satisfies RedisOptions
 
 function clusterOptions({ username, password, tls }: Endpoint) {
@@ -191,6 +186,8 @@ function watch(client: Redis | Cluster, { onFailure, onRecovery }: RedisListener
   const toldAt = new Map<string, number>()
   let causeCode = 'CLOSED'
   const fail = (error: unknown) => {
+    // It follows from an error that was told before: what comes after it on the same connection cannot be sent.
+    if (error instanceof Error && error.message.startsWith("Stream isn't writeable")) return
     causeCode = redisCause(error)
     const now = performance.now()
     if (now - (toldAt.get(causeCode) ?? Number.NEGATIVE_INFINITY) < REPORT_INTERVAL_MS) return
@@ -218,6 +215,32 @@ function connectMasters(cluster: Cluster): void {
   }
   cluster.on('ready', () => cluster.nodes('master').forEach(connectTo))
   cluster.on('+node', connectTo)
+}
+
+/**
+ * Where the server refuses to select the database of the URL, the client would go on in database 0, which may be that of
+ * another service. A refusal for want of a password ends the connection by itself.
+ */
+function leaveWrongDatabase(client: Redis): void {
+  client.on('error', (error: { command?: { name?: string } }) => {
+    if (error.command?.name === 'select' && redisCause(error) !== 'NOAUTH') client.disconnect(true)
+  })
+}
+
+/** Says how many databases there are, if the configuration of the server may be read. */
+async function noSuchDatabase(client: Redis): Promise<RedisUnavailable> {
+  const asking = client.duplicate({ db: 0, lazyConnect: true, retryStrategy: () => null })
+  asking.on('error', () => {})
+  const count = await asking
+    .connect()
+    .then(async () => Number(((await asking.config('GET', 'databases')) as string[])[1]))
+    .catch(() => Number.NaN)
+  asking.disconnect()
+  const known = count > 0 ? `it has ${count}, numbered from 0 to ${count - 1}: ` : ''
+  return new RedisUnavailable(
+    'NODATABASE',
+    `the server has no database ${client.options.db} (NODATABASE): ${known}correct the number at the end of the URL, or raise \`databases\` of Redis`,
+  )
 }
 
 const isCluster = (client: Redis | Cluster): client is Cluster => client.isCluster

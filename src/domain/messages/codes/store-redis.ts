@@ -51,7 +51,8 @@ for i, key in ipairs(KEYS) do
       redis.call('HSET', key, 'used', 1)
       result = 'right'
     elseif i == own and not code[4] then
-      if redis.call('HINCRBY', key, 'attempts', 1) >= allowed then redis.call('HSET', key, 'used', 1) end
+      local attempts = redis.call('HINCRBY', key, 'attempts', 1)
+      if attempts >= allowed then redis.call('HSET', key, 'used', 1) end
     end
   end
 end

@@ -22,10 +22,6 @@ const remedies: readonly (readonly [said: RegExp, remedy: string, of?: RegExp])[
   [/parameter ssl\w+ names a file/, 'correct the path in KEY, and let the user of the service read the file'],
   [/28P01|28000|password authentication|SASL/, 'correct the user and the password in KEY'],
   [/WRONGPASS|NOAUTH/, 'correct the user and the password in KEY'],
-  [
-    /NOPERM|unknown command|NO_COMMAND/i,
-    'let that user run every command that docs/operations.md lists for Redis, on every key under redis.key_prefix',
-  ],
   [/NEEDS_TLS/, 'it speaks TLS on that port: write rediss:// in KEY'],
   [/WITHOUT_TLS/, 'it speaks no TLS on that port: write redis:// in KEY, or name its port with TLS'],
   [

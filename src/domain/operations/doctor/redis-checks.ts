@@ -1,6 +1,7 @@
 /** Redis, where codes and counters are kept in it. In a cluster every master is asked. */
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import type { RedisFacts } from '../../../platform/redis/facts.ts'
+import { requireCommands } from '../../../platform/redis/script.ts'
 import { type Finding, failure, ok, type RedisContext, warning, worstOf } from './check.ts'
 import { checkSkew } from './database-checks.ts'
 import { explainFailure } from './explain.ts'
@@ -13,7 +14,7 @@ export async function checkRedis({ config, redis }: RedisContext): Promise<Findi
   if (redis === null) return NO_REDIS
   try {
     await redis.ready(READY_MS)
-    await redis.write()
+    await requireCommands(redis)
     return ok(`it answers and takes writes (${config.redis.mode})`)
   } catch (error) {
     return failure(explainFailure(error, config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'))
