@@ -6,8 +6,16 @@ import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../../helpers/administration.ts'
 import { type Answer, newEmail, type Person } from '../../helpers/api-client.ts'
 import { deadlocks } from '../../helpers/database.ts'
-import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers/hand-over.ts'
-import { type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import {
+  authorizeAddress,
+  newCode,
+  newVerifier,
+  REDIRECT,
+  redeem,
+  signedInBrowser,
+  token,
+} from '../../helpers/hand-over.ts'
+import { PAGE_HOST, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { race } from '../../helpers/race.ts'
 import { type Shape, shapes, type TestService } from '../../helpers/service.ts'
 import { reduced } from '../../helpers/soak.ts'
@@ -100,6 +108,43 @@ describe.each(reduced<Shape[]>(['redis'], shapes))('races of the hand-over on %s
       for (const { body } of [{ body: opened }, ...answers]) await expectOver(service, body ?? {})
     }
     // Each would cost a second, and a statement that loses three is an answer with 503.
+    expect(await deadlocks(service)).toBe(0)
+  })
+
+  test('of 32 forms by which one browser signs in again, one session stays, and its application goes on', async () => {
+    const { person, browser } = await signedInBrowser(service, newEmail())
+    const handed = await newCode(browser)
+    const { refresh_token } = (await redeem(service, handed.code, handed.verifier)).body
+    await browser.open(authorizeAddress(newVerifier(), { prompt: 'login' }))
+    const { action } = browser.forms[0]!
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answers = await race([service, replica], (one) =>
+      fetch(one.url + action, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          ...{ host: PAGE_HOST, 'sec-fetch-site': 'same-origin', cookie },
+          'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+        },
+        body: new URLSearchParams({ identifier: person.identifier, password: person.password }),
+      }),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 303))
+    const opened = answers.map(
+      ({ headers }) => /__Host-poterne=([0-9a-f]+)/.exec(headers.get('set-cookie') ?? '')?.[1],
+    )
+    let alive = 0
+    for (const value of [browser.cookies.get('__Host-poterne'), ...opened]) {
+      browser.cookies.set('__Host-poterne', value!)
+      if ((await browser.open('/account')).path === '/account') alive += 1
+    }
+    expect(alive).toBe(1)
+    const { access_token } = await service.logIn(person)
+    const { body } = await service.get('sessions', { bearer: access_token })
+    const names = body.sessions.map(({ device_name }: { device_name: string | null }) => device_name)
+    expect(names.filter((name: string | null) => name === 'Firefox on Linux')).toHaveLength(1)
+    const refreshed = await token(service, { grant_type: 'refresh_token', client_id: 'web', refresh_token })
+    expect(refreshed.status).toBe(200)
     expect(await deadlocks(service)).toBe(0)
   })
 

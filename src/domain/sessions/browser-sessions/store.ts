@@ -4,6 +4,7 @@
  */
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { accountRow } from '../../accounts/accounts/account-sql.ts'
@@ -45,21 +46,40 @@ const visit = defineStatement({
    where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} and locked_at is null`,
 })
 
+/** Forms that one browser sends at once replace the same session, one after the other. */
+const lockFormer = defineStatement({
+  name: 'browser_sessions.lock_former',
+  params: { cookieHash: 'bytea' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  select id from ${sessions} where family_hash = ${p.cookieHash} and kind = 'browser' for update`,
+})
+
 /**
- * The sessions below the one that ends go on below the new one, if the same person signed in; otherwise a trigger ends
- * them.
+ * The former session ends, and so do those that other forms of this browser opened at the same time: the newest one stays. The
+ * sessions below them go on below the newest, if the same person signed in; otherwise a trigger ends them.
  */
 const replace = defineStatement({
   name: 'browser_sessions.replace',
   params: { cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz', ...eventOriginTypes },
   sql: (p) => sql`
   with opened as (
-    select id, account_id from ${sessions} where family_hash = ${p.newCookieHash} and kind = 'browser'),
+    select account_id, device_fingerprint from ${sessions}
+     where family_hash = ${p.newCookieHash} and kind = 'browser'),
+  mine as (
+    select ${sessions}.id, ${sessions}.account_id, ${sessions}.created_at,
+           family_hash = ${p.cookieHash} as is_former
+      from ${sessions}, opened
+     where kind = 'browser' and ${lives(p)}
+       and (family_hash = ${p.cookieHash}
+            or ${sessions}.account_id = opened.account_id
+               and ${sessions}.device_fingerprint = opened.device_fingerprint)),
+  newest as (
+    select id, account_id from mine where not is_former order by created_at desc, id desc limit 1),
   former as (
-    select id, account_id from ${sessions}
-     where family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)} for update),
-  moved as (${moveSessionsBelow(sql`opened`, sql`former`)}),
-  ${endSessions(p, 'browser', sql`${sessions}.id = former.id and exists (select from opened)`, sql`former`)}
+    select id, account_id from mine where not exists (select from newest where newest.id = mine.id)),
+  moved as (${moveSessionsBelow(sql`newest`, sql`former`)}),
+  ${endSessions(p, 'browser', sql`${sessions}.id = former.id and revoked_at is null`, sql`former`)}
   select 1 from ended_sessions`,
 })
 
@@ -98,9 +118,14 @@ export function createBrowserSessionStore(database: Database) {
         usual: after(now, idle.usual),
         stays: after(now, idle.stays),
       }),
-    /** Ends the session of the same browser that a sign-in replaces. */
+    /** Ends what the same browser had before a sign-in: one session of a browser stays. */
     replace: (cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date): Promise<void> =>
-      database.run(replace, { cookieHash, newCookieHash, now, ...eventOrigin() }),
+      retryConflicts(() =>
+        database.transaction(async (transaction) => {
+          await transaction.all(lockFormer, { cookieHash })
+          await transaction.run(replace, { cookieHash, newCookieHash, now, ...eventOrigin() })
+        }),
+      ),
     /** Replaces the cookie, whose sessions below stay. It returns false if that cookie names the session no more. */
     renew: async (sessionId: string, cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date) =>
       (await database.first(renew, { sessionId, cookieHash, newCookieHash, now })) !== null,
