@@ -148,7 +148,7 @@ export interface ErrorDetails {
   /** OAuth's name of the error, at the endpoint where applications ask for tokens. */
   oauthError?: string | undefined
   /** The sentence of the texts that says it, where that of the code says it to somebody else. */
-  sentence?: 'factor_stays'
+  sentence?: 'factor_stays' | 'way_in_stays'
   /** OAuth's description for developers, in English; absent: the sentence of the code. */
   oauthDescription?: string | undefined
   /** Only with `invalid_client`: how the application tried to authenticate itself, for `WWW-Authenticate`. */

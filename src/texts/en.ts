@@ -52,7 +52,7 @@ export const en: Texts = {
       'You already have an account with this e-mail address: sign in to it, then link this provider.',
     last_sign_in_method: 'This is your last way to sign in: it cannot be removed.',
     no_other_factor:
-      'Codes that are sent to this contact sign you in, so they cannot be the second factor as well. Add another contact, an authenticator app or a passkey first.',
+      'The second factor of an account without a password is an authenticator app or a passkey, never a code that is sent. Add one of them first, or choose a password.',
     passkey_limit: 'Your account has as many passkeys as it may have: remove one first.',
     identity_limit: 'Your account is linked to as many other accounts as it may be: unlink one first.',
     group_limit: 'This account would be in too many groups.',
@@ -111,6 +111,8 @@ export const en: Texts = {
     nearest_name: 'The nearest one is {nearest}.',
     factor_stays:
       'It is the only second factor of an account without a password: what would be left are recovery codes. For somebody who lost it, make a temporary access code (access-code) with remove_factors.',
+    way_in_stays:
+      'It is the last way into this account. For somebody who lost it, make a temporary access code (access-code) with remove_factors.',
     passkey_removed: 'The passkey has been removed.',
     code_sent_by_email: 'A 6-digit code has been sent to you by e-mail.',
     code_sent_by_sms: 'A 6-digit code has been sent to you by SMS.',

@@ -56,7 +56,7 @@ export const es: Texts = {
       'Ya tiene una cuenta con esta dirección de correo: inicie sesión en ella y después vincule este proveedor.',
     last_sign_in_method: 'Es su última forma de iniciar sesión: no se puede quitar.',
     no_other_factor:
-      'Los códigos enviados a este contacto ya le permiten iniciar sesión, así que no pueden ser también el segundo factor. Añada antes otro contacto, una aplicación de autenticación o una llave de acceso.',
+      'El segundo factor de una cuenta sin contraseña es una aplicación de autenticación o una llave de acceso, nunca un código enviado. Añada antes una de ellas o elija una contraseña.',
     passkey_limit: 'Su cuenta ya tiene todas las llaves de acceso posibles: quite una primero.',
     identity_limit: 'Su cuenta ya está vinculada a todas las cuentas posibles: desvincule una primero.',
     group_limit: 'Su cuenta estaría en demasiados grupos.',
@@ -114,6 +114,8 @@ export const es: Texts = {
     nearest_name: 'El más parecido es {nearest}.',
     factor_stays:
       'Es el único segundo factor de una cuenta sin contraseña: solo quedarían códigos de recuperación. Para quien lo haya perdido, cree un código de acceso temporal (access-code) con remove_factors.',
+    way_in_stays:
+      'Es la última forma de entrar en esta cuenta. Para quien la haya perdido, cree un código de acceso temporal (access-code) con remove_factors.',
     passkey_removed: 'Se ha quitado la llave de acceso.',
     code_sent_by_email: 'Le hemos enviado un código de 6 cifras por correo electrónico.',
     code_sent_by_sms: 'Le hemos enviado un código de 6 cifras por SMS.',

@@ -55,7 +55,7 @@ export const fr = {
       'Vous avez déjà un compte avec cette adresse e-mail : connectez-vous à ce compte, puis liez ce fournisseur.',
     last_sign_in_method: 'C’est votre dernier moyen de connexion : il ne peut pas être retiré.',
     no_other_factor:
-      'Les codes envoyés à ce contact vous connectent déjà : ils ne peuvent pas être aussi le second facteur. Ajoutez d’abord un autre contact, une application d’authentification ou une clé d’accès.',
+      'Le second facteur d’un compte sans mot de passe est une application d’authentification ou une clé d’accès, jamais un code envoyé. Ajoutez-en une d’abord, ou choisissez un mot de passe.',
     passkey_limit: 'Votre compte a autant de clés d’accès que possible : retirez-en une d’abord.',
     identity_limit: 'Votre compte est lié à autant d’autres comptes que possible : déliez-en un d’abord.',
     group_limit: 'Votre compte ferait partie de trop de groupes.',
@@ -113,6 +113,8 @@ export const fr = {
     nearest_name: 'Le plus proche est {nearest}.',
     factor_stays:
       'C’est le seul second facteur d’un compte sans mot de passe : il ne resterait que des codes de secours. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',
+    way_in_stays:
+      'C’est le dernier accès à ce compte. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',
     passkey_removed: 'La clé d’accès a été retirée.',
     code_sent_by_email: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
     code_sent_by_sms: 'Un code à 6 chiffres vous a été envoyé par SMS.',

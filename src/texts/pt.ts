@@ -58,7 +58,7 @@ export const pt: Texts = {
       'Já tem uma conta com este endereço de e-mail: inicie sessão nela e depois associe este fornecedor.',
     last_sign_in_method: 'É a sua última forma de iniciar sessão: não pode ser removida.',
     no_other_factor:
-      'Os códigos enviados para este contacto já iniciam a sua sessão, por isso não podem ser também o segundo fator. Adicione primeiro outro contacto, uma aplicação de autenticação ou uma chave de acesso.',
+      'O segundo fator de uma conta sem palavra-passe é uma aplicação de autenticação ou uma chave de acesso, nunca um código enviado. Adicione primeiro uma delas ou escolha uma palavra-passe.',
     passkey_limit: 'A sua conta já tem todas as chaves de acesso possíveis: remova uma primeiro.',
     identity_limit: 'A sua conta já está ligada a todas as contas possíveis: desligue uma primeiro.',
     group_limit: 'A sua conta ficaria em demasiados grupos.',
@@ -116,6 +116,8 @@ export const pt: Texts = {
     nearest_name: 'O mais próximo é {nearest}.',
     factor_stays:
       'É o único segundo fator de uma conta sem palavra-passe: só restariam códigos de recuperação. Para quem o perdeu, crie um código de acesso temporário (access-code) com remove_factors.',
+    way_in_stays:
+      'É a última forma de entrar nesta conta. Para quem a perdeu, crie um código de acesso temporário (access-code) com remove_factors.',
     passkey_removed: 'A chave de acesso foi removida.',
     code_sent_by_email: 'Foi enviado um código de 6 dígitos por e-mail.',
     code_sent_by_sms: 'Foi enviado um código de 6 dígitos por SMS.',

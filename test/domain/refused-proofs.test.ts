@@ -8,6 +8,7 @@ import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { startService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
@@ -74,22 +75,6 @@ async function entered() {
   return { identifier, bearer: body.access_token as string, proof: { refresh_token: body.refresh_token } }
 }
 
-/** Two factors of an account without a password: codes to its two contacts. */
-async function withSentCodes(): Promise<Owner> {
-  const { identifier, bearer, proof } = await entered()
-  await addPhone(bearer, proof)
-  await service.post('2fa/enable', proof, { bearer })
-  const otp = await service.inbox.nextCode(identifier)
-  const { recovery_codes } = (await service.post('2fa/enable/confirm', { otp }, { bearer })).body
-  return { bearer, recoveryCodes: recovery_codes, proof: { ...proof, otp: recovery_codes[0] } }
-}
-
-async function addPhone(bearer: string, proof: Body) {
-  const phone = newPhone()
-  await service.post('phone/change', { phone, ...proof }, { bearer })
-  await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
-}
-
 async function addPasskey(bearer: string, proof: Body): Promise<string> {
   const { options } = (await service.post('passkeys/registration/options', proof, { bearer })).body
   const { credential } = createPasskey(options, ORIGIN)
@@ -125,8 +110,6 @@ const cases: Record<string, Case> = {
   'DELETE phone contact_not_found': async () => ({ owner: await withPassword() }),
   'DELETE email last_sign_in_method': async () => ({ owner: await withPassword() }),
   'DELETE phone last_sign_in_method': async () => ({ owner: await withPassword(newPhone()) }),
-  'DELETE email no_other_factor': async () => ({ owner: await withSentCodes() }),
-  'DELETE phone no_other_factor': async () => ({ owner: await withSentCodes() }),
   'POST 2fa/enable two_factor_already_enabled': async () => ({ owner: await withPassword() }),
   'POST passkeys/registration/options passkey_limit': async () => ({
     owner: await withPassword(newEmail(), async (bearer) => {
@@ -273,12 +256,33 @@ test('the last second factor of an account without a password stays, whoever rem
   expect((await operator('DELETE', `${path}/${second}`)).status).toBe(200)
 })
 
-test('an administrator does not take the contact that makes a second factor possible', async () => {
-  const { bearer } = await withSentCodes()
-  const { uuid } = (await service.get('me', { bearer })).body.account
-  const refused = await asOperator(service, 'DELETE', `accounts/${uuid}/phone`)
-  expectRefusal(refused, 'no_other_factor')
-  expect(refused.body.message).toContain('remove_factors')
+test('of 32 removals of two passkeys by administrators, one stays as the second factor', async () => {
+  const { identifier, bearer, proof } = await entered()
+  const ids = [await addPasskey(bearer, proof), await addPasskey(bearer, proof)]
+  await service.post('2fa/enable', { ...proof, method: 'passkey' }, { bearer })
+  const found = await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(identifier)}`)
+  const path = `accounts/${found.body.items[0].uuid}/passkeys`
+  const answers = await race([service], (on, caller) =>
+    asOperator(on, 'DELETE', `${path}/${ids[caller % 2]}`),
+  )
+  onlySuccess(answers, 'no_other_factor', 'passkey_not_found')
+  expect((await asOperator(service, 'GET', path)).body.items).toHaveLength(1)
+})
+
+test('of 32 removals of a passkey and an identity by administrators, one stays as the last way in', async () => {
+  const { bearer, proof } = await fromProvider()
+  const id = await addPasskey(bearer, proof)
+  const path = `accounts/${(await service.get('me', { bearer })).body.account.uuid}`
+  const [identity] = (await asOperator(service, 'GET', `${path}/identities`)).body.items
+  const ways = [`${path}/passkeys/${id}`, `${path}/identities/${identity.id}`]
+  const answers = await race([service], (on, caller) => asOperator(on, 'DELETE', ways[caller % 2]!))
+  onlySuccess(answers, 'last_sign_in_method', 'passkey_not_found', 'identity_not_found')
+  const refused = answers.find(({ body }) => body.code === 'last_sign_in_method')
+  expect(refused?.body.message).toMatch(/access-code.*remove_factors/)
+  const left = await Promise.all(
+    ['passkeys', 'identities'].map((ways) => asOperator(service, 'GET', `${path}/${ways}`)),
+  )
+  expect(left.flatMap(({ body }) => body.items)).toHaveLength(1)
 })
 
 test('a password that the account does not have costs no recovery code, in any operation', async () => {

@@ -285,20 +285,19 @@ describe('for other first factors, a trusted device', () => {
     provider,
   )
 
-  /** Two factors by codes to both contacts, of an account without a password. */
-  async function withBoth() {
-    const [email, phone] = [newEmail(), newPhone()]
+  /** An account without a password, with an app; returns the code of the app after half a minute. */
+  async function withoutPassword() {
+    const email = newEmail()
     await service.post('2fa/request-otp', { identifier: email, create: true })
     const opened = await service.post('2fa/verify', {
       ...{ identifier: email, otp: await service.inbox.nextCode(email), create: true },
     })
     const { access_token: bearer, refresh_token } = opened.body
-    await service.post('phone/change', { phone, refresh_token }, { bearer })
-    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
-    await service.post('2fa/enable', { refresh_token }, { bearer })
-    const otp = await service.inbox.nextCode(email)
-    expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
-    return { email, phone }
+    const { secret } = (await service.post('2fa/totp', { refresh_token }, { bearer })).body
+    const otp = appCode(secret, service.clock.now())
+    expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+    service.clock.advance(31_000)
+    return { email, code: () => appCode(secret, service.clock.now()) }
   }
 
   const firstCode = async (identifier: string, body: object) => {
@@ -307,20 +306,18 @@ describe('for other first factors, a trusted device', () => {
   }
 
   test('needs no second step after a code, and the code alone is what its token says', async () => {
-    const { email, phone } = await withBoth()
+    const { email, code } = await withoutPassword()
     const due = await firstCode(email, onDevice)
     const { login_token } = due.body.two_factor
-    const second = { identifier: email, otp: await service.inbox.nextCode(phone), login_token }
+    const second = { identifier: email, otp: code(), login_token }
     const done = await service.post('2fa/verify', { ...second, ...onDevice, trust_device: true })
     const { device_token } = done.body
     expect(device_token).toMatch(/^[\w-]{43}$/)
-    const again = await firstCode(phone, { ...onDevice, device_token })
+    const again = await firstCode(email, { ...onDevice, device_token })
     expect([again.status, amrOf(again.body.access_token)]).toEqual([200, ['otp']])
     expect((await firstCode(email, { ...device('thief'), device_token })).status).toBe(202)
-    await service.inbox.nextCode(phone)
     const without = await firstCode(email, onDevice)
     expect(without.status).toBe(202)
-    await service.inbox.nextCode(phone)
     const wrong = { identifier: email, otp: '000000', device_token, ...onDevice }
     expectRefusal(await service.post('2fa/verify', wrong), 'invalid_code')
   })

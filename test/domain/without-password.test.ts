@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { lockAccount } from '../helpers/database.ts'
+import { appCode, PERIOD_MS, protectBySentCodes } from '../helpers/authenticator.ts'
+import { lockAccount, setDigest } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
@@ -267,70 +268,68 @@ describe('create: true', () => {
 })
 
 describe('two factors without a password', () => {
-  async function withBoth() {
-    const [email, phone] = [newEmail(), newPhone()]
-    const { body } = await enter(service, email)
-    const bearer = body.access_token as string
-    const proof = { refresh_token: body.refresh_token }
-    await service.post('phone/change', { phone, ...proof }, { bearer })
-    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
-    expect((await service.post('2fa/enable', proof, { bearer })).status).toBe(201)
-    const otp = await service.inbox.nextCode(email)
-    expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
-    return { email, phone, bearer, proof }
+  const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
+
+  async function signedIn(identifier = newEmail()) {
+    const { body } = await enter(service, identifier)
+    return { identifier, bearer: body.access_token as string, proof: { refresh_token: body.refresh_token } }
   }
 
-  test('the first code answers 202 with the methods that do not use its contact, and the second signs in', async () => {
-    const { email, phone } = await withBoth()
-    for (const [first, second, method] of [
-      [email, phone, 'sms'],
-      [phone, email, 'email'],
-    ] as const) {
-      const otp = await service.askCode('2fa/request-otp', first)
-      const due = await service.post('2fa/verify', { identifier: first, otp })
-      expect(due.status).toBe(202)
-      expect(due.body.two_factor.methods).toEqual([method])
-      const { login_token } = due.body.two_factor
-      expectRefusal(await service.post('2fa/verify', { identifier: first, otp, login_token }), 'invalid_code')
-      const other = await service.inbox.nextCode(second)
-      const done = await service.post('2fa/verify', { identifier: first, otp: other, login_token })
-      expect(done.status).toBe(200)
-      const claims = JSON.parse(Buffer.from(done.body.access_token.split('.')[1], 'base64url').toString())
-      expect(claims.amr).toEqual(['otp', 'mfa'])
-    }
+  async function addApp({ bearer, proof }: { bearer: string; proof: object }) {
+    const { secret } = (await service.post('2fa/totp', proof, { bearer })).body
+    const otp = appCode(secret, service.clock.now())
+    expect((await service.post('2fa/totp/confirm', { otp }, { bearer })).status).toBe(200)
+    service.clock.advance(PERIOD_MS)
+    return () => appCode(secret, service.clock.now())
+  }
+
+  /** Types the code that comes to the contact, without a `login_token`. */
+  async function firstCode(identifier: string) {
+    const otp = await service.askCode('2fa/request-otp', identifier)
+    return service.post('2fa/verify', { identifier, otp })
+  }
+
+  test('codes by message cannot be turned on as the second factor, with one contact or two', async () => {
+    const { bearer, proof } = await signedIn()
+    expectRefusal(await service.post('2fa/enable', proof, { bearer }), 'no_other_factor')
+    const phone = newPhone()
+    await service.post('phone/change', { phone, ...proof }, { bearer })
+    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
+    expectRefusal(await service.post('2fa/enable', proof, { bearer }), 'no_other_factor')
+    expectRefusal(await service.post('2fa/enable/confirm', { otp: '000000' }, { bearer }), 'no_other_factor')
   })
 
-  test('a second code asked for with the token goes to the other contact, too', async () => {
-    const { email, phone } = await withBoth()
-    await service.post('2fa/request-otp', { identifier: email })
-    const due = await service.post('2fa/verify', {
-      identifier: email,
-      otp: await service.inbox.nextCode(email),
-    })
+  test('the first code answers 202, and the app signs in; no second code is sent', async () => {
+    const person = await signedIn()
+    const code = await addApp(person)
+    const { identifier } = person
+    const due = await firstCode(identifier)
+    expect(due.status).toBe(202)
+    expect(due.body.two_factor).toMatchObject({ methods: ['totp'], sent_to: null })
     const { login_token } = due.body.two_factor
-    await service.inbox.nextCode(phone)
-    await service.post('2fa/request-otp', { identifier: email, login_token })
-    const otp = await service.inbox.nextCode(phone)
-    expect((await service.post('2fa/verify', { identifier: email, otp, login_token })).status).toBe(200)
+    expectRefusal(await service.post('2fa/request-otp', { identifier, login_token }), 'use_another_method')
+    // Neither is a code of the app the first factor, nor a recovery code.
+    expectRefusal(await service.post('2fa/verify', { identifier, otp: code() }), 'invalid_code')
+    const done = await service.post('2fa/verify', { identifier, otp: code(), login_token })
+    expect(claimsOf(done.body.access_token).amr).toEqual(['otp', 'mfa'])
   })
 
-  test('the only contact is no second factor, and the contact that makes one possible stays', async () => {
-    const { body } = await enter(service, newEmail())
-    const bearer = body.access_token as string
-    expectRefusal(
-      await service.post('2fa/enable', { refresh_token: body.refresh_token }, { bearer }),
-      'no_other_factor',
-    )
-    const both = await withBoth()
-    await service.post('2fa/request-otp', {}, { bearer: both.bearer })
-    const otp = await service.inbox.nextCode(both.email)
-    const removal = await service.call(
-      'DELETE',
-      '/api/v1/auth/phone',
-      { ...both.proof, otp },
-      { bearer: both.bearer },
-    )
-    expectRefusal(removal, 'no_other_factor')
+  test('an account that turned codes on before signs in by one, and by two factors once it has an app', async () => {
+    const { identifier } = (await protectBySentCodes(service)).person
+    await setDigest(service, identifier, null)
+    const done = await firstCode(identifier)
+    expect(done.status).toBe(200)
+    expect(claimsOf(done.body.access_token).amr).toEqual(['otp'])
+    const bearer = done.body.access_token as string
+    const proof = { refresh_token: done.body.refresh_token }
+    expectRefusal(await service.post('2fa/totp', proof, { bearer }), 'two_factor_required')
+    await service.post('2fa/request-otp', {}, { bearer })
+    const otp = await service.inbox.nextCode(identifier)
+    const code = await addApp({ bearer, proof: { ...proof, otp } })
+    const due = await firstCode(identifier)
+    expect(due.body.two_factor.methods).toEqual(['totp'])
+    const { login_token } = due.body.two_factor
+    expect((await service.post('2fa/verify', { identifier, otp: code(), login_token })).status).toBe(200)
   })
 
   test('the last verified contact of an account without a password stays', async () => {

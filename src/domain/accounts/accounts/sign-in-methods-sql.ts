@@ -7,9 +7,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { AppError, type ErrorCode } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import { accounts, identities, passkeys } from '../../../platform/postgres/schema.ts'
+import { accounts, identities, passkeys, totpFactors } from '../../../platform/postgres/schema.ts'
 import type { Placeholders, ValuesOf } from '../../../platform/postgres/statement.ts'
-import { sessionLives } from './account-sql.ts'
 
 export const signInMethodParamTypes = {
   accountId: 'bigint',
@@ -19,6 +18,8 @@ export const signInMethodParamTypes = {
 } as const
 
 export type UsableMethods = ReturnType<typeof usableMethods>
+/** `appOpens`: the secret of the account's authenticator app can be opened. */
+export type UsableFactors = UsableMethods & { appOpens: boolean }
 
 /** The ways to sign in that the configuration allows. */
 export const usableMethods = (providers: string[], { passkeys, accounts }: Config) => ({
@@ -55,15 +56,43 @@ export const otherSignInMethods = (p: SignInMethodParams, stay: { identities?: S
      where id = ${p.accountId} and (password_digest is not null or ${p.codesOpen})
        and (email_confirmed_at is not null or phone_confirmed_at is not null)`
 
-/** The removal of a way to sign in ends so: `named` are the rows it is about, `removed` those that went. */
-export const removalRow = { lives: 'boolean', found: 'boolean', removed: 'boolean' } as const
+/**
+ * With two factors on, an account without a password keeps an app or a passkey: recovery codes alone are no second factor.
+ * `passkeys`: which of them stay.
+ */
+export const keepsSecondFactor = (
+  p: Placeholders<'accountId' | 'rpId' | 'appOpens'>,
+  stay: { passkeys: SQL },
+) => sql`(
+    exists (select 1 from ${accounts}
+             where id = ${p.accountId} and (password_digest is not null or not two_factor_enabled))
+    or ${p.appOpens} and exists (select 1 from ${totpFactors} where account_id = ${p.accountId})
+    or exists (${usablePasskeys(p, stay.passkeys)}))`
 
-export const selectRemoval = (p: Placeholders<'sessionId' | 'accountId'>) => sql`
-  select ${sessionLives(p)} as lives, exists (select 1 from named) as found, exists (select 1 from removed) as removed`
+/**
+ * The removal of a way to sign in ends so. `named` are the rows that it is about, `left_over` the other ways in, `removed` the
+ * rows that went.
+ */
+export const removalRow = {
+  lives: 'boolean',
+  found: 'boolean',
+  opens: 'boolean',
+  removed: 'boolean',
+} as const
 
-/** Refuses where nothing was removed; `absent`: there was nothing to remove. */
-export function requireRemoval(row: ValuesOf<typeof removalRow> | null, absent: ErrorCode): void {
+export const selectRemoval = (lives: SQL, removed = sql`exists (select 1 from removed)`) => sql`
+  select ${lives} as lives, exists (select 1 from named) as found, exists (select 1 from left_over) as opens,
+         ${removed} as removed`
+
+/** Refuses where nothing was removed. `absent`: there was nothing to remove. `byAdministrator`: says what else to do. */
+export function requireRemoval(
+  row: ValuesOf<typeof removalRow> | null,
+  absent: ErrorCode,
+  { byAdministrator = false } = {},
+): void {
   if (!row?.lives) throw new AppError('invalid_token', { cause: 'session_over' })
   if (!row.found) throw new AppError(absent)
-  if (!row.removed) throw new AppError('last_sign_in_method')
+  if (row.removed) return
+  if (row.opens) throw new AppError('no_other_factor', byAdministrator ? { sentence: 'factor_stays' } : {})
+  throw new AppError('last_sign_in_method', byAdministrator ? { sentence: 'way_in_stays' } : {})
 }

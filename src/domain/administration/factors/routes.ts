@@ -76,7 +76,12 @@ export function createAccountFactorRoutes(base: AdminBase, factors: AccountFacto
       {
         response: {
           200: doneAnswer,
-          ...errorResponses('account_not_found', 'passkey_not_found', 'no_other_factor'),
+          ...errorResponses(
+            'account_not_found',
+            'passkey_not_found',
+            'last_sign_in_method',
+            'no_other_factor',
+          ),
         },
         detail: detail('removeAccountPasskey', 'Remove a passkey of an account'),
       },
@@ -98,7 +103,10 @@ export function createAccountFactorRoutes(base: AdminBase, factors: AccountFacto
       '/accounts/:uuid/identities/:id',
       async ({ params }) => done(factors.removeIdentity(params.uuid, params.id)),
       {
-        response: { 200: doneAnswer, ...errorResponses('account_not_found', 'identity_not_found') },
+        response: {
+          200: doneAnswer,
+          ...errorResponses('account_not_found', 'identity_not_found', 'last_sign_in_method'),
+        },
         detail: detail('removeAccountIdentity', 'Unlink an identity of an account'),
       },
     )

@@ -7,8 +7,9 @@ import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { parseWholeNumber } from '../../../platform/http/read-values.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
+import type { ProviderService } from '../../credentials/providers/service.ts'
 import { type Page, type PageQuery, pageOf } from '../../foundation/events/page.ts'
-import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { TwoFactorRemovals } from '../../self-service/two-factor-removals/service.ts'
 import type { Passkey } from '../../sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../sign-in/passkeys/store.ts'
@@ -22,7 +23,8 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   directory: Directory
   twoFactorRemovals: TwoFactorRemovals
   notices: OwnerNotices
-  secondFactor: Pick<SecondFactor, 'requireOther'>
+  secondFactor: Pick<SecondFactor, 'find'>
+  providers: Pick<ProviderService, 'names'>
   undo: Pick<UndoService, 'undoChange'>
   stores: { accountFactors: AccountFactorStore; passkeys: PasskeyStore }
 }
@@ -33,8 +35,9 @@ const DELAY_SECONDS = 86_400
 export type AccountFactors = ReturnType<typeof createAccountFactors>
 
 export function createAccountFactors(needs: Needs) {
-  const { directory, twoFactorRemovals, notices, secondFactor, undo, clock, config } = needs
+  const { directory, twoFactorRemovals, notices, secondFactor, undo, clock } = needs
   const { accountFactors: store, passkeys } = needs.stores
+  const usable = usableMethods(needs.providers.names, needs.config)
   return {
     /** `delayed`: the owner can stop it for 24 hours. */
     async removeTwoFactor(uuid: string, { delayed }: { delayed: boolean }): Promise<{ dueAt: Date | null }> {
@@ -58,17 +61,14 @@ export function createAccountFactors(needs: Needs) {
     },
     async removePasskey(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
-      const held = await passkeys.list(account.id)
-      const passkey = held.find((one) => one.id === id)
-      if (!isUuid(id) || passkey === undefined) throw new AppError('passkey_not_found')
-      if (account.twoFactorEnabled) {
-        const others = held.filter((one) => one !== passkey && one.rpId === config.passkeys.rpId)
-        await secondFactor.requireOther(account, { passkeys: others.length, sentence: 'factor_stays' })
-      }
+      const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
+      if (passkey === undefined) throw new AppError('passkey_not_found')
+      const { app } = await secondFactor.find(account)
       const values = { passkey: passkey.name }
       const messages = await notices.about(account, 'passkey_removed', { values })
-      if (!(await store.removePasskey(account, id, messages, clock.now())))
-        throw new AppError('passkey_not_found')
+      const factors = { ...usable, appOpens: app === 'usable' }
+      const removal = await store.removePasskey(account, id, factors, messages, clock.now())
+      requireRemoval(removal, 'passkey_not_found', { byAdministrator: true })
     },
     async removeIdentity(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
@@ -76,8 +76,8 @@ export function createAccountFactors(needs: Needs) {
       if (identity === undefined) throw new AppError('identity_not_found')
       const values = { provider: identity.provider }
       const messages = await notices.about(account, 'identity_unlinked', { values })
-      if (!(await store.removeIdentity(account, identity.id, messages, clock.now())))
-        throw new AppError('identity_not_found')
+      const removal = await store.removeIdentity(account, identity, usable, messages, clock.now())
+      requireRemoval(removal, 'identity_not_found', { byAdministrator: true })
     },
     /** Puts the former contact back, as the open link does that was sent to it. */
     async undoContactChange(uuid: string, id: string): Promise<AccountDetails> {

@@ -2,24 +2,34 @@
 
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { identities } from '../../../platform/postgres/schema.ts'
+import { identities, passkeys } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/accounts/account.ts'
 import { updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import {
+  otherSignInMethods,
+  removalRow,
+  selectRemoval,
+  signInMethodParamTypes,
+  type UsableFactors,
+  type UsableMethods,
+  usableParams,
+} from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import { deleteIdentities } from '../../sign-in/identities/identity-sql.ts'
-import { deletePasskeys } from '../../sign-in/passkeys/passkey-sql.ts'
+import { deletePasskeys, namedPasskey, passkeyRemovalParamTypes } from '../../sign-in/passkeys/passkey-sql.ts'
 
 const removePasskey = defineStatement({
   name: 'account_factors.remove_passkey',
-  params: { accountId: 'bigint', id: 'uuid', now: 'timestamptz', ...noticeParamTypes },
-  row: { id: 'uuid' },
+  params: { ...passkeyRemovalParamTypes, now: 'timestamptz', ...noticeParamTypes },
+  row: removalRow,
   sql: (p) => sql`
-  with removed as (
-    ${deletePasskeys(sql`account_id = ${p.accountId} and id = ${p.id}`)} returning id),
+  with ${namedPasskey(p)},
+  removed as (
+    ${deletePasskeys(sql`${passkeys}.id = may_go.id`, sql`may_go`)} returning ${passkeys}.id),
   notices as (${queueNotices(p, sql`removed`)})
-  select id from removed`,
+  ${selectRemoval(sql`true`)}`,
 })
 
 const listIdentities = defineStatement({
@@ -32,13 +42,16 @@ const listIdentities = defineStatement({
 
 const removeIdentity = defineStatement({
   name: 'account_factors.remove_identity',
-  params: { accountId: 'bigint', id: 'bigint', now: 'timestamptz', ...noticeParamTypes },
-  row: { provider: 'text' },
+  params: { ...signInMethodParamTypes, id: 'bigint', now: 'timestamptz', ...noticeParamTypes },
+  row: removalRow,
   sql: (p) => sql`
-  with removed as (
-    ${deleteIdentities(sql`account_id = ${p.accountId} and id = ${p.id}`)} returning provider),
+  with named as (select id from ${identities} where account_id = ${p.accountId} and id = ${p.id}),
+  left_over as (${otherSignInMethods(p, { identities: sql`id <> ${p.id}` })}),
+  removed as (
+    ${deleteIdentities(sql`${identities}.id = named.id and exists (select 1 from left_over)`, sql`named`)}
+    returning ${identities}.id),
   notices as (${queueNotices(p, sql`removed`)})
-  select provider from removed`,
+  ${selectRemoval(sql`true`)}`,
 })
 
 export type AdministeredIdentity = RowOf<typeof listIdentities>
@@ -47,23 +60,33 @@ export type AccountFactorStore = ReturnType<typeof createAccountFactorStore>
 
 export function createAccountFactorStore(database: Database) {
   return {
-    /** It returns false if the account has no such passkey. */
-    async removePasskey({ id: accountId, uuid }: Account, id: string, notices: NewMessage[], now: Date) {
-      const params = { accountId, id, now, ...noticeParams(notices) }
-      const removed = await updateLockedAccount(database, removePasskey, params, () => [
-        { type: 'passkey.removed', account: uuid, data: { passkey: id } },
-      ])
-      return removed !== null
+    /** As the owner removes one: what the account needs stays. */
+    removePasskey(
+      { id: accountId, uuid }: Account,
+      id: string,
+      { appOpens, ...usable }: UsableFactors,
+      notices: NewMessage[],
+      now: Date,
+    ) {
+      const params = { accountId, id, appOpens, ...usableParams(usable), now, ...noticeParams(notices) }
+      return updateLockedAccount(database, removePasskey, params, ({ removed }) =>
+        removed ? { type: 'passkey.removed', account: uuid, data: { passkey: id } } : [],
+      )
     },
     /** Oldest first. */
     listIdentities: (accountId: number): Promise<AdministeredIdentity[]> =>
       database.all(listIdentities, { accountId }),
-    async removeIdentity({ id: accountId, uuid }: Account, id: number, notices: NewMessage[], now: Date) {
-      const params = { accountId, id, now, ...noticeParams(notices) }
-      const removed = await updateLockedAccount(database, removeIdentity, params, ({ provider }) => [
-        { type: 'identity.unlinked', account: uuid, data: { provider } },
-      ])
-      return removed !== null
+    removeIdentity(
+      { id: accountId, uuid }: Account,
+      { id, provider }: AdministeredIdentity,
+      usable: UsableMethods,
+      notices: NewMessage[],
+      now: Date,
+    ) {
+      const params = { accountId, id, ...usableParams(usable), now, ...noticeParams(notices) }
+      return updateLockedAccount(database, removeIdentity, params, ({ removed }) =>
+        removed ? { type: 'identity.unlinked', account: uuid, data: { provider } } : [],
+      )
     },
   }
 }

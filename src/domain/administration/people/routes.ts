@@ -39,7 +39,6 @@ const removeErrors = errorResponses(
   'account_not_found',
   'contact_not_found',
   'last_sign_in_method',
-  'no_other_factor',
   'test_identity',
 )
 

@@ -28,7 +28,6 @@ import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import { type AccountClaims, noAccount } from '../../sessions/tokens/account-claims.ts'
-import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
 import type { AdministratorService } from '../administrators/service.ts'
 import { type AccountDetails, isMetadata, type NewAccount } from '../directory/directory-schema.ts'
@@ -39,7 +38,6 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   usernames: Usernames
   accountClaims: AccountClaims
-  secondFactor: Pick<SecondFactor, 'requireOther'>
   directory: Directory
   administrators: AdministratorService
   accountCodes: AccountCodes
@@ -62,7 +60,7 @@ export type PeopleService = ReturnType<typeof createPeopleService>
 
 export function createPeopleService(needs: Needs) {
   const { roles, usernames, accountClaims, directory, administrators, accountCodes, codes } = needs
-  const { hashing, limits, notices, secondFactor, clock, config } = needs
+  const { hashing, limits, notices, clock, config } = needs
   const { people, accounts } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
@@ -191,10 +189,6 @@ export function createPeopleService(needs: Needs) {
     async removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails> {
       const account = await directory.find(uuid)
       requireOrdinary(account)
-      if (account.twoFactorEnabled) {
-        const contacts = verifiedContacts(account).filter(({ channel }) => channel !== channelOf(kind)).length
-        await secondFactor.requireOther(account, { contacts, sentence: 'factor_stays' })
-      }
       const [messages] = await Promise.all([
         notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
         codes.kill(account.uuid),

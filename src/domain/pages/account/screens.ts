@@ -224,7 +224,7 @@ export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCod
     pages.two_factor,
     html`<p class="lead">${on ? pages.two_factor_on_lead : pages.two_factor_lead}</p>
 <div class="section">${row(pages.method_totp, methods.includes('totp') ? pages.on : pages.app_lead, linkButton(methods.includes('totp') ? pages.change : pages.add, '/account/two-factor/app'))}
-${!on && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
+${!on && account.passwordDigest !== null && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
 ${on && row(pages.recovery_codes, left, linkButton(pages.new_codes, '/account/two-factor/codes'))}</div>
 ${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkButton(pages.turn_off, '/account/two-factor/off'))}</div>`}`,
   )

@@ -50,7 +50,7 @@ const removal = () => ({
   body: ownerProofBody,
   response: {
     200: accountAnswer,
-    ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method', 'no_other_factor'),
+    ...errorResponses(...ownerProofErrors, 'contact_not_found', 'last_sign_in_method'),
   },
 })
 

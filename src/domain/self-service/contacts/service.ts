@@ -7,13 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import {
-  type Account,
-  channelOf,
-  contactOf,
-  hasVerified,
-  verifiedContacts,
-} from '../../accounts/accounts/account.ts'
+import { type Account, channelOf, contactOf, hasVerified } from '../../accounts/accounts/account.ts'
 import { type AccountRecord, accountRecord } from '../../accounts/accounts/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
 import type { AccountStore } from '../../accounts/accounts/store.ts'
@@ -30,7 +24,7 @@ import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/sessions/authentication.ts'
 import type { Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
-import type { SecondFactor, SentCode } from '../../sign-in/sign-in/second-factor.ts'
+import type { SentCode } from '../../sign-in/sign-in/second-factor.ts'
 import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
 import type { UndoService } from '../../sign-in/undo/service.ts'
 import type { ContactChange, ContactNotices, ContactStore } from './store.ts'
@@ -43,7 +37,6 @@ interface Client {
 }
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
-  secondFactor: SecondFactor
   admission: Admission
   testIdentities: Pick<TestIdentities, 'refuse'>
   codes: CodeService
@@ -69,7 +62,6 @@ export function createContactsService(needs: Needs) {
   const {
     admission,
     testIdentities,
-    secondFactor,
     codes,
     limits,
     reauthentication,
@@ -223,10 +215,6 @@ export function createContactsService(needs: Needs) {
       const admit = async () => {
         if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
         if (await store.isLastMethod(account.id, kind, usable)) throw new AppError('last_sign_in_method')
-        if (account.twoFactorEnabled)
-          await secondFactor.requireOther(account, {
-            contacts: verifiedContacts(account).filter(({ channel }) => channel !== channelOf(kind)).length,
-          })
       }
       await reauthentication.require(signedIn, proof, client, { admit })
       const [told] = await Promise.all([

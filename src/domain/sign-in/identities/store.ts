@@ -196,7 +196,7 @@ const unlink = defineStatement({
     )}
     returning ${identities}.id),
   notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
-  ${selectRemoval(p)}`,
+  ${selectRemoval(sessionLives(p))}`,
 })
 
 const linked = (account: string, { provider }: ProvedIdentity): NewEvent => ({

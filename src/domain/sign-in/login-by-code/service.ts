@@ -34,15 +34,10 @@ import type { Device } from '../../sessions/sessions/session.ts'
 import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { RegistrationService } from '../registration/service.ts'
-import type {
-  FirstFactor,
-  FirstFactorRecord,
-  FirstFactorRecords,
-  SpentContact,
-} from '../sign-in/first-factor-record.ts'
+import type { FirstFactor, FirstFactorRecord, FirstFactorRecords } from '../sign-in/first-factor-record.ts'
 import { findNamedAccount, type NamedAccount } from '../sign-in/named-account.ts'
 import type { PasswordCheck } from '../sign-in/password-check.ts'
-import { onlySentCodes, type SecondFactor, type SentCode } from '../sign-in/second-factor.ts'
+import type { SecondFactor, SentCode } from '../sign-in/second-factor.ts'
 import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 
 interface VerifyBody extends EntryBody {
@@ -94,13 +89,14 @@ export function createLoginByCodeService(needs: Needs) {
   const maybeWithout = config.accounts.password === 'optional'
   const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login
 
-  /** A code that was asked for without a `login_token` is the first of the two factors of an account without a password. */
-  const beginsByCode = (account: Account | null, token: unknown): account is Account =>
-    maybeWithout &&
-    typeof token !== 'string' &&
-    account !== null &&
-    account.twoFactorEnabled &&
-    account.passwordDigest === null
+  /**
+   * The account as a code sees it. One that was asked for without a `login_token` is the first of the two factors of an account
+   * without a password, and no other factor serves as that.
+   */
+  const seenByCode = (account: Account | null, token: unknown): Account | null =>
+    maybeWithout && typeof token !== 'string' && account?.twoFactorEnabled && account.passwordDigest === null
+      ? { ...account, twoFactorEnabled: false }
+      : account
 
   /**
    * The outcome of the first factor in this call; `newDigest` as the password check returns it. `record`: of an earlier
@@ -127,7 +123,7 @@ export function createLoginByCodeService(needs: Needs) {
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
     const record = await firstFactorRecords.find(claimed, client, token)
     if (token !== null && record === null) throw new AppError('login_expired')
-    if (token === null && (!account?.twoFactorEnabled || beginsByCode(account, token)))
+    if (token === null && !seenByCode(account, token)?.twoFactorEnabled)
       return { passes: true, ...noFirstFactor }
     return { passes: record !== null, first: record?.factor ?? null, record, newDigest: null }
   }
@@ -136,14 +132,10 @@ export function createLoginByCodeService(needs: Needs) {
     account: Account | null,
     identifier: Identifier,
     caller: Caller,
-    { named, spent, token }: { named: Identifier; spent?: SpentContact | null; token?: unknown },
+    { named, token }: { named: Identifier; token?: unknown },
   ): Promise<void> {
-    const sendsTo = account && mayUseCode(account) ? account : null
-    const held = await secondFactor.find(sendsTo)
-    const asFirst = beginsByCode(sendsTo, token)
-      ? { ...held, ...onlySentCodes, account: withOneFactor(sendsTo) }
-      : held
-    await secondFactor.sendCode(asFirst, identifier, caller, named, spent)
+    const sendsTo = account && mayUseCode(account) ? seenByCode(account, token) : null
+    await secondFactor.sendCode(await secondFactor.find(sendsTo), identifier, caller, named)
   }
 
   /** The identifier for which a call may open an account; null: it only signs in. */
@@ -234,22 +226,19 @@ export function createLoginByCodeService(needs: Needs) {
       }
       await limits.charge(limits.counters.codeRequests(caller))
       const named = key === typedIdentifier.key ? typedIdentifier : decoyIdentifier(typed)
-      const spent = record?.spent ?? null
-      const identifier = (record !== null && contactBy(account, body.channel, spent)) || typedIdentifier
+      const identifier = (record !== null && contactBy(account, body.channel)) || typedIdentifier
       // A stranger is charged for the typed identifier, the others for the contact to which the code goes.
-      const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier, spent)
+      const recipient = caller.group === 'stranger' ? named : ownRecipient(account, identifier)
       const charges = limits.counters.codes(caller, recipient, 'login_code', true)
       const resendAfterSeconds = await limits.chargeAndForesee(charges)
       const contact =
-        record !== null && account?.lockedAt === null
-          ? secondFactor.recipientOf(account, identifier, spent)
-          : null
+        record !== null && account?.lockedAt === null ? secondFactor.recipientOf(account, identifier) : null
       const sent = contact && {
         ...contact,
         expiresInSeconds: config.codes.lifetimeSeconds,
         resendAfterSeconds,
       }
-      await sendCode(account, identifier, caller, { named, spent, token: loginToken })
+      await sendCode(account, identifier, caller, { named, token: loginToken })
       return sent
     },
     /** Sends a code, inside a session, that confirms a change of the account. */
@@ -290,19 +279,18 @@ export function createLoginByCodeService(needs: Needs) {
     const { identifier } = named
     const { fingerprint } = device
     const proved = await tryCode(body, named, { fingerprint, addressBucket })
-    const { tried, asFirst, firstFactor } = proved
+    const { tried, isFirst, firstFactor } = proved
     if (tried.lockedAt !== null) throw new AppError('account_locked')
     accountClaims.require(tried)
-    if (asFirst) {
-      const spent = secondFactor.recipientOf(withOneFactor(tried), identifier)?.channel ?? null
+    if (isFirst) {
       const client = { address, addressBucket }
-      return signIn.continue({ account: tried, identifier, factor: 'otp', device, client, spent })
+      return signIn.continue({ account: tried, identifier, factor: 'otp', device, client })
     }
     if (firstFactor.record !== null) await spend(firstFactor.record)
     return { signedIn: await openSession(proved, device, address, body) }
   }
 
-  /** Compares the code, and uses it up where it is right. `asFirst`: the code was the first of two factors. */
+  /** Compares the code, and uses it up where it is right. `isFirst`: the code was the first of two factors. */
   async function tryCode(body: VerifyBody, { identifier, key, account }: NamedAccount, client: DeviceSource) {
     const recognized = await devices.recognize(account, client)
     await limits.chargeVisit('verification', recognized)
@@ -312,24 +300,22 @@ export function createLoginByCodeService(needs: Needs) {
     // for an unconfirmed account: anybody can register one, and must not see by it who had one before.
     const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
     const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
-    const asFirst = beginsByCode(tried, body.loginToken)
+    const seen = seenByCode(tried, body.loginToken)
     const isItsOwn = tried?.testIdentity === true && hasVerified(tried, identifier)
     const test = isItsOwn ? await testIdentities.find(identifier) : null
     const counts = await secondFactor
-      .takeCode(asFirst ? withOneFactor(tried) : tried, identifier, {
+      .takeCode(seen, identifier, {
         typed: body.otp,
         caller,
         name: typeof body.password === 'string' ? `${key} with password` : key,
         byAddress: caller.group === 'password' && record?.by === 'address',
         keeps: tried !== null && !accountClaims.isComplete(tried),
-        spent: record?.spent ?? null,
-        asFirst,
         test,
       })
       .catch((error: unknown) => noteFailure(account, error))
     if (tried === null) return noteFailure(account, new AppError('invalid_code'))
     if (test) events.add('test_identity.used', tried)
-    return { tried, asFirst, isSecondFactor: first !== null && counts, firstFactor }
+    return { tried, isFirst: seen !== tried, isSecondFactor: first !== null && counts, firstFactor }
   }
 
   /** The caller group: a known device, or a login that waits for its second factor. */
@@ -345,24 +331,17 @@ export function createLoginByCodeService(needs: Needs) {
   }
 
   /** The contact of the channel that somebody with the first factor asks for; strangers are not asked. */
-  function contactBy(
-    account: Account | null,
-    channel: Channel | null | undefined,
-    spent: SpentContact | null,
-  ): Identifier | null {
-    const contact = account && channel ? secondFactor.contactBy(account, channel, spent) : null
+  function contactBy(account: Account | null, channel: Channel | null | undefined): Identifier | null {
+    const contact = account && channel ? secondFactor.contactBy(account, channel) : null
     return contact && parseIdentifier(contact.destination, defaultCountry)
   }
 
   /** The contact to which a code goes; the named one if the account has none. */
-  function ownRecipient(account: Account | null, named: Identifier, spent: SpentContact | null): Identifier {
-    const contact = account && secondFactor.recipientOf(account, named, spent)
+  function ownRecipient(account: Account | null, named: Identifier): Identifier {
+    const contact = account && secondFactor.recipientOf(account, named)
     return (contact && parseIdentifier(contact.destination, defaultCountry)) ?? named
   }
 }
-
-/** Codes of a first factor see the account in this way. */
-const withOneFactor = (account: Account): Account => ({ ...account, twoFactorEnabled: false })
 
 const wrongCodes = new Set<ErrorCode>(['invalid_code', 'too_many_attempts'])
 

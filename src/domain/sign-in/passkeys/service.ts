@@ -129,14 +129,12 @@ export function createPasskeyService(
     },
     async remove(signedIn: Authenticated, id: string, proof: OwnerProof, client: Source) {
       const { account, claims } = signedIn
-      const passkeys = await store.list(account.id)
-      const passkey = passkeys.find((one) => one.id === id)
-      const usable = usableMethods(providers.names, config)
+      const passkey = (await store.list(account.id)).find((one) => one.id === id)
+      const { app } = await secondFactor.find(account)
+      const usable = { ...usableMethods(providers.names, config), appOpens: app === 'usable' }
       await requireOwner(signedIn, proof, client, async () => {
         if (!passkey) throw new AppError('passkey_not_found')
-        if (await store.isLastMethod(account.id, id, usable)) throw new AppError('last_sign_in_method')
-        const others = passkeys.filter((one) => one.id !== id && one.rpId === relyingParty.id)
-        if (account.twoFactorEnabled) await secondFactor.requireOther(account, { passkeys: others.length })
+        requireRemoval(await store.foreseeRemoval(account.id, id, usable), 'passkey_not_found')
       })
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await notices.about(account, 'passkey_removed', { values: { passkey: passkey.name } })

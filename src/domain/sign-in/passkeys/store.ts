@@ -8,11 +8,9 @@ import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
 import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
 import {
-  otherSignInMethods,
   removalRow,
   selectRemoval,
-  signInMethodParamTypes,
-  type UsableMethods,
+  type UsableFactors,
   usableParams,
 } from '../../accounts/accounts/sign-in-methods-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
@@ -35,7 +33,7 @@ import {
 } from '../../sessions/sessions/sign-in-sql.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import { type Passkey, passkeyRow } from './passkey.ts'
-import { deletePasskeys } from './passkey-sql.ts'
+import { deletePasskeys, namedPasskey, passkeyRemovalParamTypes } from './passkey-sql.ts'
 import type { Assertion, NewCredential } from './verification.ts'
 
 export interface PasskeyUse {
@@ -194,35 +192,26 @@ const rename = defineStatement({
   update ${passkeys} set name = ${p.name} where account_id = ${p.accountId} and id = ${p.id} returning ${selected}`,
 })
 
-const isLastMethod = defineStatement({
-  name: 'passkeys.is_last_method',
-  params: { ...signInMethodParamTypes, id: 'uuid' },
-  row: { isLast: 'boolean' },
-  sql: (p) => sql`select not exists (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}) as is_last`,
-})
-
-/** It asks for another way to sign in: a passkey, an identity, or a password with an identifier to type beside it. */
-const remove = defineStatement({
-  name: 'passkeys.remove',
-  params: {
-    ...signInMethodParamTypes,
-    sessionId: 'uuid',
-    id: 'uuid',
-    notices: 'text',
-    now: 'timestamptz',
-  },
+const foresee = defineStatement({
+  name: 'passkeys.foresee_removal',
+  params: passkeyRemovalParamTypes,
   row: removalRow,
   sql: (p) => sql`
-  with named as (select id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
-  left_over as (${otherSignInMethods(p, { passkeys: sql`id <> ${p.id}` })}),
+  with ${namedPasskey(p)}
+  ${selectRemoval(sql`true`, sql`exists (select 1 from may_go)`)}`,
+})
+
+const remove = defineStatement({
+  name: 'passkeys.remove',
+  params: { ...passkeyRemovalParamTypes, sessionId: 'uuid', notices: 'text', now: 'timestamptz' },
+  row: removalRow,
+  sql: (p) => sql`
+  with ${namedPasskey(p)},
   removed as (
-    ${deletePasskeys(
-      sql`${passkeys}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}`,
-      sql`named`,
-    )}
+    ${deletePasskeys(sql`${passkeys}.id = may_go.id and ${sessionLives(p)}`, sql`may_go`)}
     returning ${passkeys}.id),
   notices as (${queueNotices(p, sql`removed`)})
-  ${selectRemoval(p)}`,
+  ${selectRemoval(sessionLives(p))}`,
 })
 
 const countForeign = defineStatement({
@@ -339,24 +328,22 @@ export function createPasskeyStore(database: Database) {
         account: uuid,
         data: { fields: ['passkey_name'], passkey: id },
       })),
-    /** Tells whether nothing would open the account without this passkey. */
-    async isLastMethod(accountId: number, id: string, usable: UsableMethods): Promise<boolean> {
-      const params = { accountId, id, ...usableParams(usable) }
-      return (await database.first(isLastMethod, params))?.isLast === true
-    },
+    /** The outcome that `remove` would have now. */
+    foreseeRemoval: (accountId: number, id: string, { appOpens, ...usable }: UsableFactors) =>
+      database.first(foresee, { accountId, id, appOpens, ...usableParams(usable) }),
     /**
-     * Nothing is removed without which nothing would open the account any more; passkeys of another relying party than
-     * `usable.rpId` open nothing.
+     * Nothing is removed without which nothing would open the account any more, or recovery codes alone would be its second
+     * factor. Passkeys of another relying party than `usable.rpId` open nothing.
      */
     remove(
       { account, sessionId }: AccountSession,
       id: string,
-      usable: UsableMethods,
+      { appOpens, ...usable }: UsableFactors,
       notices: NewMessage[],
       now: Date,
     ) {
       const owner = { accountId: account.id, sessionId }
-      const params = { ...owner, id, ...usableParams(usable), now, ...noticeParams(notices) }
+      const params = { ...owner, id, appOpens, ...usableParams(usable), now, ...noticeParams(notices) }
       return updateLockedAccount(database, remove, params, ({ removed }) =>
         removed ? happened('passkey.removed', account, id) : [],
       )

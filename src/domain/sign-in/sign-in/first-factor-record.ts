@@ -19,8 +19,6 @@ type Proved = Pick<Account, 'uuid' | 'passwordDigest'>
  */
 export type FirstFactor = 'pwd' | 'fed' | 'otp'
 
-export type SpentContact = 'email' | 'sms'
-
 const LIFETIME_SECONDS = 600
 
 interface Needs extends Pick<Ground, 'clock'> {
@@ -59,17 +57,12 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
   return {
     lifetimeSeconds: LIFETIME_SECONDS,
     /** `account` is as it was when its first factor was verified. Returns the token, of which only a hash is stored. */
-    async remember(
-      account: Proved,
-      factor: FirstFactor,
-      client: DeviceSource,
-      spent: SpentContact | null = null,
-    ): Promise<string> {
+    async remember(account: Proved, factor: FirstFactor, client: DeviceSource): Promise<string> {
       const now = clock.now()
       const expiresAt = new Date(now.getTime() + LIFETIME_SECONDS * 1000)
       const loginToken = randomBytes(32).toString('base64url')
       const tokenHash = hashOf(loginToken)
-      const record = { account: account.uuid, factor, password: passwordOf(account), ...(spent && { spent }) }
+      const record = { account: account.uuid, factor, password: passwordOf(account) }
       const key = client.fingerprint === null ? addressKey(account, client) : deviceKey(account, client)
       await Promise.all([
         tickets.put(recordKey(tokenHash), record, expiresAt, now),
@@ -85,8 +78,6 @@ export function createFirstFactorRecords({ stores, clock }: Needs) {
       if (record?.account !== account.uuid || record.password !== passwordOf(account)) return null
       return {
         factor: record.factor as FirstFactor,
-        /** The contact whose code was the first factor, which is none of the second. */
-        spent: (record.spent as SpentContact | undefined) ?? null,
         /** The way in which the client was recognised. */
         by,
         /** It returns true for exactly one of any number of callers, which may open the session of this login. */

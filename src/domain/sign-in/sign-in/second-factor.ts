@@ -18,7 +18,6 @@ import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { CodePurpose, CodeResult } from '../../messages/codes/store.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
-import type { SpentContact } from './first-factor-record.ts'
 
 /** The code that was sent. Where nobody proved who they are, it is what would hold if there is an account. */
 export interface SentCode {
@@ -37,10 +36,6 @@ interface CodeAttempt {
   name: string
   /** Only the client address shows that the first factor was verified. */
   byAddress?: boolean
-  /** The contact whose code was the first factor: a code sent there is no second one. */
-  spent?: SpentContact | null
-  /** The code is the first factor of an account without a password: neither app nor recovery codes serve as one. */
-  asFirst?: boolean
   /** The call is refused whatever is typed: a right code is not used up. */
   keeps?: boolean
   /** Opened the account, so that its code is right. */
@@ -64,14 +59,6 @@ interface Factor {
 type CompareSent = (accepts: boolean) => Promise<CodeResult>
 const noSentCode: CompareSent = async () => 'wrong'
 
-/** The means that an account will have left. */
-interface LeftOver {
-  contacts?: number
-  passkeys?: number
-  /** It says what an administrator can do instead. */
-  sentence?: 'factor_stays'
-}
-
 interface Needs extends Pick<Ground, 'config'> {
   codes: CodeService
   authenticators: Authenticators
@@ -94,9 +81,6 @@ const nothingStored = {
   hasPasskey: false,
   removalAt: null,
 }
-
-/** An account has these as its first factor. */
-export const onlySentCodes = { app: 'none', acceptsSentCodes: true, stored: nothingStored } as const
 
 const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method) => methods.includes(method))
 
@@ -123,12 +107,15 @@ export function createSecondFactor(needs: Needs) {
     return phones.length > 0 ? phones : contacts
   }
 
-  /** The factors of the account. Where the operator does not allow e-mail, a passkey too takes its place. */
+  /**
+   * The factors of the account. A passkey takes the place of sent codes where these are the first factor, since the account
+   * has no password, and of e-mail where the operator does not allow that.
+   */
   async function find(account: Account | null): Promise<HeldFactors> {
     const held = await authenticators.find(account)
-    if (allowEmail || account === null || !held.stored.hasPasskey) return held
-    const hasPhone = codeContacts(account).some(({ channel }) => channel === 'sms')
-    return hasPhone ? held : { ...held, acceptsSentCodes: false }
+    if (account === null || !held.stored.hasPasskey) return held
+    const isAllowed = allowEmail || codeContacts(account).some(({ channel }) => channel === 'sms')
+    return isAllowed && account.passwordDigest !== null ? held : { ...held, acceptsSentCodes: false }
   }
 
   const factors: Factor[] = [
@@ -171,24 +158,19 @@ export function createSecondFactor(needs: Needs) {
    * The verified contact that the identifier names, otherwise the other one; null if the account has no verified
    * contact.
    */
-  const contactFor = (account: Account | null, identifier: Identifier, spent: SpentContact | null = null) =>
-    (account && codeContacts(account, identifier.kind).find(({ channel }) => channel !== spent)) ?? null
+  const contactFor = (account: Account | null, identifier: Identifier) =>
+    (account && codeContacts(account, identifier.kind)[0]) ?? null
 
-  const bindingOf = (
-    account: Account | null,
-    identifier: Identifier,
-    group: CallerGroup,
-    spent: SpentContact | null = null,
-  ): CodeBinding => ({
+  const bindingOf = (account: Account | null, identifier: Identifier, group: CallerGroup): CodeBinding => ({
     group,
     purpose: purposeOf(account),
     subject: account?.uuid ?? codes.decoySubject(identifier.key),
-    destination: contactFor(account, identifier, spent)?.destination ?? identifier.key,
+    destination: contactFor(account, identifier)?.destination ?? identifier.key,
   })
 
   /** The verified contact of this channel to which a code of the second step may go; null if there is none. */
-  const contactBy = (account: Account, channel: Channel, spent: SpentContact | null = null) =>
-    channel === spent ? null : (codeContacts(account).find((contact) => contact.channel === channel) ?? null)
+  const contactBy = (account: Account, channel: Channel) =>
+    codeContacts(account).find((contact) => contact.channel === channel) ?? null
 
   /** Inside a session the code goes to the first verified contact, unless the caller names the other channel. */
   const stepUpBinding = (account: Account, contact = codeContacts(account)[0] ?? null): CodeBinding => ({
@@ -199,26 +181,20 @@ export function createSecondFactor(needs: Needs) {
   })
 
   /** A code of the second step belongs to account and purpose: it is right whichever contact is typed with it. */
-  const othersThan = (
-    account: Account | null,
-    { destination }: CodeBinding,
-    spent: SpentContact | null = null,
-  ) =>
+  const othersThan = (account: Account | null, { destination }: CodeBinding) =>
     account?.twoFactorEnabled
       ? codeContacts(account)
-          .filter((contact) => contact.channel !== spent && contact.destination !== destination)
           .map((contact) => contact.destination)
+          .filter((other) => other !== destination)
       : []
 
   /**
    * The methods that can be used now. Sent codes are among them if one can be sent, by both channels where the account has
-   * both; not by that of the contact which was the first factor. Recovery codes are listed only if nothing else can be used:
-   * there are few, and they are the last resort.
+   * both. Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort.
    */
-  function methods(held: HeldFactors, canSend: boolean, spent: SpentContact | null = null) {
+  function methods(held: HeldFactors, canSend: boolean) {
     const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
-    const works = (method: TwoFactorMethod) =>
-      (method !== 'email' && method !== 'sms') || (canSend && method !== spent)
+    const works = (method: TwoFactorMethod) => canSend || (method !== 'email' && method !== 'sms')
     const others = all.filter((method) => method !== 'recovery_code' && works(method))
     return others.length > 0 ? others : all.filter((method) => method === 'recovery_code')
   }
@@ -280,13 +256,12 @@ export function createSecondFactor(needs: Needs) {
   async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, name, byAddress = false, typed, keeps = false, test = null } = attempt
     if (authenticators.isRecoveryCode(typed)) {
-      await takeRecoveryCode(attempt.asFirst ? null : account, sent, attempt)
+      await takeRecoveryCode(account, sent, attempt)
       return { wasSent: false }
     }
-    const found = await find(account)
-    const held = attempt.asFirst ? { ...found, ...onlySentCodes } : found
+    const held = await find(account)
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
-    const others = othersThan(attempt.asFirst ? null : account, sent, attempt.spent)
+    const others = othersThan(account, sent)
     const by = { caller, factor, name, byAddress, keepsRight: keeps, test, others }
     await codes.attempt(sent, typed, by, async (allowed, compareSent) => {
       // If no more attempts at this account are allowed, the same work is done on something that is never right.
@@ -302,22 +277,6 @@ export function createSecondFactor(needs: Needs) {
   function requireSentCodes(held: HeldFactors): void {
     if (held.acceptsSentCodes) return
     throw new AppError('use_another_method', { twoFactor: { methods: methods(held, false) } })
-  }
-
-  /**
-   * Refuses if the account has no password, and nothing is left for a second factor but recovery codes. A contact counts
-   * where another one, or a provider, is the first factor.
-   */
-  async function requireOther(
-    account: Account,
-    { contacts = verifiedContacts(account).length, passkeys, ...said }: LeftOver = {},
-  ): Promise<void> {
-    const enough = config.accounts.password === 'required' ? 1 : 2
-    if (account.passwordDigest !== null || contacts >= enough) return
-    const { stored, ...held } = await authenticators.find(account)
-    const hasPasskey = passkeys === undefined ? stored.hasPasskey : passkeys > 0
-    const others = methods({ ...held, stored: { ...stored, hasPasskey } }, false)
-    if (others.every((method) => method === 'recovery_code')) throw new AppError('no_other_factor', said)
   }
 
   /** Sends a code to a verified contact, which is charged for it; null where it can be read no more. */
@@ -336,7 +295,6 @@ export function createSecondFactor(needs: Needs) {
   }
 
   return {
-    requireOther,
     sendToOwner,
     /** It reads the factors once for each call. */
     find,
@@ -359,24 +317,23 @@ export function createSecondFactor(needs: Needs) {
       identifier: Identifier,
       caller: Caller,
       named: Identifier = identifier,
-      spent: SpentContact | null = null,
     ): Promise<void> {
       const sendsTo = acceptsSentCodes ? account : null
-      const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier, spent) : null
+      const contact = sendsTo?.lockedAt === null ? contactFor(sendsTo, identifier) : null
       const mayGo = await mayGoTo(contact, named, caller, purposeOf(sendsTo))
       const to = sendsTo && contact && mayGo ? { channel: contact.channel, language: sendsTo.language } : null
-      await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group, spent), to)
+      await outbox.sendCode(bindingOf(sendsTo, identifier, caller.group), to)
     },
     /**
      * Takes a code that `sendCode` sent, a code of the app or a recovery code. Returns whether the operator counts it as
      * a second factor.
      */
     async takeCode(account: Account | null, identifier: Identifier, attempt: CodeAttempt): Promise<boolean> {
-      const binding = bindingOf(account, identifier, attempt.caller.group, attempt.spent)
+      const binding = bindingOf(account, identifier, attempt.caller.group)
       const { wasSent } = await take(account, binding, attempt)
       // The code may have gone to another contact as well, so the weaker one decides.
-      const mayBeMailed = [binding.destination, ...othersThan(account, binding, attempt.spent)].some(
-        (destination) => destination.includes('@'),
+      const mayBeMailed = [binding.destination, ...othersThan(account, binding)].some((destination) =>
+        destination.includes('@'),
       )
       return allowEmail || !(wasSent && mayBeMailed)
     },

@@ -17,7 +17,7 @@ import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Device } from '../../sessions/sessions/session.ts'
 import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
-import type { FirstFactor, FirstFactorRecords, SpentContact } from './first-factor-record.ts'
+import type { FirstFactor, FirstFactorRecords } from './first-factor-record.ts'
 import type { SecondFactor } from './second-factor.ts'
 
 export interface TwoFactorDue {
@@ -43,8 +43,6 @@ interface ProvedFirstFactor {
   caller?: Caller
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
-  /** The contact to which the code went that was the first factor. */
-  spent?: SpentContact | null
 }
 
 interface Needs extends Pick<Ground, 'config'> {
@@ -77,13 +75,12 @@ export function createSignInService(needs: Needs) {
     account: Account,
     identifier: Identifier,
     caller: Caller,
-    spent: SpentContact | null,
   ): Promise<Contact | null> {
     // The typed contact may be one that is not verified: the code then goes to another one and is counted there.
-    const contact = secondFactor.recipientOf(account, identifier, spent)
+    const contact = secondFactor.recipientOf(account, identifier)
     const recipient = contact && parseIdentifier(contact.destination, config.accounts.defaultCountry)
     if (!recipient || !(await limits.admitsCode(caller, recipient, 'two_factor', true))) return null
-    await secondFactor.sendCode(held, recipient, caller, recipient, spent)
+    await secondFactor.sendCode(held, recipient, caller)
     return contact
   }
 
@@ -96,31 +93,32 @@ export function createSignInService(needs: Needs) {
       client,
       caller: known,
       newDigest = null,
-      spent = null,
     }: ProvedFirstFactor): Promise<SignInOutcome> {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       accountClaims.require(account)
       const id = randomUUID()
       const { address, addressBucket } = client
+      const session = { id, account, device, address, amr: [factor], newDigest }
       if (
         !account.twoFactorEnabled ||
         (device.trust !== undefined && (await trustedDevices.use(account, device, id)))
       ) {
-        const session = { id, account, device, address, amr: [factor], newDigest }
         return { signedIn: await sessionOpener.open(session) }
       }
       const held = await secondFactor.find(account)
       await secondFactor.tellLoss(held)
+      // A second code by message would prove no more than the one that was just entered.
+      if (factor === 'otp' && held.acceptsSentCodes) return { signedIn: await sessionOpener.open(session) }
       const { fingerprint } = device
       const proving = { fingerprint, addressBucket }
-      const loginToken = await firstFactorRecords.remember(account, factor, proving, spent)
+      const loginToken = await firstFactorRecords.remember(account, factor, proving)
       const recognized = known ?? (await devices.recognizeAtLogin(account, { ...client, fingerprint }))
       const caller = recognized.group === 'owner' ? recognized : withPassword(account, client)
-      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller, spent) : null
+      const contact = held.acceptsSentCodes ? await sendCode(held, account, identifier, caller) : null
       return {
         due: {
-          methods: secondFactor.methods(held, contact !== null, spent),
+          methods: secondFactor.methods(held, contact !== null),
           sentTo: contact && maskDestination(contact.destination),
           expiresIn: contact ? config.codes.lifetimeSeconds : firstFactorRecords.lifetimeSeconds,
           loginToken,

@@ -67,8 +67,8 @@ export function createTwoFactorService(needs: Needs) {
       await reauthentication.require(signedIn, proof, client, {
         async admit() {
           requireOneFactor(signedIn)
+          requireOtherFirst(account)
           enrolmentContact(account)
-          await secondFactor.requireOther(account)
         },
       })
       const contact = enrolmentContact(account)
@@ -96,7 +96,7 @@ export function createTwoFactorService(needs: Needs) {
       const caller = await countVerification(signedIn, client)
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
-      await secondFactor.requireOther(account)
+      requireOtherFirst(account)
       await codes.attempt(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
       return authenticators.enable(signedIn, 'code')
     },
@@ -136,6 +136,11 @@ export function createTwoFactorService(needs: Needs) {
 
 function requireOneFactor({ account }: Authenticated): void {
   if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
+}
+
+/** Codes by message are the first factor of an account without a password. */
+function requireOtherFirst({ passwordDigest }: Account): void {
+  if (passwordDigest === null) throw new AppError('no_other_factor')
 }
 
 function requireTwoFactors({ account }: Authenticated): void {
