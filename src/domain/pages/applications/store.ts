@@ -27,34 +27,32 @@ const sessionBelowParamTypes = {
   endsWithBrowser: 'boolean',
 } as const
 
+/** Tabs that are restored together ask at the same time, each for a code of its own. */
+const MOST_LIVING = 5
+
+/** It counts here and not where codes are made: of parallel callers none sees the codes of the others. */
+const isAmongNewest = sql`(
+  select count(*) from ${authorizationCodes} newer
+   where newer.session_id = ${authorizationCodes}.session_id and newer.application = ${authorizationCodes}.application
+     and (newer.expires_at, newer.code_hash) > (${authorizationCodes}.expires_at, ${authorizationCodes}.code_hash)
+  ) < ${sql.raw(String(MOST_LIVING))}`
+
+/** It removes what can open nothing any more. Another caller removes what is locked, or it is being used. */
 const issue = defineStatement({
   name: 'applications.issue_code',
   /** `sessionId`: of the browser. */
   params: { ...redemptionParamTypes, sessionId: 'uuid', expiresAt: 'timestamptz' },
   sql: (p) => sql`
-  insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, expires_at)
-  values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
-})
-
-/** Tabs that are restored together ask at the same time, each for a code of its own. */
-const MOST_LIVING = 5
-
-/**
- * It runs after `issue`, so that the last of parallel callers sees the codes of all. Another caller removes what is locked,
- * or it is being used.
- */
-const dropSurplus = defineStatement({
-  name: 'applications.drop_surplus_codes',
-  params: { sessionId: 'uuid', application: 'text', most: 'int' },
-  sql: (p) => sql`
   with surplus as materialized (
     select code_hash from ${authorizationCodes}
      where session_id = ${p.sessionId} and application = ${p.application} and used_at is null
-     order by expires_at desc, code_hash offset ${p.most}),
+     order by expires_at desc, code_hash desc offset ${sql.raw(String(MOST_LIVING - 1))}),
   held as materialized (
     select code_hash from ${authorizationCodes} where code_hash in (select code_hash from surplus)
-       for update skip locked)
-  delete from ${authorizationCodes} where code_hash in (select code_hash from held)`,
+       for update skip locked),
+  dropped as (delete from ${authorizationCodes} where code_hash in (select code_hash from held))
+  insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, expires_at)
+  values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
 })
 
 /** Says why a code was refused. */
@@ -71,7 +69,7 @@ const findCode = defineStatement({
   sql: (p) => sql`
   select application = ${p.application} as is_of_application, redirect_uri = ${p.redirectUri} as is_for_address,
          challenge = ${p.challenge} as is_verified, used_at, expires_at
-    from ${authorizationCodes} where code_hash = ${p.codeHash}`,
+    from ${authorizationCodes} where code_hash = ${p.codeHash} and ${isAmongNewest}`,
 })
 
 /**
@@ -97,7 +95,7 @@ const redeem = defineStatement({
       join owner on owner.id = account_id
      where ${authorizationCodes}.code_hash = ${p.codeHash} and used_at is null
        and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.application}
-       and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge}
+       and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge} and ${isAmongNewest}
        and kind = 'browser' and revoked_at is null and ${sessions}.expires_at > ${p.now}
        for update of ${sql.raw('sessions, authorization_codes')}),
   used as (
@@ -152,12 +150,8 @@ export type ApplicationStore = ReturnType<typeof createApplicationStore>
 
 export function createApplicationStore(database: Database) {
   return {
-    /** Of the codes that wait, the application keeps the five newest in each browser. */
-    async issue(code: ParamsOf<typeof issue>): Promise<void> {
-      await database.all(issue, code)
-      const { sessionId, application } = code
-      await database.all(dropSurplus, { sessionId, application, most: MOST_LIVING })
-    },
+    /** Of an application's codes in one browser, the five newest can be used. */
+    issue: (code: ParamsOf<typeof issue>): Promise<void> => database.run(issue, code),
     /**
      * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
      * where the browser's session is over.
