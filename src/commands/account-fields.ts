@@ -2,6 +2,8 @@
 import type { Command } from 'commander'
 import type { ListedAccount } from '../domain/administration/directory/directory-schema.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
+import { findUnkeepable, parseExactly } from '../platform/http/request-body.ts'
+import { findUnstorable } from '../platform/http/unstorable.ts'
 import { CommandFailure } from './failure.ts'
 import { printJson, printRecord } from './print.ts'
 import type { Options } from './service-call.ts'
@@ -93,11 +95,15 @@ function readNumber(option: string, text: string): number {
 }
 
 function readObject(option: string, text: string, example: string): object {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+    value = parseExactly(text)
   } catch {}
-  throw new CommandFailure(2, `${option} must be a JSON object, such as ${example}`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new CommandFailure(2, `${option} must be a JSON object, such as ${example}`)
+  const [lost] = [...findUnkeepable(value), ...findUnstorable(value).map(({ field }) => field)]
+  if (lost !== undefined) throw new CommandFailure(2, `${option} cannot be kept as it is written: ${lost}`)
+  return value
 }
 
 export function printAccount(account: ListedAccount, { json }: Options): void {

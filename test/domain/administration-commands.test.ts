@@ -298,6 +298,17 @@ describe('over the socket of a service with the embedded database', () => {
     })
   })
 
+  test('a number that would be kept as another one is refused', async () => {
+    for (const number of ['9007199254740993', '100000000000000000000001', '1e400']) {
+      const metadata = `{"plan":{"seats":${number}}}`
+      const refused = await over('accounts', 'create', '--email', newEmail(), '--metadata', metadata)
+      expect([refused.code, refused.error]).toEqual([
+        2,
+        '--metadata cannot be kept as it is written: plan.seats\n',
+      ])
+    }
+  })
+
   test('administrators are added, listed and removed', async () => {
     const person = await service.signUp(newEmail())
     const added = await over('admins', 'add', person.identifier, '--role', 'support')

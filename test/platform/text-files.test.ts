@@ -170,6 +170,11 @@ describe('what is wrong in a file', () => {
     ])
   })
 
+  test('is a second file of one language', () => {
+    withTexts({ 'pt-BR.toml': '', 'pt-br.toml': '' })
+    expect(problems()).toEqual(['pt-br.toml: there is another file of this language, pt-BR.toml'])
+  })
+
   test('a directory, a fallback or a layout that cannot be used', () => {
     directory.write('layout.html', '<p>{contents}</p>')
     const of = (keys: string) => {

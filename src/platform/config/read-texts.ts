@@ -54,9 +54,13 @@ function readLanguages(directory: string, report: Report): Record<Language, OwnT
       return []
     }
     const texts = reporting(path, null, report, () => readLanguage(path, report))
-    return texts === null ? [] : [[tag, texts] as const]
+    return texts === null ? [] : [{ path, tag, texts }]
   })
-  return Object.fromEntries(read)
+  for (const [at, { path, tag }] of read.entries()) {
+    const first = read.findIndex((one) => one.tag === tag)
+    if (first < at) report.add(path, `there is another file of this language, ${basename(read[first]!.path)}`)
+  }
+  return Object.fromEntries(read.map(({ tag, texts }) => [tag, texts]))
 }
 
 function readLanguage(path: string, report: Report): OwnTexts {

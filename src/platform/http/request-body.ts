@@ -51,7 +51,7 @@ export async function readBody(request: Request, deadlineMs: number, type: keyof
  */
 export function parseJsonObject(bytes: Uint8Array | null): Record<string, unknown> {
   if (!bytes?.byteLength) return {}
-  const value = parseJson(bytes, LONG_NUMBER)
+  const value = parseJson(bytes, parseExactly)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('validation_failed', { fields: [{ field: 'body', code: 'invalid_type' }] })
   }
@@ -137,12 +137,11 @@ async function withDeadline(reading: Promise<Uint8Array>, deadlineMs: number): P
   }
 }
 
-/** `exactly`: where the text has it, numbers that JavaScript would round are given as NaN. */
-function parseJson(bytes: Uint8Array, exactly?: RegExp): unknown {
+function parseJson(bytes: Uint8Array, parse: (text: string) => unknown = JSON.parse): unknown {
   const text = decode(bytes)
   let value: unknown
   try {
-    value = JSON.parse(text, exactly?.test(text) ? unrounded : undefined)
+    value = parse(text)
   } catch {
     throw new AppError('malformed_json', { cause: 'syntax' })
   }
@@ -152,6 +151,10 @@ function parseJson(bytes: Uint8Array, exactly?: RegExp): unknown {
 
 /** 2^53 − 1 has 16 digits. */
 const LONG_NUMBER = /\d{16}/
+
+/** JSON in which whole numbers that JavaScript would round are NaN. */
+export const parseExactly = (text: string): unknown =>
+  JSON.parse(text, LONG_NUMBER.test(text) ? unrounded : undefined)
 
 /** A whole number beyond 2^53 − 1 is another one after it was read. Written with a point or an exponent it is what it says. */
 function unrounded(this: unknown, _key: string, value: unknown, { source = '' }: { source?: string } = {}) {
@@ -173,7 +176,7 @@ function decode(bytes: Uint8Array): string {
 const SHADOWING_KEYS = ['__proto__', 'toString', 'valueOf']
 
 /** The paths of what would be lost silently: keys that shadow, and numbers too large to be numbers, such as `1e400`. */
-function findUnkeepable(value: object, path = ''): string[] {
+export function findUnkeepable(value: object, path = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const field = path ? `${path}.${key}` : key
     if (
