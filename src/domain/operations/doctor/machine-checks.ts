@@ -35,7 +35,8 @@ export function checkSecretFiles({ config, secretFiles }: OutsideContext): Findi
 
 /** The directories of systemd's units. */
 const UNITS = ['etc', 'run', 'usr/local/lib', 'usr/lib', 'lib'].map((each) => `${each}/systemd/system`)
-const SECRET_VARIABLE = /^\s*(export\s+)?\w*(SECRET|PASSWORD|PASSPHRASE|TOKEN|KEY|URL|HEADERS)\w*=/im
+const VARIABLE = /^[ \t]*(?:export[ \t]+)?(\w+)=/gm
+const SECRET = /SECRET|PASSWORD|PASSPHRASE|TOKEN|KEY|URL|HEADERS/i
 
 /**
  * The files of variables that hold a secret: the one that the documents tell people to write, and those that the unit of
@@ -44,9 +45,10 @@ const SECRET_VARIABLE = /^\s*(export\s+)?\w*(SECRET|PASSWORD|PASSPHRASE|TOKEN|KE
 export function findEnvironmentFiles(root = '/'): string[] {
   const units = UNITS.map((directory) => join(root, directory, 'poterne.service'))
   const texts = units.flatMap((unit) => [unit, ...filesIn(`${unit}.d`)]).map(textOf)
-  const named = texts.flatMap((text) => [...text.matchAll(/^\s*EnvironmentFile\s*=\s*-?(\/\S+)\s*$/gm)])
+  const named = texts.flatMap((text) => [...text.matchAll(/^[ \t]*EnvironmentFile[ \t]*=[ \t]*-?(\/\S+)/gm)])
   const paths = ['etc/poterne/environment', ...named.map(([, path]) => path!)].map((path) => join(root, path))
-  return [...new Set(paths)].filter((path) => SECRET_VARIABLE.test(textOf(path)))
+  const variablesOf = (path: string) => [...textOf(path).matchAll(VARIABLE)].map(([, name]) => name!)
+  return [...new Set(paths)].filter((path) => variablesOf(path).some((name) => SECRET.test(name)))
 }
 
 function filesIn(directory: string): string[] {
