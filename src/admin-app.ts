@@ -8,6 +8,7 @@ import type { Services } from './compose/services.ts'
 import type { Access, AdminBase, AdminRoute } from './domain/administration/access/access.ts'
 import { createSocketGuard } from './domain/administration/access/admin-guard.ts'
 import { ADMIN_DOCUMENT, createListenerGuard } from './domain/administration/access/listener-guard.ts'
+import { createPageCookies } from './domain/administration/access/page-cookie.ts'
 import { createAdministratorSessionRoutes } from './domain/administration/administrator-sessions/routes.ts'
 import { PROVED_MS } from './domain/administration/administrator-sessions/service.ts'
 import { createAdministratorRoutes } from './domain/administration/administrators/routes.ts'
@@ -38,7 +39,6 @@ import {
   type HttpBase,
   type HttpBaseOptions,
 } from './platform/http/http-base.ts'
-import { createPageCookies } from './platform/http/page-cookie.ts'
 
 /**
  * Method, path under /admin/v1, operation, what it asks for (domain/administration/access/access.ts), room; `!` marks what asks
@@ -157,7 +157,12 @@ const routesBehind = (
  * Answers behind the Unix socket, and for commands that find no service: everybody who reaches it may do everything.
  */
 export function createAdminApp(services: Services & { doctor: DoctorService }, options: AdminAppOptions) {
-  const httpBase = createHttpBase({ ...options, trustedProxies: [], corsOrigins: [], isAdministration: true })
+  const httpBase = createHttpBase({
+    ...options,
+    trustedProxies: [],
+    corsOrigins: [],
+    strictBelow: '/admin/v1/',
+  })
   const { reaches: reachesAdministrator } = services.administratorReach
   const guard = createGuard(httpBase, createSocketGuard({ routes: adminRoutes, reachesAdministrator }))
   return new Elysia(appSettings)
@@ -181,7 +186,7 @@ export interface AdminListenerOptions extends AdminAppOptions {
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: Services, listenerOptions: AdminListenerOptions) {
   const { listen, baseUrl, clock, version, serviceName, ...options } = listenerOptions
-  const httpBase = createHttpBase({ ...options, corsOrigins: [], isAdministration: true })
+  const httpBase = createHttpBase({ ...options, corsOrigins: [], strictBelow: '/admin/v1/' })
   const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)

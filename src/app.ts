@@ -80,7 +80,12 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     secureCookies,
     ...options
   } = appOptions
-  const httpBase = createHttpBase({ ...options, ...(pages && { unreachedPage: pages.unreached }) })
+  const httpBase = createHttpBase({
+    ...options,
+    // Applications sign people in with a window of their own, so the ways in go without.
+    isolated: /^\/account(\/|$)/,
+    ...(pages && { unreachedPage: pages.unreached }),
+  })
   const bearer = createBearer(services.authentication.authenticate, requireMayCall)
   const app = new Elysia(appSettings)
     .use(httpBase)

@@ -8,6 +8,7 @@ import {
 } from '../../src/platform/http/documentation.ts'
 import { appSettings, createHttpBase, type HttpBase } from '../../src/platform/http/http-base.ts'
 import { createLogger } from '../../src/platform/http/logging.ts'
+import { hidden } from '../../src/platform/http/route-traits.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
@@ -140,7 +141,7 @@ export async function startEnvelopeApp({
   })
   const app = new Elysia(appSettings).use(httpBase).use(greetingRoutes(httpBase)).use(failingRoutes(httpBase))
   // One of the routes that take a form.
-  app.post('/stop', () => 'stopped', { detail: { hide: true } })
+  app.post('/stop', () => 'stopped', hidden({ takes: 'form' }))
   if (docs)
     app.use(
       createDocumentation({ ...publicDocumentation, baseUrl: 'http://127.0.0.1:8080', version: '1.2.3' }),

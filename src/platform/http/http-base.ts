@@ -20,16 +20,14 @@ import type { Logger } from './logging.ts'
 import { findRepeated } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,
-  checksOwnFields,
-  FORM_OR_JSON_ROUTES,
   isUnbounded,
   parseAny,
   parseForm,
   parseJsonObject,
   readBody,
-  takesForm,
 } from './request-body.ts'
 import { createSchemaFinder, type RouteWithSchemas } from './route-schemas.ts'
+import { traitsOf } from './route-traits.ts'
 import { findUnstorable } from './unstorable.ts'
 
 /** The client of a request, for handlers: `({ body, client }) => service.register(body, client)`. */
@@ -49,8 +47,16 @@ export interface HttpBaseOptions {
   trustedProxies: string[]
   corsOrigins: string[]
   corsOfPaths?: PathOrigins
-  /** In administration lists read their query, and fields and parameters that no schema names are refused. */
-  isAdministration?: boolean
+  /**
+   * The beginning of the paths where fields and parameters that no schema names are refused, and lists read their query:
+   * those of administration.
+   */
+  strictBelow?: string
+  /**
+   * A window of another site that opened one of these paths loses hold of it, whatever is answered: otherwise it could
+   * tell by that whether somebody is signed in.
+   */
+  isolated?: RegExp
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
@@ -128,7 +134,8 @@ export function createHttpBase({
   trustedProxies,
   corsOrigins,
   corsOfPaths,
-  isAdministration = false,
+  strictBelow,
+  isolated,
   logger,
   onInternalError,
   showsCauses = false,
@@ -142,6 +149,7 @@ export function createHttpBase({
   const host = plugin as unknown as Host
   const cors = createCors(corsOrigins, corsOfPaths)
   const schemasOf = createSchemaFinder(() => host.getGlobalRoutes())
+  const traits = ({ method }: Request, route = '') => traitsOf(schemasOf(method, route))
   const findMethods = createMethodFinder(() => host.getGlobalRoutes())
   const findAddress = createAddressFinder({
     trustedProxies,
@@ -186,8 +194,9 @@ export function createHttpBase({
 
   /** The page of administration and its documentation are addresses that people may open with anything. */
   function findForeign({ method, url }: Request, { route = '', body }: RequestState): FieldError[] {
-    const isStrict = isAdministration && route.startsWith(ADMINISTRATION)
-    return isStrict ? findUnknown(schemasOf(method, route), body, url) : []
+    return strictBelow !== undefined && route.startsWith(strictBelow)
+      ? findUnknown(schemasOf(method, route), body, url)
+      : []
   }
 
   function fail(request: Request, thrown: unknown): Response {
@@ -195,10 +204,11 @@ export function createHttpBase({
     const failure = describeFailure(thrown)
     // The schema is checked before the rest of the request.
     if (thrown instanceof ValidationError) failure.fields?.push(...findForeign(request, exchange))
-    if (exchange.route === TOKEN_ROUTE) failure.oauthError ??= 'invalid_request'
+    const { answers } = traits(request, exchange.route)
+    if (answers === 'oauth') failure.oauthError ??= 'invalid_request'
     const methods = failure.errorCode === 'route_not_found' ? findMethods(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) failure.errorCode = 'method_not_allowed'
-    if (unreachedPage && asksForPage(request) && (MISSING.has(failure.errorCode) || isPage(exchange.route)))
+    if (unreachedPage && asksForPage(request) && (MISSING.has(failure.errorCode) || answers === 'page'))
       failure.page ??= unreachedPage(failure.errorCode, exchange.client)
     exchange.failure = failure
     if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
@@ -243,7 +253,7 @@ export function createHttpBase({
     headers.set('x-content-type-options', 'nosniff')
     if (!headers.has('content-language')) headers.set('content-language', client.language)
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
-    if (OF_ACCOUNT.test(pathOf(request.url))) headers.set('cross-origin-opener-policy', 'same-origin')
+    if (isolated?.test(pathOf(request.url))) headers.set('cross-origin-opener-policy', 'same-origin')
     cors.apply(request, headers)
     // Nobody will read this body to its end, and the next request on the connection would wait behind it.
     const interrupted = request.bodyUsed || isUnbounded(request.headers)
@@ -272,7 +282,7 @@ export function createHttpBase({
   return plugin
     .wrap((handle) => (request: Request) => answer(request, handle as (request: Request) => unknown))
     .onParse({ as: 'global' }, async ({ request, route }) => {
-      const type = takesForm(route) ? 'form' : FORM_OR_JSON_ROUTES.has(route) ? 'any' : 'json'
+      const type = traits(request, route).takes ?? 'json'
       const bytes = await readBody(request, bodyDeadlineMs, type)
       exchangeOf(request).bodyComplete = true
       if (type === 'any') return parseAny(bytes, request.headers)
@@ -290,7 +300,8 @@ export function createHttpBase({
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
       // A GET without a path parameter reads nothing of the request: there is nothing to refuse.
       const readsNothing =
-        checksOwnFields(route) || (request.method === 'GET' && !route.includes(':') && !isAdministration)
+        traits(request, route).checksOwnFields ||
+        (request.method === 'GET' && !route.includes(':') && strictBelow === undefined)
       const fields = readsNothing
         ? []
         : [...findUnstorable(body), ...findUnstorable(params), ...findUnstorable(query)]
@@ -308,26 +319,11 @@ export function createHttpBase({
     })
 }
 
-const ADMINISTRATION = '/admin/v1/'
-
-/**
- * A window of another site that opened one of these addresses loses hold of it, whatever is answered: otherwise it could tell
- * by that whether somebody is signed in. Applications sign people in with such a window, so the ways in go without.
- */
-const OF_ACCOUNT = /^\/account(\/|$)/
-
 const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
 
 /** The interface answers in JSON, also to a browser. */
 const asksForPage = ({ url, headers }: Request) =>
   !pathOf(url).startsWith('/api/') && (headers.get('accept') ?? '').includes('text/html')
-
-/** Tells whether a browser is shown a page by this route, also where its form cannot be read. */
-const isPage = (route: string | undefined) =>
-  route !== undefined && route !== TOKEN_ROUTE && (takesForm(route) || FORM_OR_JSON_ROUTES.has(route))
-
-/** Its errors are those of OAuth, also where its body cannot be read. */
-const TOKEN_ROUTE = '/oauth2/token'
 
 /** Load balancers ask every second or so: what they were told matters only where it was a refusal. */
 const PROBES = new Set<string | null>(['/healthz', '/readyz'])

@@ -8,7 +8,7 @@ import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error
 import { type Components, createComponents, type Json } from './openapi-components.ts'
 import { createErrorAnswers, ERROR_REFERENCE, type ErrorAnswers, headerReference } from './openapi-errors.ts'
 import { orderTags, type Tag } from './openapi-tags.ts'
-import { FORM_ROUTES } from './request-body.ts'
+import { takeTraits } from './route-traits.ts'
 
 type Paths = Record<string, Record<string, Json>>
 
@@ -22,12 +22,9 @@ export function toOpenapiDocument(gathered: unknown, journey: Tag[]): Json {
   const components = createComponents()
   const errors = createErrorAnswers()
   const paths = document.paths as Paths
-  for (const [path, operations] of Object.entries(paths)) {
-    const bodyType = FORM_ROUTES.has(path.replace(/\{(\w+)\}/g, ':$1'))
-      ? 'application/x-www-form-urlencoded'
-      : 'application/json'
+  for (const operations of Object.values(paths)) {
     for (const [method, operation] of Object.entries(operations))
-      rewriteOperation(method, operation, bodyType, components, errors)
+      rewriteOperation(method, operation, components, errors)
   }
   const tags = orderTags(
     Object.values(paths).flatMap((operations) => Object.values(operations).flatMap(tagsOf)),
@@ -94,17 +91,17 @@ function componentOf({ content }: Json): string | undefined {
 function rewriteOperation(
   method: string,
   operation: Json,
-  bodyType: string,
   components: Components,
   errors: ErrorAnswers,
 ): void {
+  const traits = takeTraits(operation)
   const responses = Object.entries((operation.responses ?? {}) as Record<string, Json>)
   const body = operation.requestBody as Json | undefined
   const declared = responses.flatMap(([, response]) => (response[ERROR_CODES_KEY] ?? []) as ErrorCode[])
   const takesParameters = Array.isArray(operation.parameters) && operation.parameters.length > 0
   const codes = new Set<ErrorCode>([
     ...(needsToken(operation) ? tokenErrors : []),
-    ...(needsToken(operation) && method !== 'get' ? changeErrors(operation) : []),
+    ...(needsToken(operation) && method !== 'get' && !traits.allowsTestIdentity ? testIdentityErrors : []),
     ...(method === 'get' ? (takesParameters ? (['validation_failed'] as const) : []) : bodyErrors),
     ...declared,
   ])
@@ -117,7 +114,8 @@ function rewriteOperation(
     ...(successes.every(([status]) => status.startsWith('3')) ? [['default', otherResponse]] : []),
   ])
   if (body) {
-    const content = onlyAs(bodyType, body.content, components)
+    const type = traits.takes === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
+    const content = onlyAs(type, body.content, components)
     operation.requestBody = { description: 'Unknown fields are ignored.', ...body, content }
   }
   if (!takesParameters) delete operation.parameters
@@ -132,8 +130,7 @@ function withOwnExamples({ examples, ...parameter }: Json): Json {
 }
 
 /** The owner of an account that a test identity opened can change next to nothing. */
-const changeErrors = ({ operationId }: Json): ErrorCode[] =>
-  /^eraseAccount/.test(operationId as string) ? [] : ['test_identity']
+const testIdentityErrors: ErrorCode[] = ['test_identity']
 
 /** An empty requirement among several makes the token optional. */
 function needsToken({ security }: Json): boolean {

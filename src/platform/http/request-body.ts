@@ -1,6 +1,6 @@
 /**
- * Reads the body of a request as a JSON object, bounded in size, time and depth, or as a form on the one route to which a
- * browser posts one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
+ * Reads the body of a request as a JSON object, bounded in size, time and depth, or as a form where the route declares
+ * one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
  */
 import { AppError } from '../../errors.ts'
 import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
@@ -13,23 +13,6 @@ const MAXIMUM_BODY_BYTES = 16 * 1024
 
 /** The request ends if its body takes longer to arrive. */
 export const BODY_DEADLINE_MS = 15_000
-
-/**
- * OAuth 2.0 Form Post Response Mode: the browser brings the answer of a sign-in provider as a form. The other one is the
- * button of a page of ours.
- */
-export const FORM_ROUTES: ReadonlySet<string> = new Set(['/api/v1/auth/social/:provider/callback', '/stop'])
-
-/** The forms of the pages for people. */
-const PAGES = /^\/(sign-in|sign-up|sign-out|confirm|code|recover|choose-password|account|oauth2)(\/|$)/
-
-export const takesForm = (route: string): boolean => FORM_ROUTES.has(route) || PAGES.test(route)
-
-/** Pages, and what applications call, say in their own form what cannot be read. */
-export const checksOwnFields = (route: string): boolean => PAGES.test(route)
-
-/** Gateways of all kinds send JSON of any shape, or a form; a page sends a form, and a program may send JSON. */
-export const FORM_OR_JSON_ROUTES: ReadonlySet<string> = new Set(['/api/v1/sms/receipts/:gateway', '/undo'])
 
 /** Real bodies are flat; this keeps functions that walk them far from a stack overflow. */
 const MAXIMUM_DEPTH = 32

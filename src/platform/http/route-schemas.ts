@@ -4,7 +4,7 @@ import type { RoutePattern } from './allowed-methods.ts'
 
 /** The part of Elysia's routes that is read here. */
 export interface RouteWithSchemas extends RoutePattern {
-  hooks?: { query?: TSchema; body?: TSchema }
+  hooks?: { query?: TSchema; body?: TSchema; detail?: object }
 }
 
 export type RouteSchemas = NonNullable<RouteWithSchemas['hooks']>

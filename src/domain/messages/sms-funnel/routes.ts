@@ -4,6 +4,7 @@ import { answer, success } from '../../../platform/http/answers.ts'
 import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { declare } from '../../../platform/http/route-traits.ts'
 import type { ReceiptService } from './receipts.ts'
 
 const params = t.Object({
@@ -29,7 +30,10 @@ export function createReceiptRoutes(httpBase: HttpBase, receipts: ReceiptService
       {
         params,
         response,
-        detail: detail('putReceipt', 'Report what became of an SMS', description),
+        detail: {
+          ...detail('putReceipt', 'Report what became of an SMS', description),
+          ...declare({ takes: 'any' }),
+        },
       },
     )
     .get(

@@ -2,14 +2,13 @@
 import { Elysia } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { pageRoute } from '../../../platform/http/route-traits.ts'
 import { askedFields } from '../../accounts/accounts/profile.ts'
 import { languageOf } from '../visits/flow.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 import * as screens from './screens.ts'
 import type { AccountPages, Done, OwnVisit } from './service.ts'
 import { createShownPages } from './shown-pages.ts'
-
-const hidden = { detail: { hide: true } }
 
 interface Needs {
   visits: Visits
@@ -114,7 +113,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
         if (visit.isOfEarlierSignIn) forgetEarlier(visit)
         return draw(visit)
       }),
-      hidden,
+      pageRoute,
     )
   }
   for (const [path, back, work] of forms) {
@@ -133,7 +132,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
           throw error
         }
       }),
-      hidden,
+      pageRoute,
     )
   }
   for (const [path, back, ask] of options) {
@@ -144,7 +143,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
         if (visit.isOfEarlierSignIn) return account.refuseEarlier(visit)
         return Response.json(await ask(visit, typed))
       }),
-      hidden,
+      pageRoute,
     )
   }
   if (offered.providers.length > 0) {
@@ -156,7 +155,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
             isOwn(visit) ? account.returnFromProvider(visit, query) : signIn(visit, '/account/providers'),
           '/account/providers',
         )({ request, client }),
-      hidden,
+      pageRoute,
     )
   }
   return routes

@@ -6,6 +6,7 @@ import { success } from '../../../platform/http/answers.ts'
 import { describedForOAuth } from '../../../platform/http/error-answer.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
+import { hidden, pageRoute } from '../../../platform/http/route-traits.ts'
 import { pickLanguage } from '../../../texts/accept-language.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { hasVerified } from '../../accounts/accounts/account.ts'
@@ -23,8 +24,6 @@ import {
 } from './request.ts'
 import { continueScreen, linesToAdd, signOutScreen, unknownScreen } from './screens.ts'
 import type { ApplicationService, IssuedTokens, TokenForm } from './service.ts'
-
-const hidden = { detail: { hide: true } }
 
 interface Needs extends Pick<Ground, 'config' | 'logger'> {
   visits: Visits
@@ -137,8 +136,8 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
 
   return new Elysia({ name: 'applications' })
     .use(httpBase)
-    .get('/oauth2/authorize', visits.show(authorize), hidden)
-    .get('/oauth2/continue', visits.show(finish), hidden)
+    .get('/oauth2/authorize', visits.show(authorize), pageRoute)
+    .get('/oauth2/continue', visits.show(finish), pageRoute)
     .get(
       '/oauth2/sign-out',
       visits.show((visit) => {
@@ -148,7 +147,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
         }
         return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
       }),
-      hidden,
+      pageRoute,
     )
     .post(
       '/oauth2/token',
@@ -159,7 +158,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
           metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'finished' })
         return success(tokenRecord(issued, config.tokens.accessLifetimeSeconds))
       },
-      hidden,
+      hidden({ takes: 'form', answers: 'oauth', checksOwnFields: true }),
     )
 }
 

@@ -2,13 +2,12 @@
 import { Elysia } from 'elysia'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { pageRoute } from '../../../platform/http/route-traits.ts'
 import type { MessageSender } from '../../messages/senders/sender.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
 import * as screens from './screens.ts'
 import type { WaysIn } from './service.ts'
-
-const hidden = { detail: { hide: true } }
 
 interface Needs {
   visits: Visits
@@ -103,13 +102,13 @@ export function createWaysInRoutes(
                 ? waysIn.startAgain(visit, '/sign-in')
                 : screen(visit, drawing(visit)),
         )({ request, client }),
-      hidden,
+      pageRoute,
     )
   }
   for (const [path, back, work] of [...ownForms, ...forms]) {
     const forAnybody = forms.some(([each]) => each === path)
     const form = { back, keeps: ['identifier', 'stay', 'trust'], finishes: !turns.has(path), forAnybody }
-    routes.post(path, visits.take(form, work), hidden)
+    routes.post(path, visits.take(form, work), pageRoute)
   }
   return routes
     .post(
@@ -117,13 +116,13 @@ export function createWaysInRoutes(
       visits.take({ back: '/sign-in', forAnybody: true }, async (visit) =>
         Response.json(await waysIn.passkeyOptions(visit)),
       ),
-      hidden,
+      pageRoute,
     )
     .get(
       '/sign-in/provider',
       ({ request, client, query }) =>
         visits.show((visit) => waysIn.finishProvider(visit, query), '/sign-in')({ request, client }),
-      hidden,
+      pageRoute,
     )
     .get(
       '/sign-in/terms',
@@ -132,12 +131,12 @@ export function createWaysInRoutes(
           ? screens.termsScreen(visit, drawing(visit), { isNew: false })
           : waysIn.goOn(visit),
       ),
-      hidden,
+      pageRoute,
     )
     .get(
       '/sign-up/terms',
       visits.show((visit) => screens.termsScreen(visit, drawing(visit), { isNew: true })),
-      hidden,
+      pageRoute,
     )
     .get(
       '/leave',
@@ -150,12 +149,12 @@ export function createWaysInRoutes(
           ? visits.leave(visit, to ?? home)
           : screens.leaveScreen(visit, to)
       }),
-      hidden,
+      pageRoute,
     )
     .get(
       '/signed-out',
       visits.show((visit) => screens.signedOutScreen(visit, drawing(visit))),
-      hidden,
+      pageRoute,
     )
     .post(
       '/sign-out',
@@ -165,6 +164,6 @@ export function createWaysInRoutes(
         const { to } = visit.flow
         return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)
       }),
-      hidden,
+      pageRoute,
     )
 }

@@ -7,6 +7,7 @@ import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
+import { declare } from '../../../platform/http/route-traits.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { ownAccountAnswer, profileBody } from '../../accounts/accounts/account-schema.ts'
 import { eventsAnswer, pageQuery } from '../../foundation/events/event-schema.ts'
@@ -24,11 +25,14 @@ const erasure = () => ({
   response: { 200: messageAnswer(200), ...errorResponses(...ownerProofErrors) },
 })
 
-const erasureDetail = detail(
-  'eraseAccount',
-  'Delete your account',
-  'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
-)
+const erasureDetail = {
+  ...detail(
+    'eraseAccount',
+    'Delete your account',
+    'At once and for good: its sessions end, and its e-mail address and phone number are free again.',
+  ),
+  ...declare({ allowsTestIdentity: true }),
+}
 
 export function createMeRoutes(
   httpBase: HttpBase,

@@ -2,11 +2,12 @@
 import { Elysia, t } from 'elysia'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
+import { hidden } from '../../../platform/http/route-traits.ts'
 import { STOP_PATH } from './links.ts'
 import { type StopState, stopPage } from './page.ts'
 import type { TwoFactorRemovals } from './service.ts'
 
-const hidden = { detail: { hide: true } }
+const route = hidden({ takes: 'form', answers: 'page' })
 const token = t.Optional(t.String({ maxLength: 200 }))
 
 export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFactorRemovals) {
@@ -18,11 +19,11 @@ export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFa
       STOP_PATH,
       async ({ query: { t: link = '' }, client }) =>
         page((await removals.waits(link)) ? { token: link } : 'gone', client),
-      { query: t.Object({ t: token }), ...hidden },
+      { query: t.Object({ t: token }), ...route },
     )
     .post(
       STOP_PATH,
       async ({ body, client }) => page((await removals.stop(body.t ?? '')) ? 'stopped' : 'gone', client),
-      { body: t.Object({ t: token }), ...hidden },
+      { body: t.Object({ t: token }), ...route },
     )
 }

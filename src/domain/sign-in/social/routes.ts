@@ -6,6 +6,7 @@ import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { readCookies, redirect } from '../../../platform/http/redirect.ts'
+import { declare } from '../../../platform/http/route-traits.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import { providerFailureReasons } from '../../credentials/providers/provider.ts'
 import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
@@ -153,7 +154,10 @@ export function createSocialRoutes(
             'too_many_requests',
           ),
         },
-        detail: detail('finishProvider', 'The address to which the provider sends the browser back'),
+        detail: {
+          ...detail('finishProvider', 'The address to which the provider sends the browser back'),
+          ...declare({ answers: 'page' }),
+        },
       },
     )
     .post(
@@ -168,11 +172,14 @@ export function createSocialRoutes(
           ),
           ...errorResponses('provider_not_found', 'validation_failed'),
         },
-        detail: detail(
-          'finishProviderByForm',
-          'The same for a provider that answers with a form',
-          'Apple does so. For browsers: the body is a form.',
-        ),
+        detail: {
+          ...detail(
+            'finishProviderByForm',
+            'The same for a provider that answers with a form',
+            'Apple does so. For browsers: the body is a form.',
+          ),
+          ...declare({ takes: 'form', answers: 'page' }),
+        },
       },
     )
     .post(

@@ -3,12 +3,13 @@ import { Elysia } from 'elysia'
 import { AppError } from '../../../errors.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
+import { hidden } from '../../../platform/http/route-traits.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { undoDone, undoForm, undoRefused } from './page.ts'
 import type { UndoOutcome, UndoService } from './service.ts'
 
 /** The pages are for people: they are not in the document for programs. */
-const hidden = { detail: { hide: true } }
+const route = hidden({ takes: 'any', answers: 'page' })
 
 export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog: Catalog) {
   const { service, support } = undo
@@ -57,7 +58,7 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
         const token = tokenIn(query)
         return answer(undo.show(token, client), token, client)
       },
-      hidden,
+      route,
     )
     .post(
       '/undo',
@@ -65,7 +66,7 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
         const token = tokenIn(body)
         return answer(undo.use(token, client), token, client)
       },
-      hidden,
+      route,
     )
 }
 

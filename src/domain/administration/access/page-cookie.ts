@@ -1,5 +1,5 @@
 /** The cookies of the page of administration. Scripts cannot read them, and browsers send them to the page's own requests alone. */
-import { readCookies } from './redirect.ts'
+import { readCookies } from '../../../platform/http/redirect.ts'
 
 /** `secure`: over TLS only, and never from another host of the domain (`__Host-`, which requires the whole host). */
 function createPageCookie(name: string, secure: boolean) {
