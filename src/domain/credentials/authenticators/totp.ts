@@ -6,6 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { HOTP, Secret, TOTP } from 'otpauth'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoyTotpSecret } from '../../foundation/decoys/decoys.ts'
+import { digitsOf } from '../../messages/codes/digits.ts'
 
 const ALGORITHM = 'SHA1'
 const DIGITS = 6
@@ -35,7 +36,7 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
     create(label: string) {
       const key = randomSecret()
       const parameters = { algorithm: ALGORITHM, digits: DIGITS, period: PERIOD_SECONDS }
-      const uri = new TOTP({ ...parameters, issuer, label, secret: key }).toString()
+      const uri = new TOTP({ ...parameters, issuer: withoutColons(issuer), label, secret: key }).toString()
       return { sealedSecret: secret.seal('totp', key.base32), secret: key.base32, uri }
     },
     /** False if the secret was sealed under another server secret, or is damaged. */
@@ -47,9 +48,7 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
     match(sealedSecret: Uint8Array | null, typed: string, now: Date): number | null {
       const opened = open(sealedSecret ?? decoySecret)
       const key = opened ?? decoyKey
-      // People paste codes with spaces in them.
-      const digits = typed.slice(0, 64).replace(/\s/g, '')
-      const guess = Buffer.from(/^[0-9]{6}$/.test(digits) ? digits : '------')
+      const guess = Buffer.from(digitsOf(typed) ?? '------')
       const present = Math.floor(now.getTime() / 1000 / PERIOD_SECONDS)
       let matched: number | null = null
       for (let step = present - DRIFT_STEPS; step <= present + DRIFT_STEPS; step++) {
@@ -60,6 +59,9 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
     },
   }
 }
+
+/** A colon ends the issuer within the label of an address, and apps refuse one that holds another. */
+const withoutColons = (text: string) => text.replace(/:+/g, ' ').replace(/\s+/g, ' ').trim()
 
 const secretOf = (bytes: Uint8Array<ArrayBuffer>) => new Secret({ buffer: bytes.buffer })
 const randomSecret = () => secretOf(new Uint8Array(randomBytes(SECRET_BYTES)))

@@ -8,6 +8,8 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max'
+import { readTyped } from '../../../platform/typed-text.ts'
+import { otherReadings, overseasNumber } from './shared-plans.ts'
 
 export interface Phone {
   kind: 'phone'
@@ -21,11 +23,12 @@ export interface Phone {
 /** E.164 allows 15 digits; with separators and direction marks there are still no more characters than this. */
 const MAXIMUM_LENGTH = 64
 
-/** Spaces, dashes, brackets, dots, slashes, their full-width forms, and invisible marks that contact lists add. */
+/**
+ * Spaces, dashes, brackets, quotes, dots and slashes, also those of other scripts. A comma, a semicolon, a hash and an
+ * asterisk begin an extension or another number.
+ */
 const SEPARATORS =
-  /[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\u2010-\u2015\u2212\u30fc\uff08\uff09\uff0d\uff0e\uff0f()./~-]/g
-/** Full-width, Arabic-Indic and Persian digits; in each block the lowest four bits are the digit. */
-const FOREIGN_DIGIT = /[\uff10-\uff19\u0660-\u0669\u06f0-\u06f9]/g
+  /[\s\p{Z}\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\u2212\u30fc\uff70.\uff0e\u2024\u3002\uff61·•‧・/\uff0f'"′″‘’_~]/gu
 const PLAIN_NUMBER = /^\+?[0-9]{4,20}$/
 
 /**
@@ -38,14 +41,24 @@ export function parsePhone(input: string, defaultCountry: string): Phone | null 
   const plain = toPlain(text)
   if (!PLAIN_NUMBER.test(plain)) return null
   const country = isSupportedCountry(defaultCountry) ? defaultCountry : undefined
-  return (plain.startsWith('00') ? read(`+${plain.slice(2)}`, undefined) : null) ?? read(plain, country)
+  for (const reading of readings(plain, country)) {
+    const phone = read(reading, country)
+    if (phone) return phone
+  }
+  return null
 }
 
-const toPlain = (text: string): string =>
-  text
-    .replace(FOREIGN_DIGIT, (digit) => String((digit.codePointAt(0) as number) & 0xf))
-    .replace(SEPARATORS, '')
-    .replace(/^\uff0b/, '+')
+/** The likeliest comes first. */
+function* readings(plain: string, country: CountryCode | undefined): Generator<string> {
+  const abroad = overseasNumber(plain, country)
+  if (abroad !== null) yield abroad
+  const international = plain.startsWith('00') ? `+${plain.slice(2)}` : null
+  if (international !== null) yield international
+  yield plain
+  yield* otherReadings(international ?? plain, country)
+}
+
+const toPlain = (text: string): string => readTyped(text).replace(SEPARATORS, '')
 
 /**
  * The beginning of a number, as E.164 begins: international with `+` or `00`, national with a zero. It is null for

@@ -4,6 +4,8 @@
  * server secret, so that it still works after the secret has changed.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { readCode } from '../../../platform/typed-text.ts'
+import { LONGEST_TYPED } from './digits.ts'
 
 /** 5 bits each, 80 in all, for which NIST SP 800-63B-4, 3.1.2.2 requires no throttling. */
 const LENGTH = 16
@@ -19,9 +21,7 @@ export const isLetterCode = (typed: string) => FORM.test(lettersOf(typed))
 
 /** Returns the typed code without its grouping and with the letters that were meant. */
 export function lettersOf(typed: string): string {
-  return typed
-    .slice(0, 64)
-    .replace(/[\s\p{Pd}]/gu, '')
+  return readCode(typed.slice(0, LONGEST_TYPED).normalize('NFKC'))
     .toUpperCase()
     .replaceAll('O', '0')
     .replace(/[IL]/g, '1')

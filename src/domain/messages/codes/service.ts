@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
@@ -15,9 +16,9 @@ import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
 import { type AttemptStore, IN_A_ROW } from './attempt-store.ts'
 import { type Counted, type CountedAttempt, createCounting } from './counting.ts'
+import { CODE_DIGITS, digitsOf } from './digits.ts'
 import { type CodeKey, type CodeResult, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
-export const CODE_DIGITS = 6
 export const SEED_BYTES = 16
 
 export interface CodeBinding extends CodeKey {
@@ -102,12 +103,11 @@ export function createCodeService(needs: Needs) {
   /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
   async function compareSent(
     code: TriedCode,
-    typed: string,
+    digits: string,
     { keepsRight = false, test = null, others = [] }: Attempt,
     allowed: boolean,
   ): Promise<CodeResult> {
     const tried = allowed ? code : { ...code, subject: decoy('closed', code.subject) }
-    const digits = digitsOf(typed)
     if (test !== null) return allowed && isCodeOf(test, digits) ? 'right' : 'wrong'
     const sent = await findSent(tried, digits, others)
     if (keepsRight && (await holds(sent, digits))) return 'right'
@@ -122,13 +122,14 @@ export function createCodeService(needs: Needs) {
     return result
   }
 
-  /** Counted, committed, then compared: in this order, whatever the result. */
+  /** Counted, committed, then compared: in this order, whatever the result. What can be no code is no attempt. */
   async function attempt(
     code: Omit<CodeBinding, 'group'>,
     typed: string,
     by: Attempt,
     compare: Compare = withTheSent,
   ): Promise<void> {
+    const digits = requireDigits(typed)
     const { counter, count } = countingOn({
       ...by,
       subject: by.countsOn ?? code.subject,
@@ -145,7 +146,7 @@ export function createCodeService(needs: Needs) {
 
     async function decide({ allowed, refund, refusal }: CountedAttempt) {
       const result = await compare(allowed, (accepts) =>
-        compareSent(tried, typed, by, allowed && accepts),
+        compareSent(tried, digits, by, allowed && accepts),
       ).catch(async (error) => {
         await refund(false)
         throw error
@@ -223,8 +224,11 @@ export function createCodeService(needs: Needs) {
   }
 }
 
-/** People paste codes with spaces in them, but not whole pages. */
-const digitsOf = (typed: string) => (typed.length > 64 ? '' : typed.replace(/\s/g, ''))
+function requireDigits(typed: string): string {
+  const digits = digitsOf(typed)
+  if (digits === null) throw new AppError('invalid_code')
+  return digits
+}
 
 const passwordIn = (sessionId: string) => ({
   subject: sessionId,

@@ -11,7 +11,7 @@ import { integer, nullable } from '../../../platform/http/schemas.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { builtInTags } from '../../../texts/languages.ts'
 import { MAXIMUM_CODE_POINTS } from '../../foundation/hashing/password.ts'
-import { CODE_DIGITS } from '../../messages/codes/service.ts'
+import { CODE_DIGITS } from '../../messages/codes/digits.ts'
 
 /** The same for everybody, and without any use of cookies: a page of any origin may read them. */
 const publicHeaders = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' }

@@ -62,7 +62,7 @@ const APP_SECONDS = 900
 function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
   return {
     ...(typed.password && { password: typed.password }),
-    ...(typed.otp && { otp: typed.otp.replace(/\s/g, '') }),
+    ...(typed.otp && { otp: typed.otp }),
     ...(typed.credential && { credential: readAssertion(typed.credential) }),
     refresh_token: session.cookie,
   }
@@ -123,7 +123,7 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact } })
     },
     async confirmContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
-      const otp = (typed.otp ?? '').replace(/\s/g, '')
+      const { otp = '' } = typed
       await contacts.confirm(visit.session, kind, { otp }, visit.caller)
       return back(visit, '/account', 'saved')
     },
@@ -136,7 +136,7 @@ export function createAccountPages(needs: Needs) {
       return back(visit, '/account/two-factor/confirm')
     },
     async confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
-      const otp = (typed.otp ?? '').replace(/\s/g, '')
+      const { otp = '' } = typed
       return { recoveryCodes: await twoFactor.confirmEnabling(visit.session, otp, visit.caller) }
     },
     /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
@@ -153,7 +153,7 @@ export function createAccountPages(needs: Needs) {
     },
     async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
       if (visit.ticket?.kind === 'done') return visits.go(visit, '/account/two-factor/app/confirm')
-      const otp = (typed.otp ?? '').replace(/\s/g, '')
+      const { otp = '' } = typed
       const recoveryCodes = await twoFactor.confirmApp(visit.session, otp, visit.caller)
       await visits.tickets.spend(visit)
       return { recoveryCodes }

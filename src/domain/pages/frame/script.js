@@ -68,7 +68,7 @@ const code = document.querySelector('input.code')
 if (code)
   code.addEventListener('input', () => {
     const { form } = code
-    const whole = /^\d{6}$/.test(code.value.replace(/\s/g, ''))
+    const whole = /^\p{Nd}{6}$/u.test(code.value.replace(/[^\p{L}\p{N}]/gu, ''))
     if (!whole || !form.checkValidity() || form.querySelector('[type=checkbox]:not(:checked)')) return
     if (!form.dataset.sent) form.requestSubmit()
   })

@@ -161,7 +161,7 @@ export function createWaysIn(needs: Needs) {
       const proof = isSecondFactor ? { loginToken: ticket.loginToken } : creation(visit)
       const trust = { trustDevice: typed.trust === 'yes' }
       const identifier = isSecondFactor ? (ticket.identifier ?? '') : identifierOf(visit, typed)
-      const body = { identifier, otp: otp.replace(/\s/g, ''), ...proof, ...trust }
+      const body = { identifier, otp, ...proof, ...trust }
       const outcome = await loginByCode.verify(body, device, visit.caller)
       return finish(visit, outcome, identifier, 'create' in proof)
     },
@@ -215,7 +215,7 @@ export function createWaysIn(needs: Needs) {
       noteTerms(visit, typed)
       const body = {
         identifier,
-        otp: otp.replace(/\s/g, ''),
+        otp,
         signsIn: true,
         ...entryOf(visit),
         ...(password !== '' && { password }),

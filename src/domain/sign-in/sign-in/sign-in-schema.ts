@@ -18,7 +18,7 @@ import type { TwoFactorDue } from './service.ts'
 
 export const otpField = t.String({
   description:
-    'The six digits that were sent or that the authenticator app shows; where two factors are on, also a recovery code. Each is accepted once: after a code of the app only its next one is. Spaces do not matter',
+    'The six digits that were sent or that the authenticator app shows; where two factors are on, also a recovery code. Each is accepted once: after a code of the app only its next one is. Spaces, separators and the script of the digits do not matter, and a text that can be no code costs no attempt',
   examples: ['123456'],
 })
 
