@@ -111,9 +111,29 @@ describe.each(racingShapes)('login on %s', (shape) => {
       return [200, body.sessions.find(({ current }: { current: boolean }) => current).device_type]
     }
     expect(await listed('Mobile')).toEqual([200, 'Mobile'])
-    for (const unknown of ['Toaster', 'mobile', '']) expect(await listed(unknown)).toEqual([200, null])
-    for (const wrong of [5, 'x'.repeat(256)]) expect(await listed(wrong)).toEqual([422, 'device_type'])
+    for (const unknown of ['Toaster', 'mobile', '', 'x'.repeat(256)])
+      expect(await listed(unknown)).toEqual([200, null])
+    expect(await listed(5)).toEqual([422, 'device_type'])
   })
+})
+
+test('what only describes the device is cut at the end of a character, and refuses no sign-in', async () => {
+  await using service = await startService()
+  const person = await service.signUp(newEmail())
+  const describe = async (text: string) => {
+    const device = { device_name: text, device_os: text, device_type: text }
+    const answer = await service.post('login', { ...person, ...device, device_fingerprint: 'x'.repeat(600) })
+    expect([text, answer.status]).toEqual([text, 200])
+    const { body } = await service.get('sessions', { bearer: answer.body.access_token })
+    const { device_name, device_os } = body.sessions.find(({ current }: { current: boolean }) => current)
+    expect(device_os).toBe(device_name)
+    return device_name
+  }
+  expect(await describe('x'.repeat(256))).toBe('x'.repeat(255))
+  expect(await describe('🦊'.repeat(300))).toBe('🦊'.repeat(255))
+  expect(await describe('Zoë\ud83d')).toBe('Zoë')
+  expect(await describe('\udc00a\0b\ud83d\ud83e\udd8a')).toBe('ab🦊')
+  expect(await describe(`Mozilla/5.0 ${'[FBAN/FBIOS;] '.repeat(60)}`)).toHaveLength(255)
 })
 
 test('with password_digest = "full" the record holds the true digest', async () => {

@@ -152,6 +152,11 @@ describe('single values', () => {
     ['server', 'base_url', '"https://auth.example.com:8443"'],
     ['server', 'trusted_proxies', '["10.0.0.0/8", "fd00::/8", "192.0.2.1"]'],
     ['server', 'cors_origins', '["https://app.example.com", "http://localhost:3000"]'],
+    [
+      'server',
+      'cors_origins',
+      '["capacitor://localhost", "ionic://localhost", "tauri://localhost", "chrome-extension://abc", "moz-extension://0b5f-1", "safari-web-extension://E0C3-A", "app://-", "http://tauri.localhost"]',
+    ],
     ['redis', 'key_prefix', '""'],
     ['accounts', 'default_country', '"CI"'],
     ['sms', 'allowed_countries', '["*"]'],
@@ -171,6 +176,20 @@ describe('single values', () => {
   })
 
   const refused: [string, string, string][] = [
+    ...[
+      'https://*.example.com',
+      '*',
+      'null',
+      'file://x',
+      'data://x',
+      'capacitor://',
+      'capacitor:localhost',
+    ].map((origin): [string, string, string] => ['server', 'cors_origins', `["${origin}"]`]),
+    ...['https://app.example.com/', 'capacitor://localhost/', 'Capacitor://localhost', 'capacitor://*'].map(
+      (origin): [string, string, string] => ['server', 'cors_origins', `["${origin}"]`],
+    ),
+    ['passkeys', 'origins', '["https://*.example.com"]'],
+    ['social', 'redirect_uris', '["https://app.example.com/*"]'],
     ['server', 'port', '-1'],
     ['server', 'port', '65536'],
     ['server', 'port', '"8080"'],

@@ -67,6 +67,36 @@ describe('origins', () => {
     expect((await preflight(origin, '/nowhere')).status).toBe(404)
   })
 
+  test('tools that trace calls may add their headers to every call', async () => {
+    await start({ corsOrigins: [origin] })
+    const tracing =
+      'authorization,baggage,sentry-trace,traceparent,tracestate,x-datadog-trace-id,x-b3-traceid'
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': `${tracing},bad name,x:y`,
+    }
+    const allowed = (await fetch(`${app.url}/api/v1/greetings`, { method: 'OPTIONS', headers })).headers
+      .get('access-control-allow-headers')!
+      .toLowerCase()
+      .split(', ')
+    expect(allowed).toEqual([...new Set(allowed)])
+    for (const name of tracing.split(',')) expect(allowed).toContain(name)
+    expect(allowed.filter((name) => !/^[\w-]+$/.test(name))).toEqual([])
+  })
+
+  test.each(['capacitor://localhost', 'tauri://localhost', 'chrome-extension://abcdefghijklmnop'])(
+    '%s of a web view or an extension is an origin like others',
+    async (view) => {
+      await start({ corsOrigins: [view] })
+      for (const [from, answered] of [
+        [view, view],
+        [`${view}x`, null],
+      ] as const)
+        expect((await preflight(from)).headers.get('access-control-allow-origin')).toBe(answered)
+    },
+  )
+
   test.each([
     'https://app.example.com.evil.example',
     'http://app.example.com',

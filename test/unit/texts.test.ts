@@ -58,12 +58,31 @@ describe('the language', () => {
     ['fr;q=0, en;q=0, *', 'es'],
     [`${builtInTags.map((tag) => `${tag};q=0`).join(', ')}, *`, 'fr'],
     ['fr;q=0, de', 'fr'],
+    ['en_US', 'en'],
+    ['pt-BR_x', 'pt'],
+    ['de_DE,es_419;q=.9,en;q=.8', 'es'],
+    ['en;q=1., es;q=.9', 'en'],
+    ['es ; q = 0.5', 'es'],
+    ['fr;q=0, *;q=.1', 'en'],
+    ['en;q=., de', 'fr'],
     ['en;q=2', 'fr'],
     ['en;q=x, de', 'fr'],
     ['constructor, __proto__', 'fr'],
     [`${'de,'.repeat(32)}en`, 'fr'],
   ] as const)('%p is answered in %s where French is the default', (header, language) => {
     expect(pickLanguage(header, builtInTags, 'fr')).toBe(language)
+  })
+
+  test.each([
+    ['iw_IL', 'he'],
+    ['in-ID', 'id'],
+    ['no', 'nb'],
+    ['nb_NO', 'nb'],
+    ['zh_Hant_TW', 'zh-Hant'],
+    ['zh-CN', 'zh'],
+  ])('%p is answered in %s where that was added', (header, language) => {
+    expect(pickLanguage(header, ['en', 'he', 'id', 'nb', 'zh', 'zh-Hant'], 'en')).toBe(language)
+    if (language === 'nb') expect(pickLanguage(header, ['en', 'no'], 'en')).toBe('no')
   })
 
   test('the default is configuration', () => {

@@ -104,10 +104,16 @@ export function isBaseUrl(text: string): boolean {
   )
 }
 
-/** Exactly what a browser sends as `Origin`. */
+/** Exactly what a browser sends as `Origin`: so a wildcard, which would never match, is none. */
 export function isOrigin(text: string): boolean {
   const url = parseUrl(text)
-  return url !== null && isWeb(url) && url.origin === text
+  return url !== null && isWeb(url) && url.origin === text && !text.includes('*')
+}
+
+/** Web views and extensions of browsers have schemes of their own, behind which a host has no usual form. */
+export function isCallingOrigin(text: string): boolean {
+  if (/^https?:/i.test(text)) return isOrigin(text)
+  return /^(?!file:|data:|blob:|javascript:|about:)[a-z][a-z\d+.-]*:\/\/[A-Za-z\d._-]+(:\d{1,5})?$/.test(text)
 }
 
 /** The same, over TLS only. */
@@ -153,7 +159,7 @@ export function isIssuer(text: string): boolean {
 export function isRedirectUri(text: string): boolean {
   const url = parseUrl(text)
   // Browsers are led there by a header, which takes nothing but the characters of an address (RFC 3986).
-  if (!url || !/^[!-~]+$/.test(text) || text.includes('#')) return false
+  if (!url || !/^[!-~]+$/.test(text) || /[#*]/.test(text)) return false
   if (url.protocol === 'https:') return true
   return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
 }

@@ -101,13 +101,13 @@ export const gateways = {
       example: { username: 'acme', password: variable('ACME_PASSWORD') },
     }),
     oauth: smallTable({
-      doc: 'OAuth 2 client credentials: the token is fetched when it is needed and kept until a minute before its end. `auth` says where the credentials go: "basic" (the default) or "body".',
+      doc: 'OAuth 2 client credentials: the token is fetched when it is needed and kept until a minute before its end. `auth` says where the credentials go: "basic" (the default, with both form-encoded as RFC 6749 wants it), "body", or "basic-plain" (as they are, for servers that do not decode them).',
       fields: {
         token_url: fields.text(formats.isWebUrl, 'an absolute http or https URL'),
         client_id: fields.text(),
         client_secret: fields.text(),
         scope: fields.optionalText(),
-        auth: fields.choice(['basic', 'body']),
+        auth: fields.choice(['basic', 'body', 'basic-plain']),
       },
       secret: 'all',
       example: {
@@ -196,7 +196,11 @@ export const providers = {
     }),
     native_client_ids: list(
       'Other names under which the provider knows your native apps, whose identity tokens are taken too.',
-      { check: (id) => id !== '', item: 'a client id', example: ['com.example.app'] },
+      {
+        check: (id) => id !== '' && !id.includes('*'),
+        item: 'a client id without *',
+        example: ['com.example.app'],
+      },
     ),
     authoritative_for: list(
       'Only with `issuer`: the domains whose e-mail addresses this provider answers for, so that a verified one opens the account that has it; ["*"]: every address. Presets know theirs.',
@@ -249,7 +253,7 @@ export const applications = {
       'Where the code may be sent. Exact matches only; the port is free for http://127.0.0.1 and http://[::1].',
       {
         check: formats.isApplicationUri,
-        item: 'an absolute URI of at most 200 characters without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
+        item: 'an absolute URI of at most 200 characters without fragment and without *: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
         example: ['https://app.example.com/signed-in'],
       },
     ),

@@ -137,8 +137,8 @@ export const schema = {
       'Serve the documentation of the interface at /swagger and /swagger/json, for everybody who reaches the service. With `--dev` it is served unless this is set.',
     ),
     cors_origins: list('The web origins that may call the service from a browser. Empty: none.', {
-      check: formats.isOrigin,
-      item: 'an exact origin such as "https://app.example.com"',
+      check: formats.isCallingOrigin,
+      item: 'an exact origin such as "https://app.example.com" or "capacitor://localhost"; origins are compared letter for letter, so that one with * would never match',
       example: ['https://app.example.com'],
     }),
   }),
@@ -229,10 +229,14 @@ export const schema = {
       true,
       'Tell owners when somebody signs in from a device and an address that their account does not know.',
     ),
-    default_country: text('FR', 'The country for national phone numbers.', {
-      check: formats.isCountry,
-      expected: 'a country in two capital letters, such as "FR"',
-    }),
+    default_country: text(
+      'FR',
+      'The country for national phone numbers. France and its overseas departments have one plan: the first digits tell the country code.',
+      {
+        check: formats.isCountry,
+        expected: 'a country in two capital letters, such as "FR"',
+      },
+    ),
     reserved_usernames: list(
       'Usernames that people cannot choose; only the command line can give them. Your list replaces this one.',
       {
@@ -335,7 +339,7 @@ export const schema = {
   sms: {
     ...section('SMS: to which countries they go, how many, and through which gateways.', {
       allowed_countries: list(
-        'The countries to which SMS may go. Empty: only the default country; ["*"]: every country.',
+        'The countries to which SMS may go. Empty: only the default country; ["*"]: every country. The overseas departments of France are countries of their own here (RE, YT, GP, BL, MF, MQ, GF, PM), also for numbers that are dialled as in France.',
         {
           check: (country) => country === '*' || formats.isCountry(country),
           item: 'a country in two capital letters, such as "FR", or "*"',
@@ -630,7 +634,7 @@ export const schema = {
         'The addresses to which a browser may be sent after sign-in. They are compared exactly.',
         {
           check: formats.isRedirectUri,
-          item: 'an absolute URI without fragment: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
+          item: 'an absolute URI without fragment and without *: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
           example: ['https://app.example.com/signed-in', 'com.example.app:/signed-in'],
         },
       ),

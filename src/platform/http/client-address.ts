@@ -21,7 +21,7 @@ interface AddressFinderOptions {
 
 /**
  * Finds the client's address: the peer, or the first hop that is not a trusted proxy when X-Forwarded-For is read from
- * the right. An unreadable hop ends the search. IPv4-mapped IPv6 becomes IPv4.
+ * the right. An unreadable hop ends the search. IPv4 that was mapped or translated to IPv6 becomes IPv4.
  */
 export function createAddressFinder({ trustedProxies, onUntrustedProxy }: AddressFinderOptions) {
   const blocks = trustedProxies.map(parseBlock)
@@ -116,7 +116,17 @@ function contains(block: [Address, number], address: Address): boolean {
 function parseAddress(text: string): Address | null {
   const plain = stripBlanks(text).replace(/%.*$/, '')
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain)
-  return plain.includes(':') && ipaddr.IPv6.isValid(plain) ? ipaddr.process(plain) : null
+  return plain.includes(':') && ipaddr.IPv6.isValid(plain) ? translated(ipaddr.process(plain)) : null
+}
+
+/** The prefixes of NAT64 (RFC 6052, 2.1) and of stateless translation (RFC 7915): behind them is an IPv4 address. */
+const TRANSLATED = ['64:ff9b::', '::ffff:0:0:0'].map((prefix) => ipaddr.IPv6.parse(prefix))
+
+/** A client that comes by translation is counted as the IPv4 address that it has. */
+function translated(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6) || !TRANSLATED.some((prefix) => address.match(prefix, 96)))
+    return address
+  return new ipaddr.IPv4(address.toByteArray().slice(12))
 }
 
 /** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */

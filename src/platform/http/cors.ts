@@ -9,6 +9,24 @@ const PREFLIGHT_SECONDS = 600
 /** Further origins that may call one path. */
 export type PathOrigins = Readonly<Record<string, readonly string[]>>
 
+/** The headers that calls of the interface read. */
+const READ = ['Accept-Language', 'Authorization', 'Content-Type', 'X-Otp', 'X-Refresh-Token']
+/** Nobody asks for more. */
+const MOST_HEADERS = 64
+
+/**
+ * Beside those that are read, each one that the browser asks for: tools that trace calls add headers of their own to every
+ * call of a page, and without a cookie a header gives a site nothing.
+ */
+function allowedHeaders(request: Request): string[] {
+  const asked = (request.headers.get('access-control-request-headers') ?? '').split(',', MOST_HEADERS)
+  const names = asked
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name))
+  const known = new Set(READ.map((name) => name.toLowerCase()))
+  return [...READ, ...new Set(names).difference(known)]
+}
+
 /** `origins`: `https://app.example.com`, without a path; empty: no CORS header at all. */
 export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}) {
   const everywhere = new Set(origins)
@@ -38,10 +56,7 @@ export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}
     applyPreflight(request: Request, headers: Headers, methods: string[]): void {
       if (!allowedOrigin(request) || !request.headers.has('access-control-request-method')) return
       headers.set('access-control-allow-methods', methods.join(', '))
-      headers.set(
-        'access-control-allow-headers',
-        'Accept-Language, Authorization, Content-Type, X-Otp, X-Refresh-Token',
-      )
+      headers.set('access-control-allow-headers', allowedHeaders(request).join(', '))
       headers.set('access-control-max-age', String(PREFLIGHT_SECONDS))
     },
   }

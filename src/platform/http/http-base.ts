@@ -14,6 +14,7 @@ import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { findMisshapen, findUnknown } from './body-shape.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
 import { createCors, type PathOrigins } from './cors.ts'
+import { mendDescriptions } from './descriptions.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import type { Logger } from './logging.ts'
@@ -286,7 +287,7 @@ export function createHttpBase({
       const bytes = await readBody(request, bodyDeadlineMs, type)
       exchangeOf(request).bodyComplete = true
       if (type === 'any') return parseAny(bytes, request.headers)
-      return type === 'form' ? parseForm(bytes) : parseJsonObject(bytes)
+      return type === 'form' ? parseForm(bytes) : mendDescriptions(parseJsonObject(bytes))
     })
     .derive({ as: 'global' }, ({ request, route, body }) => {
       const exchange = exchangeOf(request)

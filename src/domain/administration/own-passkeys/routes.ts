@@ -5,7 +5,6 @@ import { answer, created, success } from '../../../platform/http/answers.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import { attestationField } from '../../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../../platform/http/schemas.ts'
-import { NAME_CHARACTERS } from '../../sign-in/passkeys/passkey.ts'
 import { type AdminBase, administratorOf } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import { passkeyRecord, passkeySchema } from '../factors/factor-schema.ts'
@@ -75,7 +74,7 @@ export function createOwnPasskeyRoutes(base: AdminBase, passkeys: OwnPasskeys) {
       {
         body: t.Object({
           credential: attestationField,
-          name: optionalField(t.String({ minLength: 1, maxLength: NAME_CHARACTERS })),
+          name: optionalField(t.String()),
         }),
         response: {
           201: answer(

@@ -5,7 +5,11 @@ import { namedObject } from '../../../platform/http/components.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { ListedSession } from './session.ts'
 
-const deviceText = (description: string) => optionalField(t.String({ maxLength: 255 }), { description })
+const deviceText = (description: string) =>
+  optionalField(t.String(), { description: `${description}. What is longer than 255 characters is cut` })
+
+/** It is indexed, and a row of an index has 2,700 bytes. */
+const LONGEST_FINGERPRINT = 600
 
 /** The fields of a login that describe the device; they are stored with the session. */
 export const deviceFields = {
@@ -14,9 +18,10 @@ export const deviceFields = {
   ),
   device_name: deviceText('Device name'),
   device_os: deviceText('Operating system'),
-  device_fingerprint: deviceText(
-    'A random value that the client keeps on the device and sends with every call: the device is known by it, and mistakes of strangers do not refuse its owner. Whoever knows it is counted as that device, so choose it at random',
-  ),
+  device_fingerprint: optionalField(t.String({ maxLength: LONGEST_FINGERPRINT }), {
+    description:
+      'A random value that the client keeps on the device and sends with every call: the device is known by it, and mistakes of strangers do not refuse its owner. Whoever knows it is counted as that device, so choose it at random',
+  }),
 }
 
 const kinds = ['Mobile', 'Tablette', 'Navigateur'] as const

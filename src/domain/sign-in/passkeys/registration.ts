@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { mendDescription } from '../../../platform/http/descriptions.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
 import type { AccountSession } from '../../accounts/accounts/account.ts'
 import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
@@ -11,7 +12,7 @@ import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import { authenticatorName } from './authenticator-names.ts'
 import { CHALLENGE_LIFETIME_MS, type Challenges } from './challenge.ts'
-import type { Passkey } from './passkey.ts'
+import { NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyStore } from './store.ts'
 import {
   ALGORITHMS,
@@ -99,7 +100,7 @@ export function createPasskeyRegistration(
       const passkey = {
         ...made,
         id: randomUUID(),
-        name: name ?? authenticatorName(made.aaguid) ?? 'Passkey',
+        name: mendDescription(name ?? '', NAME_CHARACTERS) || (authenticatorName(made.aaguid) ?? 'Passkey'),
         userHandle: first?.userHandle ?? challenge.random,
         rpId: relyingParty.id,
         proved: provedChallenge !== null,

@@ -158,7 +158,9 @@ export function createPasskeyRoutes(
       {
         body: t.Object({
           credential: attestationField,
-          name: optionalField(nameField),
+          name: optionalField(t.String(), {
+            description: `The name under which the owner sees it; what is longer than ${NAME_CHARACTERS} characters is cut`,
+          }),
         }),
         response: {
           201: passkeyAnswer(201),
