@@ -51,9 +51,9 @@ async function tryGateway(name: string, number: string, options: TryOptions): Pr
   const { url, body } = requestOf(gateway, message, null)
   await reach(steps, url)
   steps.note('body', shapeOf(gateway, body))
-  const { outcome, providerId } = await createGateway(gateway, systemClock, steps.note)(message)
+  const { outcome, mayBeTaken, providerId } = await createGateway(gateway, systemClock, steps.note)(message)
   if (providerId) steps.note('message id', providerId)
-  steps.finish(outcome)
+  steps.finish(mayBeTaken ? 'unknown' : outcome)
 }
 
 async function tryMail(address: string, options: TryOptions): Promise<void> {
@@ -105,6 +105,7 @@ const verdicts = {
   sent: 'sent',
   refused: 'refused for good',
   failed: 'not sent; the service would try it again',
+  unknown: 'unknown: it may have been taken; the service would make one more attempt',
 }
 
 /** A line for each step as it happens; for programs all of them at the end. */

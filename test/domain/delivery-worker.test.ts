@@ -193,21 +193,65 @@ describe('a message', () => {
     expect(await rows()).toMatchObject([{ outcome: 'refused', detail: 'smtp_550', attempts: 1 }])
   })
 
-  test('is tried again after 2 s, 10 s, 30 s, 90 s and 4 min, then given up', async () => {
-    await add(notice)
+  /** Returns the seconds between the attempts until it is given up. */
+  async function waitsOf(message: NewMessage): Promise<number[]> {
     const still = createFrozenClock()
+    await store.add(database, message, still.now())
     const worker = work({ sender: failing, clock: still, random: () => 0.5 })
     const waits: number[] = []
-    for (let attempt = 1; attempt <= 5; attempt++) {
-      const waitMs = (await untilFailed(attempt)).dueMs - still.now().getTime()
+    const given = sent.length
+    for (let attempt = 1; (await outcomes())[0] !== 'expired'; attempt++) {
+      const row = await waitFor(async () =>
+        (await rows()).find(({ detail, outcome }) => outcome !== null || detail === `try_${given + attempt}`),
+      )
+      if (row.outcome !== null) break
+      const waitMs = row.dueMs - still.now().getTime()
       waits.push(waitMs / 1000)
       still.advance(waitMs)
       worker.wake()
-      await waitFor(() => sent.length === attempt + 1)
     }
-    await untilOutcome('expired')
-    expect(waits).toEqual([2.2, 11, 33, 99, 264])
-    expect(await rows()).toMatchObject([{ attempts: 6, detail: 'try_6' }])
+    return waits
+  }
+  const sum = (numbers: number[]) => numbers.reduce((one, other) => one + other, 0)
+  const HOUR = 3600
+  const beginning = [2.2, 11, 33, 99, 264, 660, 1980, 3960, 3960]
+
+  test('is tried again at growing intervals: for a day by mail, for six hours by SMS', async () => {
+    const waits = await waitsOf(notice)
+    expect(waits.slice(0, 9)).toEqual(beginning)
+    expect(sum(waits)).toBeGreaterThanOrEqual(24 * HOUR)
+    expect(sum(waits)).toBeLessThan(26 * HOUR)
+  })
+
+  test('by SMS is tried on for six hours', async () => {
+    const waits = await waitsOf({ ...notice, channel: 'sms', destination: '+33612345678' })
+    expect(waits.slice(0, 9)).toEqual(beginning)
+    expect(sum(waits)).toBeGreaterThanOrEqual(6 * HOUR)
+    expect(sum(waits)).toBeLessThan(8 * HOUR)
+  })
+
+  test.each(['email', 'sms'] as const)(
+    'with a link by %s is tried on while the link is good',
+    async (channel) => {
+      const values = { expires_at: new Date(Date.now() + 48 * HOUR * 1000).toISOString() }
+      const waits = await waitsOf({ ...notice, channel, values })
+      expect(sum(waits)).toBeGreaterThan(46 * HOUR)
+      expect(sum(waits)).toBeLessThan(48 * HOUR)
+    },
+  )
+
+  test('with a code is tried on until the code is dead', async () => {
+    expect(await waitsOf(coded())).toEqual([2.2, 11, 33, 99, 264])
+  })
+
+  test('that may have been taken is not tried again', async () => {
+    await add(coded())
+    work({ sender: senderOf(() => ({ outcome: 'unknown', detail: 'acme:timeout' })) })
+    await untilOutcome('unknown')
+    clock.offsetMs = 3_600_000
+    await Bun.sleep(200)
+    expect(sent).toHaveLength(1)
+    expect(await rows()).toMatchObject([{ outcome: 'unknown', detail: 'acme:timeout', attempts: 1 }])
   })
 
   test('goes out once the server is back', async () => {

@@ -6,6 +6,7 @@ import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { counters, gauges, histograms } from '../../src/domain/foundation/metrics/definitions.ts'
 import { createPrometheusMetrics } from '../../src/domain/foundation/metrics/prometheus.ts'
 import { createBackupStore } from '../../src/domain/operations/backups/store.ts'
+import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
@@ -422,6 +423,29 @@ test('a refusal is counted by the limit that refused', async () => {
     sum(text, 'logins_total', 'method="password"', 'outcome="limited"') -
       sum(before, 'logins_total', 'method="password"', 'outcome="limited"'),
   ).toBe(refused)
+})
+
+test('an SMS that its gateway may have taken is counted and listed as unknown', async () => {
+  const before = await exposed()
+  const phone = newPhone()
+  service.gateway.behave({ hangUp: true })
+  await service.post('register', registration(phone))
+  await service.delivered()
+  service.gateway.behave({})
+  const text = await exposed()
+  const grown = (name: string, ...labels: string[]) =>
+    sum(text, name, ...labels) - sum(before, name, ...labels)
+  expect(grown('messages_total', 'gateway="stub"', 'outcome="unknown"')).toBe(2)
+  expect(grown('sms_funnel_total', 'gateway="stub"', 'stage="unknown"')).toBe(2)
+  expect(grown('sms_funnel_total', 'stage="given_up"')).toBe(0)
+  expect(grown('codes_total', 'channel="sms"', 'stage="sent"')).toBe(0)
+  const call = operatorOf(service)
+  const [message] = (await call('GET', `messages?to=${encodeURIComponent(phone)}&state=unknown`)).body.items
+  expect(message).toMatchObject({ detail: 'stub:broken,stub:broken', attempts: 1, gateway: null })
+  expect(message.meaning).toMatch(/^Nul ne sait s'il est parti.* : stub a rompu [^;]*\.$/)
+  const retried = await call('POST', `messages/${message.id}/retry`)
+  expect(retried.status).toBe(200)
+  await service.gateway.waitForSms(phone)
 })
 
 test('an SMS that its gateway refuses was handed over and not accepted, and its code was not sent', async () => {

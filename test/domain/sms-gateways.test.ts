@@ -1,6 +1,7 @@
 /** SMS against real HTTP gateways: encoding, failover, and what a gateway cannot do to the service. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer } from 'node:http'
+import { createServer as createSocketServer, type Server } from 'node:net'
 import { createBreaker } from '../../src/domain/messages/senders/breaker.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
 import { createSmsSender } from '../../src/domain/messages/sms-gateways/gateways.ts'
@@ -15,7 +16,9 @@ setDefaultTimeout(20_000)
 
 const open: TestGateway[] = []
 const services: TestService[] = []
+const sockets: Server[] = []
 afterEach(async () => {
+  for (const server of sockets.splice(0)) server.close()
   for (const service of services.splice(0)) await service.close()
   for (const gateway of open.splice(0)) await gateway.stop()
 })
@@ -254,8 +257,8 @@ describe('a gateway cannot', () => {
     const untilGivenUp = async () => {
       const start = performance.now()
       expect(await send([gatewayAt(silent, { timeoutMs: 300 })])).toMatchObject({
-        outcome: 'failed',
-        detail: 'acme:timeout',
+        outcome: 'unknown',
+        detail: 'acme:timeout,acme:timeout',
       })
       expect(await send([gatewayAt(dripping, { timeoutMs: 300 })])).toMatchObject({
         outcome: 'failed',
@@ -312,7 +315,7 @@ describe('a verdict from the body', () => {
   test('never counts a reply that does not end as sent', async () => {
     const gateway = await serve({ drip: true })
     const result = await send([gatewayAt(gateway, { ...vonage, timeoutMs: 300 })])
-    expect(result.outcome).toBe('failed')
+    expect(result.outcome).toBe('unknown')
   })
 
   test('reads forms and plain text', async () => {
@@ -340,6 +343,104 @@ describe('a verdict from the body', () => {
     ] as const) {
       expect((await send([gatewayAt(gateway, { success: exists(path, is) })])).outcome).toBe(outcome)
     }
+  })
+})
+
+describe('an outcome that is unknown', () => {
+  const success = { path: 'status', equals: '0', in: [], exists: null }
+
+  /** Takes whatever is sent to it, and answers with these bytes, which may be none or only a part. */
+  async function rawGateway(reply: string | null) {
+    const taken: string[] = []
+    const server = createSocketServer((socket) => {
+      socket.on('error', () => {})
+      let request = ''
+      socket.on('data', (data) => {
+        request += data.toString()
+        if (!request.includes('poterne-1')) return
+        taken.push(request)
+        if (reply !== null) socket.write(reply)
+        if (reply?.endsWith('!')) socket.destroy()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    sockets.push(server)
+    return { url: `http://127.0.0.1:${port}/send`, port, taken }
+  }
+
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 40\r\n\r\n'
+  test.each([
+    ['no reply', null],
+    ['a reply that stalls in its head', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['a reply that stalls in its body', `${head}{"status"`],
+    ['a reply that breaks off', `${head}{"status": "0"}!`],
+    ['a reply that is none', 'oops\r\n\r\n!'],
+  ])('after %s: one more attempt, by the next gateway, with the same id', async (_, reply) => {
+    for (const format of ['json', 'query'] as const) {
+      const first = await rawGateway(reply)
+      const [second, third] = [await serve({ status: 503 }), await serve()]
+      const more = {
+        success,
+        timeoutMs: 400,
+        body: { id: '{id}' },
+        format,
+        method: format === 'json' ? ('POST' as const) : ('GET' as const),
+      }
+      const gateways = [
+        gatewayAt(first, more),
+        gatewayAt(second, { ...more, name: 'beta' }),
+        gatewayAt(third, { ...more, name: 'gamma' }),
+      ]
+      const { outcome, refusals } = await send(gateways)
+      expect([outcome, refusals?.map(({ outcome }) => outcome)]).toEqual(['unknown', ['unknown', 'failed']])
+      expect([first.taken.length, second.requests.length, third.requests.length]).toEqual([1, 1, 0])
+      expect(second.requests[0]?.fields).toEqual({ id: 'poterne-1' })
+    }
+  })
+
+  test('with one gateway: it is asked once more, and its answer then counts', async () => {
+    const gateway = await serve({ hangUp: true })
+    const sending = send([gatewayAt(gateway)])
+    expect(await sending).toMatchObject({ outcome: 'unknown', detail: 'acme:broken,acme:broken' })
+    expect(gateway.requests).toHaveLength(2)
+    const slow = await serve({ delayMs: 1500 })
+    const first = send([gatewayAt(slow, { timeoutMs: 500 })])
+    while (slow.requests.length === 0) await Bun.sleep(10)
+    slow.behave({})
+    expect(await first).toMatchObject({ outcome: 'sent', detail: 'acme' })
+  })
+
+  test('is none while the connection was never made: such a message is tried on', async () => {
+    const silent = await rawGateway(null)
+    const https = gatewayAt({ url: `https://127.0.0.1:${silent.port}/send` }, { timeoutMs: 300 })
+    expect(await send([https, { ...https, name: 'beta' }])).toMatchObject({
+      outcome: 'failed',
+      detail: 'acme:timeout,beta:timeout',
+    })
+    const gone = await serve()
+    await gone.stop()
+    for (const method of ['POST', 'GET'] as const) {
+      const gateway = gatewayAt(gone, { format: 'query', method })
+      expect(await send([gateway])).toMatchObject({ outcome: 'failed', detail: 'acme:connection' })
+    }
+  })
+
+  test('is none because of a byte order mark', async () => {
+    const mark = '\ufeff'
+    const tokens = await serve({ body: `${mark}{"access_token": "t1"}` })
+    const gateway = await serve({
+      body: `${mark}{"status": "0", "id": "m1"}`,
+      contentType: 'application/json',
+    })
+    const oauth = { token_url: tokens.url, client_id: 'a', client_secret: 'b', scope: null, auth: null }
+    expect(await send([gatewayAt(gateway, { headers: {}, oauth, success, messageId: 'id' })])).toMatchObject({
+      outcome: 'sent',
+      providerId: 'm1',
+    })
+    const text = await serve({ body: `${mark}OK 42` })
+    const taken = { ...success, path: 'words.0', equals: 'OK' }
+    expect(await send([gatewayAt(text, { success: taken })])).toMatchObject({ outcome: 'sent' })
   })
 })
 
@@ -377,6 +478,22 @@ describe('credentials', () => {
       'Bearer t1',
       'Bearer t2',
     ])
+  })
+
+  test('of the token are form-encoded, or as they are, or in the body', async () => {
+    const tokens = await serve({ body: '{"access_token": "t1"}' })
+    const [client_id, client_secret] = ['a b', 'k+9/Z%41:x=&é']
+    const gateway = await serve()
+    for (const auth of [null, 'basic', 'basic-plain', 'body'] as const) {
+      const oauth = { token_url: tokens.url, client_id, client_secret, scope: null, auth }
+      await send([gatewayAt(gateway, { headers: {}, oauth })])
+    }
+    const pairs = tokens.requests.map(({ headers }) =>
+      Buffer.from(headers.authorization?.slice(6) ?? '', 'base64').toString(),
+    )
+    const encoded = 'a+b:k%2B9%2FZ%2541%3Ax%3D%26%C3%A9'
+    expect(pairs).toEqual([encoded, encoded, `${client_id}:${client_secret}`, ''])
+    expect(tokens.requests[3]?.fields).toMatchObject({ client_id, client_secret })
   })
 
   test('give a token that is kept until a minute before its end', async () => {

@@ -1,7 +1,7 @@
 /** E-mail against a real SMTP server: what is sent, what is refused, and what never leaves in clear. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer } from 'node:net'
-import type { MessageSender, RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
+import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
 import { createSmtpSender, type SmtpTimeouts } from '../../src/domain/messages/smtp/smtp.ts'
 import type { SmtpConfig } from '../../src/platform/config/types.ts'
 import { type SmtpOptions, startSmtp, type TestSmtp } from '../helpers/smtp.ts'
@@ -41,7 +41,7 @@ async function serve(options: SmtpOptions = {}): Promise<TestSmtp> {
   return server
 }
 
-function senderFor(server: TestSmtp, { smtp, timeouts, trusted = true }: Given = {}): MessageSender {
+function senderFor(server: TestSmtp, { smtp, timeouts, trusted = true }: Given = {}) {
   const sender = createSmtpSender({
     baseUrl: 'https://auth.example.com',
     smtp: {
@@ -86,6 +86,27 @@ describe('a message', () => {
     expect(mail?.headers['auto-submitted']).toBe('auto-generated')
     expect(mail?.headers['message-id']).toEndWith('@auth.example.com>')
     expect(mail?.headers).not.toHaveProperty('x-mailer')
+  })
+
+  test('has the name of its sender as it is configured, whatever signs are in it', async () => {
+    const server = await serve()
+    const names = ['Acme (Staging)', '"Acme: Login"', '"Acme, (Été)"', "O'Neil & Co", '']
+    for (const name of names) {
+      const from = `${name} <no-reply@example.com>`.trim()
+      expect(await senderFor(server, { smtp: { from, replyTo: from } }).send(message())).toMatchObject({
+        outcome: 'sent',
+      })
+    }
+    const named = (raw: string) => /^From: *(.*)$/m.exec(raw)?.[1]?.trim()
+    expect(server.messages.map(({ raw }) => named(raw))).toEqual([
+      '"Acme (Staging)" <no-reply@example.com>',
+      '"Acme: Login" <no-reply@example.com>',
+      expect.stringMatching(/^=\?UTF-8\?.*\?= <no-reply@example.com>$/),
+      '"O\'Neil & Co" <no-reply@example.com>',
+      'no-reply@example.com',
+    ])
+    for (const { headers } of server.messages) expect(headers['reply-to']).toBe(headers.from)
+    expect(server.messages.every(({ envelope }) => envelope.from === 'no-reply@example.com')).toBe(true)
   })
 
   test('names the address for answers where one is configured', async () => {
@@ -277,6 +298,23 @@ describe('what the server says', () => {
     const slow = await serve({ behaviour: { delayMs: 5000 } })
     await within(1500, () => senderFor(slow, { timeouts: { socketMs: 400 } }).send(message()))
     await within(1500, () => senderFor(slow, { timeouts: { sendMs: 400 } }).send(message()))
+  })
+
+  test('when the whole message was written, and only then: it may have been taken', async () => {
+    const slow = await serve({ behaviour: { delayMs: 5000 } })
+    const broken = await serve({ behaviour: { breakAfterData: true } })
+    for (const server of [slow, broken]) {
+      const sender = senderFor(server, { timeouts: { socketMs: 400 } })
+      expect(await sender.send(message(), 'one')).toMatchObject({ outcome: 'failed', mayBeTaken: true })
+      expect(server.messages[0]?.headers['message-id']).toBe('<one@auth.example.com>')
+    }
+    const refusing = await serve({ behaviour: { refuse: { status: 451, at: 'data' } } })
+    const dripping = await serve()
+    await dripping.drip(50)
+    for (const server of [refusing, dripping]) {
+      const sender = senderFor(server, { timeouts: { greetingMs: 400 } })
+      expect(await sender.send(message())).not.toHaveProperty('mayBeTaken')
+    }
   })
 
   test('is passed on as the reason, without the address or the code of anybody', async () => {

@@ -379,8 +379,8 @@ export const messages = pgTable(
     /** The worker may next take it then; the lease moves it forward while a worker holds it. */
     nextAttemptAt: time('next_attempt_at').notNull(),
     finishedAt: time('finished_at'),
-    /** One of sent | refused | expired | replaced; null while waiting. */
-    outcome: text('outcome').$type<'sent' | 'refused' | 'expired' | 'replaced'>(),
+    /** One of sent | refused | unknown | expired | replaced; null while waiting. */
+    outcome: text('outcome').$type<'sent' | 'refused' | 'unknown' | 'expired' | 'replaced'>(),
     /** The gateway or server that took it, or the cause code of the last failure. */
     detail: text('detail'),
     /** The reply of servers and gateways to the last attempt, without secrets and personal data. */
@@ -420,7 +420,7 @@ export const smsFunnel = pgTable(
     gateway: text('gateway').notNull(),
     /** ISO 3166 alpha-2; empty for a number of no single country. */
     country: text('country').notNull(),
-    /** One of asked | given_up | handed_over | accepted | delivered | failed | verified. */
+    /** One of asked | given_up | handed_over | unknown | accepted | delivered | failed | verified. */
     stage: text('stage').notNull(),
     count: bigint('count', { mode: 'number' }).notNull(),
   },

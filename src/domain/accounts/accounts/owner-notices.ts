@@ -14,6 +14,7 @@ import { type Addressee, type Contact, verifiedContacts } from './account.ts'
 export interface UndoNotice {
   destination: string
   seed: string
+  expiresAt: Date
 }
 
 interface NoticeOptions {
@@ -53,7 +54,8 @@ export function createOwnerNotices({ limits, config }: { limits: LimitService; c
           : limits.admitsNotice(identifier, purpose)
         if (!(await isAdmitted)) continue
         const notice = { channel, destination, purpose, language, accountUuid: account.uuid }
-        const facts = { ...(isUndo && { undo: undo.seed }), ...(address && { address }) }
+        const link = isUndo && { undo: undo.seed, expires_at: undo.expiresAt.toISOString() }
+        const facts = { ...link, ...(address && { address }) }
         notices.push({ ...notice, values: { ...facts, ...values } })
       }
       return notices

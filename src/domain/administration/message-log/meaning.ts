@@ -10,6 +10,7 @@ const english = {
   delivered: 'The gateway reports that it arrived.',
   not_delivered: 'The gateway took it, and reported afterwards that it did not arrive.',
   refused: 'It will not be sent: {cause}.',
+  unknown: 'Whether it was sent is unknown, so it is not tried again: {cause}.',
   replaced: 'A newer code took its place before it was sent.',
   expired: 'Its time ended before it could be sent.',
   expired_cause: 'Its time ended before it could be sent: {cause}.',
@@ -36,6 +37,7 @@ const english = {
   gateway_reply: '{gateway} answered, and not that it took the message',
   gateway_token: '{gateway} gave no token for the credentials of the configuration',
   gateway_timeout: '{gateway} did not answer in time',
+  gateway_broken: '{gateway} broke off without a readable answer',
   gateway_connection: '{gateway} could not be reached',
   gateway_tls: 'the certificate of {gateway} is not trusted',
   other: 'an unexpected failure ({status})',
@@ -49,6 +51,7 @@ const french: typeof english = {
   delivered: 'La passerelle annonce son arrivée.',
   not_delivered: "La passerelle l'a pris, puis a annoncé qu'il n'est pas arrivé.",
   refused: 'Il ne sera pas envoyé : {cause}.',
+  unknown: "Nul ne sait s'il est parti, donc il n'y a plus d'essai : {cause}.",
   replaced: "Un code plus récent l'a remplacé avant son envoi.",
   expired: 'Son délai a pris fin avant son envoi.',
   expired_cause: 'Son délai a pris fin avant son envoi : {cause}.',
@@ -77,6 +80,7 @@ const french: typeof english = {
   gateway_reply: "{gateway} a répondu, mais pas qu'elle a pris le message",
   gateway_token: "{gateway} n'a pas donné de jeton pour les identifiants de la configuration",
   gateway_timeout: "{gateway} n'a pas répondu à temps",
+  gateway_broken: '{gateway} a rompu sans réponse lisible',
   gateway_connection: "{gateway} n'a pas pu être jointe",
   gateway_tls: "le certificat de {gateway} n'est pas reconnu",
   other: 'un échec inattendu ({status})',
@@ -94,7 +98,7 @@ interface Fate {
 export function meaningOf(fate: Fate, language: string): string {
   const sentences = language.startsWith('fr') ? french : english
   const causes = causesOf(fate.detail ?? '').map(({ key, ...values }) => fill(sentences[key], values))
-  return fill(sentences[outcomeOf(fate)], { cause: causes.join('; ') })
+  return fill(sentences[outcomeOf(fate)], { cause: [...new Set(causes)].join('; ') })
 }
 
 type Key = keyof typeof english
@@ -104,6 +108,7 @@ function outcomeOf({ state, channel, gateway, detail, isReplaced }: Fate): Key {
   if (state === 'sent') return channel === 'sms' ? 'sent_sms' : 'sent'
   if (state === 'delivered') return 'delivered'
   if (state === 'refused') return gateway === null ? 'refused' : 'not_delivered'
+  if (state === 'unknown') return 'unknown'
   if (isReplaced) return 'replaced'
   return detail === null ? 'expired' : 'expired_cause'
 }
@@ -134,6 +139,7 @@ const gatewayCauses: Record<string, Key> = {
   reply: 'gateway_reply',
   oauth: 'gateway_token',
   timeout: 'gateway_timeout',
+  broken: 'gateway_broken',
   connection: 'gateway_connection',
   tls: 'gateway_tls',
   401: 'gateway_credentials',

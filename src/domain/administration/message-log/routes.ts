@@ -49,6 +49,7 @@ const reportRow = namedObject(
     asked: integer(),
     given_up: integer({ description: 'No gateway took it, and it is not tried again' }),
     handed_over: integer(),
+    unknown: integer({ description: 'The gateway gave no readable answer, and may have taken it' }),
     accepted: integer(),
     delivered: integer(),
     failed: integer(),

@@ -15,15 +15,18 @@ import type { Channel } from '../../messages/outbox/message.ts'
 import { queueAgain } from '../../messages/outbox/message-sql.ts'
 import { aboutAccount } from '../../messages/outbox/queue-sql.ts'
 
-/** `refused`: for good, or by a receipt that says so; `expired`: it was given up, or a newer code took its place. */
-export const messageStates = ['waiting', 'sent', 'delivered', 'refused', 'expired'] as const
+/**
+ * `refused`: for good, or by a receipt that says so; `unknown`: it may have been taken; `expired`: it was given up, or a
+ * newer code took its place.
+ */
+export const messageStates = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired'] as const
 export type MessageState = (typeof messageStates)[number]
 
 export const messageState = sql`
   case when finished_at is null then 'waiting'
        when receipt = 'delivered' then 'delivered'
        when outcome = 'refused' or receipt = 'failed' then 'refused'
-       when outcome = 'sent' then 'sent'
+       when outcome = any (array['sent', 'unknown']) then outcome
        else 'expired' end`
 
 const listParams = {
@@ -122,7 +125,7 @@ const retry = defineStatement({
   ${queueAgain(
     p,
     sql`id = ${p.id} and destination <> ''
-     and (outcome = 'refused' or (outcome = 'sent' and receipt = 'failed'))
+     and (outcome = any (array['refused', 'unknown']) or (outcome = 'sent' and receipt = 'failed'))
      and case when code_subject is null then true
               when code_seed is null then false
               when "values" ->> 'expires_at' is not null then ("values" ->> 'expires_at')::timestamptz > ${p.now}
@@ -148,7 +151,7 @@ export function createMessageLogStore(database: Database) {
         : database.all(listOfAccount, { account, ...params })
     },
     find: (id: number): Promise<ListedMessage | null> => database.first(find, { id }),
-    /** It returns false where it was not refused, where its code is dead, or where nobody is left to send it to. */
+    /** It returns false where it was neither refused nor unknown, where its code is dead, or where nobody is left to send it to. */
     async retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean> {
       const params = { id, codeLifetimeSeconds, now }
       const retried = await changeAndRecord(

@@ -166,6 +166,7 @@ export const wordsEn = {
   state_waiting: 'Waiting',
   state_sent: 'Sent',
   state_delivered: 'Delivered',
+  state_unknown: 'Unknown',
   state_refused: 'Refused',
   state_expired: 'Expired',
   sms_funnel: 'SMS of the last 7 days',

@@ -171,6 +171,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   state_waiting: 'En attente',
   state_sent: 'Envoyé',
   state_delivered: 'Remis',
+  state_unknown: 'Inconnu',
   state_refused: 'Refusé',
   state_expired: 'Expiré',
   sms_funnel: 'SMS des 7 derniers jours',

@@ -48,19 +48,21 @@ export interface DeliveryAttemptOptions {
   sender: MessageSender
   clock: Clock
   logger: DeliveryLogger
-  /** A sender that has not answered by then counts as failed. */
+  /** A sender that has not answered by then goes on, so that its outcome is unknown. */
   sendTimeoutMs?: number
   /** 0 to 1: spreads the retries. */
   random?: () => number
 }
 
-/** The delays after the 1st, 2nd, … failure; the last one repeats while a code lives. A notice ends with the list. */
-const RETRY_SECONDS = [2, 10, 30, 90, 240]
+/** The delays after the 1st, 2nd, … failure; the last one repeats until the message ends. */
+const RETRY_SECONDS = [2, 10, 30, 90, 240, 600, 1800, 3600]
+/** Somebody waits for six digits. */
+const LONGEST_DELAY_OF_DIGITS = 240
+/** What carries neither code nor link is tried on for this long. */
+const NOTICE_TRIES_MS = { email: 86_400_000, sms: 21_600_000 }
 /** A retry comes up to this share later. */
 const JITTER = 0.2
 const CODES_RETRY_MS = 1000
-/** However long the code lives. */
-const LONGEST_TRIES_MS = 86_400_000
 /** The messages that wait for their turn are spread over this time. */
 const STRANGERS_RETRY_MS = 10_000
 /**
@@ -106,7 +108,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
     if (isForNobody === null) return postpone(message, CODES_RETRY_MS)
     if (isForNobody) return { note: () => store.remove(message.id), dueAgainAt: null }
     const code = codeOf(message)
-    const endsAtMs = code && endOfCode(message, codeLifetimeSeconds)
+    const endsAtMs = endOf(message, code, codeLifetimeSeconds)
     const hindrance = code && endsAtMs !== null && (await reasonNotToSend(message, code, endsAtMs))
     if (hindrance) return hindrance
     if (await isRefusedToStranger(message)) return end(message, 'refused', 'address_refused')
@@ -202,21 +204,27 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   ): Promise<SendOutcome> {
     try {
       const revealed = code && codes.reveal(code.binding, code.seed)
-      const rendered = render(message, revealed, endsAtMs === null ? 0 : wholeMinutes(endsAtMs - nowMs()))
-      return await within(sendTimeoutMs, sender.send(rendered), { outcome: 'failed', detail: 'send_timeout' })
+      const minutes = code === null || endsAtMs === null ? 0 : wholeMinutes(endsAtMs - nowMs())
+      const rendered = render(message, revealed, minutes)
+      return await within(sendTimeoutMs, sender.send(rendered), {
+        outcome: 'unknown',
+        detail: 'send_timeout',
+      })
     } catch (error) {
       logger.error({ message_id: message.id, cause: causeOf(error) }, 'a message could not be sent')
       return { outcome: 'failed', detail: 'internal_error' }
     }
   }
 
-  /** It returns null if another attempt would come too late for the code, or if the list is used up. */
+  /** It returns null if another attempt would come too late for the code or the link, or if the tries are over. */
   function nextAttempt(message: QueuedMessage, endsAtMs: number | null): Date | null {
-    if (endsAtMs === null && message.attempts > RETRY_SECONDS.length) return null
-    const seconds = RETRY_SECONDS[Math.min(message.attempts, RETRY_SECONDS.length) - 1] as number
+    const { attempts, channel, firstAttemptAt } = message
+    const delay = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] as number
+    const seconds = isOfDigits(message) ? Math.min(delay, LONGEST_DELAY_OF_DIGITS) : delay
     const atMs = nowMs() + seconds * 1000 * (1 + JITTER * random())
-    const lastMs = message.firstAttemptAt.getTime() + LONGEST_TRIES_MS
-    return endsAtMs !== null && atMs >= Math.min(endsAtMs, lastMs) ? null : new Date(atMs)
+    const isLast =
+      endsAtMs === null ? nowMs() >= firstAttemptAt.getTime() + NOTICE_TRIES_MS[channel] : atMs >= endsAtMs
+    return isLast ? null : new Date(atMs)
   }
 }
 
@@ -232,13 +240,15 @@ function replyOf({ reason, refusals = [] }: Partial<SendOutcome>): string | null
   return said === '' ? null : said.slice(0, LONGEST_REPLY).toWellFormed()
 }
 
-/** A code of 16 letters lives from when it was made until a time of its own. */
+/** A code of 16 letters, or a link, lives from when it was made until a time of its own. */
 const hasOwnEnd = ({ values }: QueuedMessage) => values.expires_at !== undefined
+const isOfDigits = (message: QueuedMessage) => message.codeSeed !== null && !hasOwnEnd(message)
 
-const endOfCode = (message: QueuedMessage, lifetimeSeconds: number) =>
-  hasOwnEnd(message)
-    ? Date.parse(message.values.expires_at ?? '')
-    : message.firstAttemptAt.getTime() + lifetimeSeconds * 1000
+/** The end of the code or the link that it carries; null for any other notice. */
+function endOf(message: QueuedMessage, code: Code | null, lifetimeSeconds: number): number | null {
+  if (hasOwnEnd(message)) return Date.parse(message.values.expires_at ?? '')
+  return code && message.firstAttemptAt.getTime() + lifetimeSeconds * 1000
+}
 
 interface Code {
   binding: SentCodeBinding

@@ -53,7 +53,10 @@ export function createSendingLog({ clock, logger, metrics, funnel }: Options) {
     const { gateway, refusals = [] } = result
     if (detail === null) funnel?.count('asked', destination)
     if (result.outcome === 'refused') funnel?.count('given_up', destination)
-    for (const refusal of refusals) funnel?.count('handed_over', destination, refusal.gateway)
+    for (const { gateway: name, outcome } of refusals) {
+      funnel?.count('handed_over', destination, name)
+      if (outcome === 'unknown') funnel?.count('unknown', destination, name)
+    }
     if (gateway === undefined) return
     funnel?.count('handed_over', destination, gateway)
     funnel?.count('accepted', destination, gateway)

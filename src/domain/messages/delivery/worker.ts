@@ -3,7 +3,8 @@
  * independently of each other, and so are messages that strangers caused and all others. So neither a slow mail server
  * nor a flood of anonymous requests delays a message to an owner. Decoy messages are deleted in batches. Any number of
  * workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice unless a
- * process dies, or stalls for longer than the lease, between sending and recording it. It never throws.
+ * process dies, or stalls for longer than the lease, between sending and recording it, or a server may have taken it
+ * and did not say so. It never throws.
  */
 
 import { within } from '../../../platform/waiting.ts'

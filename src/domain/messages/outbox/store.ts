@@ -26,8 +26,11 @@ import { DECOYS_LANE, LANES } from './lanes.ts'
 import type { Channel, NewMessage } from './message.ts'
 import { messageParams, messageParamTypes, queueMessage, supersedePending } from './queue-sql.ts'
 
-/** `expired`: the attempts or the lifetime of its code ended; `replaced`: superseded by a message with a newer code. */
-export type FinalOutcome = 'sent' | 'refused' | 'expired' | 'replaced'
+/**
+ * `unknown`: a server or gateway may have taken it; `expired`: the time or the lifetime of its code ended; `replaced`:
+ * superseded by a message with a newer code.
+ */
+export type FinalOutcome = 'sent' | 'refused' | 'unknown' | 'expired' | 'replaced'
 
 export type CodeMessage = NewMessage & Required<Pick<NewMessage, 'code'>>
 
@@ -59,8 +62,13 @@ const firstWaiting = (p: Placeholders<'channel'>, lane: number, range: SQL, limi
      limit ${limit}
        for update skip locked`
 
+/** The attempts after which a message waits for less than `LONGEST_WAIT_MS`. */
+const QUICK_ATTEMPTS = 5
+
 const isDue = (p: Placeholders<'now'>) => sql`next_attempt_at <= ${p.now}`
-const isTooFarAhead = (p: Placeholders<'latestDueAt'>) => sql`next_attempt_at > ${p.latestDueAt}`
+const isTooFarAhead = (p: Placeholders<'latestDueAt'>) => sql`
+  next_attempt_at > ${p.latestDueAt}
+  and (attempts <= ${sql.raw(String(QUICK_ATTEMPTS))} or next_attempt_at > ${p.latestDueAt} + interval '65 minutes')`
 
 /**
  * The first attempt is the first one that was recorded or is under way: one whose process died before it was recorded
@@ -146,7 +154,7 @@ const finish = defineStatement({
   sql: (p) => sql`
   update ${messages}
      set outcome = ${p.outcome}, detail = ${p.detail},
-         code_seed = case when ${p.outcome} = 'refused' then code_seed end,
+         code_seed = case when ${p.outcome} = any (array['refused', 'unknown']) then code_seed end,
          destination = case when purpose = 'account_erased' then '' else destination end,
          reply = case when purpose = 'account_erased' then null
                       when ${p.outcome} = 'sent' then ${p.reply}
@@ -220,7 +228,7 @@ const renew = defineStatement({
 
 const sweep = createAgeSweep(messages, 'outbox.sweep', sql`id`, sql`finished_at`)
 
-/** It is beyond the longest delay (4 min and its jitter) and the lease. */
+/** It is beyond the delays of the first attempts (4 min and its jitter) and the lease; later ones add up to an hour. */
 const LONGEST_WAIT_MS = 600_000
 const latestDue = (now: Date) => new Date(now.getTime() + LONGEST_WAIT_MS)
 

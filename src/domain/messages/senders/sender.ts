@@ -19,12 +19,15 @@ export interface RenderedMessage {
 }
 
 /**
- * The result of sending one message. `refused` is final, `failed` is tried again. `detail` names the gateway or a cause
- * code, never the destination or the text.
+ * The result of sending one message. `refused` is final, `failed` is tried again. `unknown` is final too: some server may
+ * have taken it, and was followed by the one attempt that is allowed then. `detail` names the gateway or a cause code,
+ * never the destination or the text.
  */
 export interface SendOutcome {
-  outcome: 'sent' | 'refused' | 'failed'
+  outcome: 'sent' | 'refused' | 'failed' | 'unknown'
   detail: string
+  /** With `failed`: the whole message was written to this server, which gave no readable verdict. */
+  mayBeTaken?: boolean
   /** The reply of the server, or the reason why TLS failed, without personal data. It goes to the log. */
   reason?: string
   /** The servers and gateways that did not take the message, also where another one took it afterwards. */
@@ -38,7 +41,7 @@ export interface SendOutcome {
 
 export interface Refusal {
   gateway: string
-  outcome: 'refused' | 'failed'
+  outcome: 'refused' | 'failed' | 'unknown'
   detail: string
   reason?: string
 }

@@ -23,11 +23,12 @@ import { createAgeSweep, createSweep, daysBefore, type SweptBatch } from '../../
 import type { CodePurpose } from '../codes/store.ts'
 import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
 
-/** `given_up`: no gateway took it, and it is not tried again. */
+/** `given_up`: no gateway took it, and it is not tried again; `unknown`: one gave no readable answer, and may have. */
 export const stages = [
   'asked',
   'given_up',
   'handed_over',
+  'unknown',
   'accepted',
   'delivered',
   'failed',

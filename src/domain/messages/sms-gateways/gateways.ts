@@ -9,6 +9,7 @@ import { createRedactor, type Redact } from '../../../platform/redact.ts'
 import { takesSms } from '../../foundation/identifiers/phone.ts'
 import { type Breaker, createBreaker } from '../senders/breaker.ts'
 import { cleanWords } from '../senders/clean-words.ts'
+import { askInTurn, refusalsIn } from '../senders/in-turn.ts'
 import type { MessageSender, Refusal, RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { readReply } from './reply.ts'
 import { requestOf } from './request.ts'
@@ -27,16 +28,19 @@ export function createSmsSender(gateways: GatewayConfig[], options: SmsSenderOpt
   return {
     async send(message) {
       if (!/^\+[1-9][0-9]{3,14}$/.test(message.to)) return { outcome: 'refused', detail: 'sms_number' }
-      const refusals: Refusal[] = []
-      for (const { name } of breaker.order(gateways.filter((gateway) => covers(gateway, message.to)))) {
-        const { outcome, detail, reason, providerId } = await askers.get(name)!(message)
+      const order = breaker.order(gateways.filter((gateway) => covers(gateway, message.to)))
+      const asked = await askInTurn(order, async ({ name }) => {
+        const answer = await askers.get(name)!(message)
+        const { outcome, reason } = answer
         breaker.note(name, outcome === 'sent' || (outcome === 'refused' && !namesAccount(reason)))
-        if (outcome === 'sent') {
-          return { outcome, detail: name, gateway: name, ...(providerId ? { providerId } : {}), refusals }
-        }
-        refusals.push({ gateway: name, outcome, detail, ...(reason ? { reason } : {}) })
-      }
-      return { ...together(refusals), refusals }
+        return answer
+      })
+      const refusals = refusalsIn(asked)
+      const last = asked.at(-1)
+      if (last?.result.outcome !== 'sent') return { ...together(refusals), refusals }
+      const { name, result } = last
+      const { outcome, providerId } = result
+      return { outcome, detail: name, gateway: name, ...(providerId ? { providerId } : {}), refusals }
     },
     async close() {},
   }
@@ -47,12 +51,15 @@ export function covers({ prefixes, channel }: GatewayConfig, number: string): bo
   return channel === 'voice' || takesSms(number)
 }
 
-/** Final only where every gateway refused. */
+/** Unknown where one may have taken it; else final only where every gateway refused. */
 function together(refusals: Refusal[]): Pick<SendOutcome, 'outcome' | 'detail'> {
-  const isFailure = ({ outcome }: Refusal) => outcome === 'failed'
+  const isFailure = ({ outcome }: Refusal) => outcome !== 'refused'
   const inOrder = [...refusals.filter((each) => !isFailure(each)), ...refusals.filter(isFailure)]
   const detail = inOrder.map(({ gateway, detail }) => `${gateway}:${detail}`).join(',')
-  return { outcome: refusals.some(isFailure) ? 'failed' : 'refused', detail: detail || 'no_gateway' }
+  const worst = (['unknown', 'failed'] as const).find((one) =>
+    refusals.some(({ outcome }) => outcome === one),
+  )
+  return { outcome: worst ?? 'refused', detail: detail || 'no_gateway' }
 }
 
 const ACCOUNT_WORDS =
@@ -78,23 +85,34 @@ export function createGateway(
   return async (message) => {
     const exchange = new AbortController()
     const timer = setTimeout(() => exchange.abort(), gateway.timeoutMs)
-    const options = { tokens, redactWith, signal: exchange.signal, ...(trace ? { trace } : {}) }
+    let isWritten = false
+    const onWritten = () => {
+      isWritten = true
+    }
+    const options = { tokens, redactWith, onWritten, signal: exchange.signal, ...(trace ? { trace } : {}) }
     try {
       const answer = await ask(gateway, message, options)
       // A token may end before its time: one more try with a fresh one.
       const isTokenRefused = tokens !== null && answer.detail === '401'
+      isWritten = false
       return isTokenRefused ? await ask(gateway, message, options) : answer
     } catch (error) {
-      const detail = exchange.signal.aborted ? 'timeout' : connectionCause(error)
+      const failure = failureOf(error, isWritten, exchange.signal.aborted)
       const reason = reasonOf(error, message, redact)
-      trace?.(error instanceof TokenRefused ? 'token' : 'failed', `${detail} ${reason}`)
-      return { outcome: 'failed', detail, ...(reason === '' ? {} : { reason }) }
+      trace?.(error instanceof TokenRefused ? 'token' : 'failed', `${failure.detail} ${reason}`)
+      return { ...failure, ...(reason === '' ? {} : { reason }) }
     } finally {
       clearTimeout(timer)
       // Whatever is left of the reply is not wanted.
       exchange.abort()
     }
   }
+}
+
+function failureOf(error: unknown, isWritten: boolean, isLate: boolean): Answer {
+  const mayBeTaken = isWritten && !isNeverConnected(error)
+  const cause = mayBeTaken ? 'broken' : connectionCause(error)
+  return { outcome: 'failed', detail: isLate ? 'timeout' : cause, mayBeTaken }
 }
 
 function reasonOf(error: unknown, message: RenderedMessage, redact: Redact): string {
@@ -106,6 +124,8 @@ function reasonOf(error: unknown, message: RenderedMessage, redact: Redact): str
 interface Asking {
   tokens: TokenSource | null
   redactWith(bearer: string | null): Redact
+  /** The request may have reached the gateway. */
+  onWritten(): void
   signal: AbortSignal
   trace?: Trace
 }
@@ -113,18 +133,18 @@ interface Asking {
 async function ask(
   gateway: GatewayConfig,
   message: RenderedMessage,
-  { tokens, redactWith, signal, trace }: Asking,
+  { tokens, redactWith, onWritten, signal, trace }: Asking,
 ): Promise<Answer> {
   const bearer = tokens && (await tokens.get(signal))
   const { url, ...request } = requestOf(gateway, message, bearer)
   trace?.('request', requestLine(gateway, url, request.headers))
-  const response = await fetch(url, { ...request, redirect: 'manual', signal })
+  const response = await fetch(url, { ...watched(request, onWritten), redirect: 'manual', signal })
   const { status, headers } = response
   if (bearer !== null && status === 401) tokens?.forget(bearer)
   // Where the status alone is the verdict, a reply that never ends must not send the message by another gateway too.
-  const body = await readReply(response).catch(() => '')
+  const body = await readReply(response).catch(() => null)
   const redact = redactWith(bearer)
-  const reason = cleanWords(body, message, redact)
+  const reason = cleanWords(body ?? '', message, redact)
   trace?.('reply', `${status} ${reason}`)
   const verdict = verdictOfReply({ status, body, contentType: headers.get('content-type') ?? '' }, gateway)
   const { providerId, ...rest } = verdict
@@ -132,12 +152,44 @@ async function ask(
   return { ...rest, ...(isFit ? { providerId } : {}), ...(reason === '' ? {} : { reason }) }
 }
 
+type WrittenRequest = ReturnType<typeof requestOf> & { body?: string }
+
+/**
+ * The body is asked for once the connection stands and the head is written. A GET has none: of a connection that was made
+ * and gave no reply nothing is known.
+ */
+function watched({ method, headers, body = '' }: Omit<WrittenRequest, 'url'>, onWritten: () => void) {
+  if (method === 'GET') {
+    onWritten()
+    return { method, headers }
+  }
+  const bytes = Buffer.from(body)
+  // Without its length the body would go out in chunks, which not every gateway reads.
+  headers.set('content-length', String(bytes.length))
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        onWritten()
+        if (bytes.length > 0) controller.enqueue(bytes)
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { method, headers, body: stream }
+}
+
 /** The path and the values of the headers are left out: any of them may be a key. */
 const requestLine = ({ method }: GatewayConfig, { origin, pathname }: URL, headers: Headers): string =>
   `${method} ${origin}${pathname === '/' ? '/' : '/…'} with ${[...headers.keys()].join(', ')}`
 
+const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code ?? '')
+
 function connectionCause(error: unknown): string {
-  const code = String((error as { code?: unknown } | null)?.code ?? '')
+  const code = codeOf(error)
   if (code.startsWith('oauth_')) return 'oauth'
   return /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(code) ? 'tls' : 'connection'
 }
+
+const isNeverConnected = (error: unknown): boolean =>
+  connectionCause(error) === 'tls' || /^(ECONNREFUSED|ENOTFOUND|EAI_)/.test(codeOf(error))

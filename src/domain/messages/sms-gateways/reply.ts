@@ -17,4 +17,6 @@ export async function readReply(response: Response): Promise<string> {
   return text(chunks)
 }
 
-const text = (chunks: Uint8Array[]) => Buffer.concat(chunks).subarray(0, REPLY_BYTES).toString('utf8')
+/** The decoder takes a byte order mark away, which is no part of JSON (RFC 8259, 8.1), nor of a word. */
+const text = (chunks: Uint8Array[]) =>
+  new TextDecoder().decode(Buffer.concat(chunks).subarray(0, REPLY_BYTES))

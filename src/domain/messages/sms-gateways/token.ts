@@ -67,6 +67,9 @@ function objectOf(text: string): Record<string, unknown> {
   }
 }
 
+/** RFC 6749, 2.3.1 */
+const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
+
 function tokenRequest({ client_id, client_secret, scope, auth }: OAuthConfig) {
   const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === null ? {} : { scope }) })
   const headers = new Headers({
@@ -76,6 +79,7 @@ function tokenRequest({ client_id, client_secret, scope, auth }: OAuthConfig) {
   if (auth === 'body') {
     form.set('client_id', client_id)
     form.set('client_secret', client_secret)
-  } else headers.set('authorization', basic(client_id, client_secret))
+  } else if (auth === 'basic-plain') headers.set('authorization', basic(client_id, client_secret))
+  else headers.set('authorization', basic(formEncoded(client_id), formEncoded(client_secret)))
   return { headers, body: form.toString() }
 }

@@ -7,11 +7,12 @@ import type { SendOutcome } from '../senders/sender.ts'
 
 export interface Reply {
   status: number
-  body: string
+  /** It is null where the reply broke off, or never ended. */
+  body: string | null
   contentType: string
 }
 
-export type ReplyVerdict = Pick<SendOutcome, 'outcome' | 'detail' | 'providerId'>
+export type ReplyVerdict = Pick<SendOutcome, 'outcome' | 'detail' | 'mayBeTaken' | 'providerId'>
 
 /** An expired token (a mail server that refuses a password is tried again too), "too slow" and "too many". */
 const NOT_FINAL = [401, 403, 408, 429]
@@ -21,18 +22,18 @@ type Rules = Pick<GatewayConfig, 'success' | 'retry' | 'messageId'>
 
 export function verdictOfReply(reply: Reply, { success, retry, messageId }: Rules): ReplyVerdict {
   const { status } = reply
-  const parsed = parseReply(reply)
+  const parsed = parseReply({ ...reply, body: reply.body ?? '' })
   const isWorthRetrying = retry !== null && holds(retry, parsed)
   if (status < 200 || status >= 300) {
     const isFinal = status >= 400 && status < 500 && !NOT_FINAL.includes(status) && !isWorthRetrying
     return { outcome: isFinal ? 'refused' : 'failed', detail: String(status) }
   }
-  if (success === null || holds(success, parsed)) {
+  if (success === null || (reply.body !== null && holds(success, parsed))) {
     const providerId = messageId === null ? undefined : valueAt(parsed, messageId)
     const isId = providerId !== undefined && providerId !== '' && providerId.length <= LONGEST_ID
     return { outcome: 'sent', detail: String(status), ...(isId ? { providerId } : {}) }
   }
-  // Without the path it is unknown whether the message was accepted.
+  if (reply.body === null) return { outcome: 'failed', detail: 'reply', mayBeTaken: true }
   const isSilent = success.exists === null && valueAt(parsed, success.path) === undefined
   return isSilent
     ? { outcome: 'failed', detail: 'reply' }
@@ -64,7 +65,7 @@ export function at(parsed: unknown, path: string): unknown {
 }
 
 /** Reads a text as `text`, `words.0`, `lines.0`. */
-function parseReply({ body, contentType }: Reply): unknown {
+function parseReply({ body, contentType }: { body: string; contentType: string }): unknown {
   try {
     const parsed: unknown = JSON.parse(body)
     if (typeof parsed === 'object' && parsed !== null) return parsed

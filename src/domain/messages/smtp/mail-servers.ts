@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config, SmtpServerConfig } from '../../../platform/config/types.ts'
 import { createBreaker } from '../senders/breaker.ts'
-import type { MessageSender, Refusal, SendOutcome, Trace } from '../senders/sender.ts'
+import { askInTurn, refusalsIn } from '../senders/in-turn.ts'
+import type { MessageSender, Trace } from '../senders/sender.ts'
 import { createSmtpSender } from './smtp.ts'
 
 /** The mail servers by the names of their sections, in the order in which they are tried. */
@@ -32,22 +33,23 @@ export function createEmailSender(
   const breaker = createBreaker(clock)
   return {
     async send(message) {
-      const refusals: Refusal[] = []
-      let last: SendOutcome | null = null
-      for (const { name, server, sender } of breaker.order(servers)) {
+      const reference = crypto.randomUUID()
+      const asked = await askInTurn(breaker.order(servers), async ({ name, server, sender }) => {
         trace?.('server', `${name}, ${server.host}:${server.port}, security ${server.security}`)
-        const result = await sender.send(message)
+        const result = await sender.send(message, reference)
         const isTaken = result.outcome === 'sent'
         trace?.('reply', isTaken ? 'it took the message' : `${result.detail} ${result.reason ?? ''}`)
         breaker.note(name, result.outcome !== 'failed')
-        if (result.outcome === 'sent') return { ...result, detail: name, refusals }
-        // One that may take it later counts more than one that never will.
-        if (last?.outcome !== 'failed') last = result
-        const { outcome, detail, reason } = result
-        if (servers.length > 1)
-          refusals.push({ gateway: name, outcome, detail, ...(reason ? { reason } : {}) })
-      }
-      return { ...(last as SendOutcome), refusals }
+        return result
+      })
+      const refusals = asked.length > 1 || servers.length > 1 ? refusalsIn(asked) : []
+      const { name, result } = asked.at(-1)!
+      if (result.outcome === 'sent') return { ...result, detail: name, refusals }
+      const results = asked.map(({ result }) => result)
+      const unknown = results.find(({ mayBeTaken }) => mayBeTaken)
+      if (unknown) return { ...unknown, outcome: 'unknown', refusals }
+      // One that may take it later counts more than one that never will.
+      return { ...(results.find(({ outcome }) => outcome === 'failed') ?? result), refusals }
     },
     async close() {
       await Promise.all(servers.map(({ sender }) => sender.close()))

@@ -8,8 +8,9 @@ import { connect, isIP, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { rootCertificates } from 'node:tls'
 import { domainToASCII } from 'node:url'
-import type { SMTPPoolOptions } from 'nodemailer'
+import type { SendMailOptions, SMTPPoolOptions } from 'nodemailer'
 import { isLoopbackHost } from '../../../platform/config/formats.ts'
+import { parseMailbox } from '../../../platform/config/mailbox.ts'
 import { secretsOfMailServer } from '../../../platform/config/secrets.ts'
 import type { SmtpConfig } from '../../../platform/config/types.ts'
 import { createRedactor } from '../../../platform/redact.ts'
@@ -17,7 +18,7 @@ import { cleanWords } from '../senders/clean-words.ts'
 import type { RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
-import { AddressRefused, outcomeOfConversation } from './verdict.ts'
+import { AddressRefused, isSilence, outcomeOfConversation } from './verdict.ts'
 
 const defaultTimeouts = {
   connectMs: 5000,
@@ -56,14 +57,21 @@ export function createSmtpSender(options: SmtpSenderOptions) {
   if (smtp.security === 'none' && !isLoopbackHost(smtp.host))
     throw new Error('smtp.security "none" is for loopback hosts only')
   return {
-    async send(message: RenderedMessage): Promise<SendOutcome> {
+    /** `reference`: the first part of the message id. Sent with the same one again, it is the same message. */
+    async send(message: RenderedMessage, reference: string = crypto.randomUUID()): Promise<SendOutcome> {
+      let isWritten = false
+      const onWritten = () => {
+        isWritten = true
+      }
+      const messageId = `<${reference}@${mailHost}>`
+      const signal = AbortSignal.timeout(sendMs)
       try {
-        await transport().sendMail(
-          mailOf(message, { ...smtp, mailHost, signal: AbortSignal.timeout(sendMs) }),
-        )
+        const mail: Mail = { ...mailOf(message, smtp), messageId, signal, onWritten }
+        await transport().sendMail(mail)
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
-        return outcomeOfConversation(error, message, redact)
+        const outcome = outcomeOfConversation(error, message, redact)
+        return isWritten && isSilence(error) ? { ...outcome, mayBeTaken: true } : outcome
       }
     },
     /** Connects, encrypts and authenticates as for a message, and sends none. */
@@ -78,7 +86,7 @@ export function createSmtpSender(options: SmtpSenderOptions) {
     /** Asks whether it takes mail from `smtp.from`, and sends none. */
     async verifySender(): Promise<SendOutcome> {
       const { username, password } = smtp
-      const sender = mailbox(smtp.from)
+      const sender = parseMailbox(smtp.from).address
       const credentials = username === null ? null : { username, password: password ?? '' }
       const check = createSenderCheck(sender, credentials)
       const asking = createTransport(options, check.options)
@@ -100,6 +108,7 @@ export function createSmtpSender(options: SmtpSenderOptions) {
   }
 }
 
+type Mail = SendMailOptions & { onWritten(): void }
 type Transport = ReturnType<typeof createTransport>
 
 function createTransport(
@@ -158,32 +167,30 @@ function createTransport(
     const wanted = (mail.data.envelope as { to: string[] }).to
     if (!Array.isArray(to) || to.length !== 1 || to[0] !== wanted[0]) return done(new AddressRefused())
     // Piece by piece as nodemailer makes it, a message would be nine packets, or TLS records.
+    const { onWritten } = mail.data as Mail
     mail.message.build((error, whole) => {
-      if (whole) mail.message.createReadStream = () => Readable.from([whole], { objectMode: false })
+      if (whole)
+        mail.message.createReadStream = () =>
+          Readable.from([whole], { objectMode: false }).once('end', onWritten)
       done(error)
     })
   })
   return transport
 }
 
-function mailOf(
-  message: RenderedMessage,
-  { from, replyTo, mailHost, signal }: SmtpConfig & { mailHost: string; signal: AbortSignal },
-) {
+function mailOf(message: RenderedMessage, { from, replyTo }: SmtpConfig) {
   const address = recipient(message.to)
   return {
-    from,
+    from: parseMailbox(from),
     to: { name: '', address },
-    envelope: { from: mailbox(from), to: [address] },
-    ...(replyTo === null ? {} : { replyTo }),
+    envelope: { from: parseMailbox(from).address, to: [address] },
+    ...(replyTo === null ? {} : { replyTo: parseMailbox(replyTo) }),
     subject: message.subject,
     text: message.text,
     ...(message.html === null ? {} : { html: message.html }),
-    messageId: `<${crypto.randomUUID()}@${mailHost}>`,
     // RFC 3834: no vacation replies, please.
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
     xMailer: false as const,
-    signal,
   }
 }
 
@@ -196,11 +203,6 @@ function recipient(destination: string): string {
   const domain = found ? domainToASCII(found[2] as string) : ''
   if (!found || !/^[a-z0-9.-]+$/.test(domain) || destination.length > 254) throw new AddressRefused()
   return `${found[1]}@${domain}`
-}
-
-/** The address of `from`, without its display name. */
-function mailbox(from: string): string {
-  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 }
 
 async function openSocket({ host, port }: SmtpConfig, timeoutMs: number, trace?: Trace): Promise<Socket> {

@@ -37,6 +37,10 @@ function tlsReason(code: string | undefined, words: string | undefined): string 
   return code && code !== 'ETLS' && code !== 'ESOCKET' ? code : (words ?? 'ETLS')
 }
 
+/** The server gave no reply. */
+export const isSilence = (error: unknown): boolean =>
+  (error as SmtpFailure | null)?.responseCode === undefined && !(error instanceof AddressRefused)
+
 /** Only a reply to this message (MAIL, RCPT, DATA) is a verdict on it; 503 means that the session went wrong. */
 function outcomeOf(error: unknown): SendOutcome {
   const { code = '', originalCode = '', command = '', responseCode } = (error ?? {}) as SmtpFailure

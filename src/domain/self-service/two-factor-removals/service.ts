@@ -32,15 +32,16 @@ export function createTwoFactorRemovals(needs: Needs) {
   const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
 
   /** To every verified contact, each of which can stop it. */
-  async function noticesOf(account: Account, removal: string): Promise<NewMessage[]> {
+  async function noticesOf(account: Account, removal: string, dueAt: Date): Promise<NewMessage[]> {
     const messages: NewMessage[] = []
+    const values = { removal, expires_at: dueAt.toISOString() }
     for (const { channel, destination } of verifiedContacts(account)) {
       const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
       if (identifier === null || !limits.counters.mayReceive(identifier)) continue
       await limits.charge(limits.counters.removalNotices(identifier))
       const { language, uuid: accountUuid } = account
       const purpose = 'two_factor_removal'
-      messages.push({ channel, destination, purpose, language, accountUuid, values: { removal } })
+      messages.push({ channel, destination, purpose, language, accountUuid, values })
     }
     return messages
   }
@@ -72,14 +73,15 @@ export function createTwoFactorRemovals(needs: Needs) {
       if (waiting !== null) return { dueAt: waiting.dueAt }
       const now = clock.now()
       const id = randomUUID()
-      const messages = await noticesOf(account, id)
+      const dueAt = new Date(now.getTime() + delaySeconds * 1000)
+      const messages = await noticesOf(account, id, dueAt)
       // A removal that nobody is told of is one that nobody can stop.
       if (messages.length === 0) throw new AppError('channel_not_available')
       const requested = await store.request(
         account,
         {
           id,
-          dueAt: new Date(now.getTime() + delaySeconds * 1000),
+          dueAt,
           actor: currentRequest()?.actor ?? { type: 'system', id: null, name: null },
         },
         messages,

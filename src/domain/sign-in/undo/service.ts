@@ -110,7 +110,7 @@ export function createUndoService(needs: Needs) {
       const { seed, hash } = undoLinks.create()
       return {
         kept: { knownClient, undoHash: hash, undoKey: identifier.key },
-        notice: { destination, seed },
+        notice: { destination, seed, expiresAt: new Date(clock.now().getTime() + UNDO_MS) },
       }
     },
     /** Changes nothing, since whatever checks mail follows links. */

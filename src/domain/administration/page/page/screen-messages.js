@@ -3,8 +3,10 @@ import { call, may } from './api.js'
 import { announce, button, element, facts, field, say, tag, time, words } from './elements.js'
 import { filteredList } from './pages.js'
 
-const states = ['waiting', 'sent', 'delivered', 'refused', 'expired']
+const states = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired']
 const kinds = { delivered: 'good', sent: 'good', refused: 'wrong', expired: 'wrong' }
+/** Those that may be sent again. */
+const unsent = ['refused', 'unknown']
 
 /** The purpose of a message: its own subject, where there is one. */
 const aboutOf = ({ purpose }) =>
@@ -21,7 +23,8 @@ export const messageColumns = (refresh) => [
   [say('details'), details],
   [
     '',
-    (message) => (message.state === 'refused' && may('messages:write') ? retryButton(message, refresh) : ''),
+    (message) =>
+      unsent.includes(message.state) && may('messages:write') ? retryButton(message, refresh) : '',
   ],
 ]
 

@@ -63,7 +63,7 @@ function gatewayTable(hours) {
     totals.set(name, { ...row, [state]: (row[state] ?? 0) + count })
   }
   if (totals.size === 0) return element('p', { class: 'soft' }, say('nothing_sent'))
-  const states = ['waiting', 'sent', 'delivered', 'refused', 'expired']
+  const states = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired']
   return table(
     [
       [say('gateway'), ([name]) => name],
