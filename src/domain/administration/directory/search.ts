@@ -3,7 +3,7 @@
 import { invalid, parseWholeNumber, readOneOf, readTime } from '../../../platform/http/read-values.ts'
 import type { Roles } from '../../accounts/accounts/roles.ts'
 import { parseEmail } from '../../foundation/identifiers/email.ts'
-import { parsePhone, parsePhonePrefix } from '../../foundation/identifiers/phone.ts'
+import { parsePhone, parsePhonePrefix, toPlain } from '../../foundation/identifiers/phone.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { AccountQuery } from './directory-schema.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'
@@ -39,7 +39,8 @@ function searchesFor(typed: string, defaultCountry: DefaultCountry): AccountSear
   const phone = parsePhone(typed, defaultCountry)
   const phonePrefix = parsePhonePrefix(typed, defaultCountry)
   const uuidPrefix = /^[0-9a-f-]{3,36}$/i.test(typed) ? typed : null
-  const digits = /^[+\d\s().-]+$/.test(typed) ? typed.replace(/[^+\d]/g, '') : typed
+  const plain = toPlain(typed)
+  const digits = /^\+?\d+$/.test(plain) ? plain : typed
   return [
     ...(email ? [{ by: 'email', value: email.key } as const] : []),
     ...(phone ? [{ by: 'phone', value: phone.key } as const] : []),

@@ -1,6 +1,7 @@
 /** The page of administration, /admin/ on its listener: static files, the same for everybody. */
 import { Elysia, t } from 'elysia'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { pickLanguage } from '../../../texts/accept-language.ts'
 import { languages } from '../../../texts/languages.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { wordsEn } from './words-en.ts'
@@ -24,11 +25,11 @@ const headers = {
 
 const isPageLanguage = (tag: string | undefined): tag is PageLanguage => tag !== undefined && tag in words
 
-/** Returns the language of the page: `lang` of the address, else the first of Accept-Language that the page has. */
+/** Returns the language of the page: `lang` of the address, else what Accept-Language asks for. */
 function languageOf(asked: string | undefined, accepted: string | undefined): PageLanguage {
   if (isPageLanguage(asked)) return asked
-  const tags = (accepted ?? '').split(',').map((part) => part.trim().slice(0, 2).toLowerCase())
-  return tags.find(isPageLanguage) ?? 'en'
+  const picked = pickLanguage(accepted, Object.keys(words), 'en')
+  return isPageLanguage(picked) ? picked : 'en'
 }
 
 /** Returns the subject of each message, by `purpose:password_changed` and the like. */
@@ -66,7 +67,7 @@ export function createPageRoutes(httpBase: HttpBase, service: string) {
       return answer(pages[language], 'text/html', { 'content-language': language })
     },
     {
-      query: t.Object({ lang: t.Optional(t.String({ maxLength: 20 })) }),
+      query: t.Object({ lang: t.Optional(t.String()) }),
       detail: { hide: true },
     },
   )

@@ -58,7 +58,8 @@ function* readings(plain: string, country: CountryCode | undefined): Generator<s
   yield* otherReadings(international ?? plain, country)
 }
 
-const toPlain = (text: string): string => readTyped(text).replace(SEPARATORS, '')
+/** Without what separates the digits of a number; whatever else there is stays. */
+export const toPlain = (text: string): string => readTyped(text).replace(SEPARATORS, '')
 
 /**
  * The beginning of a number, as E.164 begins: international with `+` or `00`, national with a zero. It is null for

@@ -186,6 +186,6 @@ export function createSocialService(needs: Needs) {
 
 /** The parameters of an answer that are used, each once. */
 function parametersOf({ state, code, iss, error }: ProviderAnswer): URLSearchParams {
-  const given = Object.entries({ state, code, iss, error }).filter(([, value]) => value !== undefined)
+  const given = Object.entries({ state, code, iss, error }).filter(([, value]) => value)
   return new URLSearchParams(given as [string, string][])
 }
