@@ -7,7 +7,7 @@ import { limitingShapes, ruleOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
-const WRONG = 'no code has these letters'
+const WRONG = '000000'
 
 describe.each(limitingShapes)('confirmations on %s', (shape) => {
   const rule = ruleOn(shape)

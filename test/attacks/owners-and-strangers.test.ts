@@ -17,7 +17,7 @@ import { waitFor } from '../helpers/wait.ts'
 setDefaultTimeout(60_000)
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
-const WRONG = '000 000 x'
+const WRONG = '000000'
 const WRONG_CODES_A_DAY = 20
 const WRONG_CODES_IN_A_ROW = 100
 const CODES_A_DAY = 12

@@ -12,7 +12,7 @@ import { limitingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
 const DAY = 86_400_000
-const WRONG = 'no code has these letters'
+const WRONG = '000000'
 const KNOWN = { device_fingerprint: 'the device of the owner' }
 /** The bound over all addresses, and that of one. */
 const [EVERYWHERE, HERE] = [60, 20]

@@ -9,7 +9,7 @@ import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const [MINUTE, DAY] = [60_000, 86_400_000]
-const WRONG = 'no code has these letters'
+const WRONG = '000000'
 const ALARM = 12
 const service = useLimited({ settings: { limits: { wrong_codes_alarm: ALARM } } })
 

@@ -17,7 +17,7 @@ import { from, newClient } from '../helpers/limited-service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
-const WRONG = 'no code has these letters'
+const WRONG = '000000'
 const on = (device_fingerprint: string) => ({ device_fingerprint })
 
 describe('an owner', () => {

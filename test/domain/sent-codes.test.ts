@@ -103,7 +103,7 @@ describe('a code that is sent', () => {
       const earlier = await service.inbox.nextCode(email)
       await service.post('2fa/request-otp', { ...named, ...own }, newClient())
       await service.inbox.nextCode(email)
-      for (let n = 0; n < 5; n++) expect((await verify({ ...named, otp: `${n}` })).status).toBe(422)
+      for (let n = 0; n < 5; n++) expect((await verify({ ...named, otp: `00000${n}` })).status).toBe(422)
       const ended = 'device_fingerprint' in own
       expect((await verify({ ...named, otp: earlier, device_fingerprint })).status).toBe(ended ? 422 : 200)
     }
