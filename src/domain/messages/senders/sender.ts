@@ -26,7 +26,7 @@ export interface RenderedMessage {
 export interface SendOutcome {
   outcome: 'sent' | 'refused' | 'failed' | 'unknown'
   detail: string
-  /** With `failed`: the whole message was written to this server, which gave no readable verdict. */
+  /** With `failed`: the whole message was written to this server, which gave no answer that can be read. */
   mayBeTaken?: boolean
   /** The reply of the server, or the reason why TLS failed, without personal data. It goes to the log. */
   reason?: string
