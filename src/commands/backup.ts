@@ -25,6 +25,7 @@ import { runInWorker } from '../platform/own-process.ts'
 import { isEmbeddedThere, NoDatabase } from '../platform/postgres/embedded.ts'
 import { isSnapshotDirectory } from '../platform/postgres/embedded-snapshot.ts'
 import { version } from '../platform/version.ts'
+import { openWayTo } from '../platform/way-to-data.ts'
 import { verifyCommand } from './backup-verify.ts'
 import { jsonOption, yesOption } from './common-options.ts'
 import { configOption, requireConfig } from './configuration.ts'
@@ -152,6 +153,8 @@ async function copyServed(call: Call): Promise<string> {
   if (directory === null) throw new CommandFailure(1, refused ?? 'the service made no copy')
   if (!isSnapshotDirectory(directory))
     throw new CommandFailure(1, 'the service that answers names a directory that is no copy of a database')
+  // The service may know its data directory from its unit alone.
+  openWayTo(directory)
   return directory
 }
 

@@ -1,6 +1,8 @@
 /** Loads the configuration for a command, from this process's environment and directory, or fails with all problems. */
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../platform/config/load.ts'
 import { type ConfigProblem, describeProblem } from '../platform/config/report.ts'
+import { ownCommand } from '../platform/own-process.ts'
+import { openWayTo } from '../platform/way-to-data.ts'
 import { CommandFailure } from './failure.ts'
 
 export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver' | 'readTexts'> & {
@@ -14,7 +16,15 @@ export const configOption = ['--config <file>', 'the configuration file'] as con
 export function readConfig({ config, ...options }: CommandOptions): LoadedConfig {
   const { dev, mustDeliver, readTexts } = options
   const where = { configFile: config, env: process.env, directory: process.cwd() }
-  return loadConfig({ ...where, dev, mustDeliver, readTexts })
+  const loaded = loadConfig({ ...where, dev, mustDeliver, readTexts })
+  if (loaded.ok && openWayTo(loaded.config.storage.dataDir)) startAgain()
+  return loaded
+}
+
+/** Threads that were there before do not see the new mounts. Nothing was done yet, so the same command begins anew. */
+function startAgain(): void {
+  const [program, ...args] = ownCommand()
+  process.execve!(program!, ['poterne', ...args, ...process.argv.slice(2)], process.env)
 }
 
 /** Throws CommandFailure with exit code 2, all problems in its message. */

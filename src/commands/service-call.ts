@@ -140,9 +140,11 @@ interface Answer {
   errors?: { field: string; code: string; message: string }[]
 }
 
+/** Read before root takes on the owner of a data directory: the audit trail names who ran the command. */
+const uid = process.geteuid?.() ?? 0
+
 /** It serves the audit trail only: somebody who may open the socket could also send another name. */
 export function loginName(): string {
-  const uid = process.geteuid?.() ?? 0
   const name = process.env.SUDO_USER || process.env.USER || nameOfUser(uid) || `uid ${uid}`
   return name.replace(/[^\x20-\x7e]/g, '?')
 }

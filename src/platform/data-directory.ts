@@ -16,7 +16,7 @@ export const DATABASE_DIRECTORY = 'postgres'
 /** The rights of others on a file: none here. */
 const OTHERS = 0o077
 
-interface Owner {
+export interface Owner {
   uid: number
   gid: number
 }
@@ -37,8 +37,7 @@ export function prepareDataDirectory(dataDir: string): void {
     if (error instanceof DataDirectoryRefused) throw error
     const { code = 'unknown cause' } = error as NodeJS.ErrnoException
     throw new DataDirectoryRefused(
-      `storage.data_dir: ${path} cannot be used by ${currentUser()} (${code}): let that user own the directory, ` +
-        'or set storage.data_dir to one that they may write to',
+      `storage.data_dir: ${path} cannot be used by ${currentUser()} (${code}): ${adviseOn(path)}`,
     )
   }
 }
@@ -77,11 +76,23 @@ export function describeForeignFile(directory: string): string | null {
   )
 }
 
+/** Says who may use a directory, or that another one is needed. To give it to somebody else would lock the service out. */
+export function adviseOn(directory: string): string {
+  try {
+    const found = statSync(directory, missing)
+    if (found === undefined || found.uid === process.geteuid?.())
+      return 'set storage.data_dir to a directory that they may write to'
+    return `run it as root, or as the user of the service, which is ${nameOf(found.uid)}`
+  } catch {
+    return 'run it as root, or as the user of the service'
+  }
+}
+
 /** Messages name the user so: the name and the number, as `id` prints them. */
 export const currentUser = (): string => nameOf(process.geteuid?.() ?? 0)
 
 /** Root never stays root where another user may put a link in the place of the database: it could lead anywhere. */
-function ownerOfData(path: string, database: string): Owner | null {
+export function ownerOfData(path: string, database: string): Owner | null {
   const owners = [lstatSync(database, missing), statSync(database, missing), statSync(path, missing)]
   const other = process.geteuid?.() === 0 && owners.find((owner) => owner !== undefined && owner.uid !== 0)
   const found = other || owners.find((owner) => owner !== undefined)

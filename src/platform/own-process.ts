@@ -6,7 +6,7 @@ import { preparedDatabasePath } from './bundled/paths.ts'
 /** The file that runs now on Linux, even if an upgrade has put another one in its place. */
 const SELF = '/proc/self/exe'
 
-function ownCommand(): string[] {
+export function ownCommand(): string[] {
   const program = existsSync(SELF) ? SELF : process.execPath
   // Only the executable carries a prepared database.
   return preparedDatabasePath === null ? [program, join(import.meta.dir, '../main.ts')] : [program]

@@ -338,7 +338,9 @@ if (process.getuid?.() === 0) {
       const closed = join(directory, 'closed')
       mkdirSync(closed, { mode: 0o700 })
       const there = run(['keys', 'list'], [...asNobody, 'env', `POTERNE_STORAGE_DATA_DIR=${closed}`])
-      expect(there.error).toContain(`${closed} cannot be used by the user nobody (65534) (EACCES)`)
+      expect(there.error).toContain(
+        `${closed} cannot be used by the user nobody (65534) (EACCES): run it as root, or as the user of the service, which is the user root (0)`,
+      )
     })
 
     test('is refused with the file that belongs to somebody else', async () => {

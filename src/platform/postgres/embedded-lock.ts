@@ -1,7 +1,7 @@
 /** The lock by which one process alone has the directory of the embedded database. */
 import { type Stats, statSync, utimesSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { currentUser, DataDirectoryRefused } from '../data-directory.ts'
+import { adviseOn, currentUser, DataDirectoryRefused, describeForeignFile } from '../data-directory.ts'
 import { lockDirectory } from '../directory-lock.ts'
 
 export class DataDirectoryLocked extends Error {
@@ -87,7 +87,7 @@ function tryLock(directory: string, name: string): ReturnType<typeof lockDirecto
     return lockDirectory(directory, name)
   } catch {
     throw new DataDirectoryRefused(
-      `storage.data_dir: ${currentUser()} cannot write ${resolve(directory, 'lock')}: let that user own the directory and what is in it`,
+      `storage.data_dir: ${currentUser()} cannot write ${resolve(directory, 'lock')}: ${describeForeignFile(directory) ?? adviseOn(directory)}`,
     )
   }
 }

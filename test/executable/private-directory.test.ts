@@ -1,0 +1,168 @@
+/**
+ * A data directory below one that only root may pass, as systemd makes it for a user that exists while the service runs
+ * (DynamicUser=yes): root's commands work there all the same, while the service runs and while it is stopped.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { builtExecutable, spawnExecutable } from '../helpers/executable.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+setDefaultTimeout(180_000)
+
+const OWNER = 12_345
+const mayMount = process.getuid?.() === 0 && Bun.spawnSync(['unshare', '--mount', 'true']).success
+
+describe.skipIf(!mayMount)('where only root may pass to the data directory', () => {
+  let place: string
+  let data: string
+  let own: string
+  let passphrase: string
+  let service: Awaited<ReturnType<typeof spawnExecutable>> | null = null
+
+  beforeAll(async () => {
+    place = mkdtempSync(join(tmpdir(), 'private-data-'))
+    chmodSync(place, 0o755)
+    copyFileSync(await builtExecutable(), join(place, 'poterne'))
+    mkdirSync(join(place, 'private'), { mode: 0o700 })
+    mkdirSync(join(place, 'private/poterne'), { mode: 0o700 })
+    chownSync(join(place, 'private/poterne'), OWNER, OWNER)
+    mkdirSync(join(place, 'seen'))
+    data = join(place, 'data')
+    symlinkSync('private/poterne', data)
+    own = join(place, 'root')
+    mkdirSync(own, { mode: 0o700 })
+    passphrase = join(own, 'passphrase')
+    writeFileSync(passphrase, 'a passphrase of some length\n', { mode: 0o600 })
+    await start()
+    const created = await run(['accounts', 'create', '--email', 'ada@example.com', '--verified'])
+    expect([created.code, created.error]).toEqual([0, ''])
+    await stop()
+  })
+  afterAll(async () => {
+    await stop()
+    rmSync(place, { recursive: true })
+  })
+
+  /** The service sees its directory where everybody may pass, as systemd shows it. */
+  async function start() {
+    const there = join(place, 'private')
+    const steps = [
+      `mount --bind '${there}/poterne' '${place}/seen'`,
+      `mount -t tmpfs -o mode=755 none '${there}'`,
+      `mkdir '${there}/poterne'`,
+      `mount --bind '${place}/seen' '${there}/poterne'`,
+      `exec setpriv --reuid=${OWNER} --regid=${OWNER} --clear-groups "$0" "$@"`,
+    ]
+    const wrapper = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', steps.join(' && ')]
+    const started = await spawnExecutable(['serve', '--dev'], {
+      ...{ directory: place, wrapper, executable: join(place, 'poterne') },
+      env: { POTERNE_STORAGE_DATA_DIR: data, POTERNE_SERVER_PORT: '0' },
+    })
+    service = started
+    await waitFor(() => started.stdout().includes('"listening"'), { timeoutMs: 60_000 })
+  }
+  async function stop() {
+    service?.signal('SIGTERM')
+    await service?.exited
+    service = null
+  }
+
+  async function run(args: string[], env: Record<string, string> = { POTERNE_STORAGE_DATA_DIR: data }) {
+    const child = Bun.spawn([join(place, 'poterne'), ...args], {
+      cwd: own,
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [out, error] = await Promise.all([
+      new Response(child.stdout).bytes().then((bytes) => Buffer.from(bytes).toString('latin1')),
+      new Response(child.stderr).text(),
+    ])
+    return { code: await child.exited, out, error }
+  }
+  const sealing = () => ['--passphrase-file', 'passphrase', '--with-secret']
+  const foreign = () =>
+    (readdirSync(join(place, 'private/poterne'), { recursive: true }) as string[]).filter(
+      (file) => lstatSync(join(place, 'private/poterne', file)).uid !== OWNER,
+    )
+  const copies = () => readdirSync(data).filter((name) => /^(snapshot|trial)-/.test(name))
+
+  test.each([
+    [['accounts', 'list'], 'ada@example.com'],
+    [['keys', 'list'], ''],
+    [['secret', 'status'], ''],
+    [['migrate'], ''],
+    [['config', 'check', '--connect', '--dev'], 'it answers'],
+    [['secret', 'rotate'], 'kept in /'],
+    [['secret', 'revoke', '--yes'], 'The former secret is of no use'],
+    [['backup', 'stopped.backup', '--passphrase-file', 'passphrase', '--with-secret'], 'restored on trial'],
+    [['restore', 'stopped.backup', '--passphrase-file', 'passphrase', '--replace', '--yes'], 'are restored'],
+    [['accounts', 'list'], 'ada@example.com'],
+    [['limits', 'lift', 'ada@example.com'], 'are lifted'],
+    [['events', 'list', '--type', 'limits.lifted'], 'operator root'],
+  ])('while it is stopped, root runs %p', async (args, said) => {
+    const { code, out, error } = await run(args)
+    expect([code, error]).toEqual([0, ''])
+    expect(out).toContain(said)
+    expect([foreign(), copies()]).toEqual([[], []])
+  })
+
+  test('while it is stopped, a backup goes to standard output, and doctor finds the directory', async () => {
+    expect((await run(['backup', '-', ...sealing()])).error).toContain('standard output: ')
+    const mail = {
+      POTERNE_SMTP_HOST: '127.0.0.1',
+      POTERNE_SMTP_PORT: '9',
+      POTERNE_SMTP_FROM: 'a@example.com',
+    }
+    const { out } = await run(['doctor', '--json'], { POTERNE_STORAGE_DATA_DIR: data, ...mail })
+    const { checks } = JSON.parse(out) as { checks: { name: string; level: string }[] }
+    for (const name of ['data-directory', 'database', 'disk'])
+      expect(checks.find((check) => check.name === name)).toMatchObject({ level: 'ok' })
+    expect([foreign(), copies()]).toEqual([[], []])
+  })
+
+  test('while it runs, root backs up, administers it, and is told to stop it for the rest', async () => {
+    await start()
+    const backup = await run(['backup', 'running.backup', ...sealing()])
+    expect([backup.code, backup.error]).toEqual([0, ''])
+    expect([lstatSync(join(own, 'running.backup')).uid, copies()]).toEqual([0, []])
+    // Only the unit says where its data is.
+    const socket = ['--socket', join(data, 'admin.sock')]
+    expect((await run(['backup', '-', ...sealing(), ...socket], {})).code).toBe(0)
+    expect((await run(['accounts', 'list'])).out).toContain('ada@example.com')
+    for (const args of [['secret', 'revoke', '--yes'], ['migrate']]) {
+      const { code, error } = await run(args)
+      expect([code, error]).toEqual([1, expect.stringContaining('is in use by another poterne')])
+    }
+    expect(foreign()).toEqual([])
+    await stop()
+  })
+
+  test('root may also start the service itself', async () => {
+    const started = await spawnExecutable(['serve', '--dev'], {
+      ...{ directory: own, executable: join(place, 'poterne') },
+      env: { POTERNE_STORAGE_DATA_DIR: data, POTERNE_SERVER_PORT: '0' },
+    })
+    service = started
+    await waitFor(() => started.stdout().includes('"listening"'), { timeoutMs: 60_000 })
+    expect((await run(['accounts', 'list'])).out).toContain('ada@example.com')
+    const backup = await run(['backup', 'own.backup', ...sealing()])
+    expect([backup.code, backup.error]).toEqual([0, ''])
+    expect([foreign(), copies()]).toEqual([[], []])
+    await stop()
+  })
+})
