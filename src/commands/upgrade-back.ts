@@ -2,13 +2,17 @@
 import { existsSync } from 'node:fs'
 import type { EmbeddedState } from '../compose/going-back.ts'
 import { runInWorker } from '../platform/own-process.ts'
+import type { KeptSnapshot } from '../platform/postgres/kept-snapshot.ts'
+import { migrationNames } from '../platform/postgres/migrate.ts'
 import { UpgradeRefused } from '../platform/upgrade/release-index.ts'
 import { exchange, previousOf } from '../platform/upgrade/replace-executable.ts'
 import { version } from '../platform/version.ts'
 import { requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
 import { printResult } from './print.ts'
 import {
   ask,
+  findKeeper,
   type ListedMigration,
   migrationsThatExclude,
   ownFile,
@@ -34,6 +38,8 @@ interface Restored {
 }
 
 export async function goBack(options: UpgradeCommandOptions, env: Record<string, string>): Promise<void> {
+  const keeper = findKeeper()
+  if (keeper !== null) return goBackUnder(keeper, options, env)
   const file = ownFile()
   const previous = previousOf(file)
   if (!existsSync(previous)) throw new UpgradeRefused(`there is no ${previous} to go back to`)
@@ -47,37 +53,107 @@ export async function goBack(options: UpgradeCommandOptions, env: Record<string,
   let restored: Restored | null = null
   if (excluding.length > 0) {
     Object.assign(process.env, unitEnvironment(options.restart), env)
-    restored = await leadDatabaseBack(older, excluding, options)
+    restored = await whileStopped(options, (places) => putDatabaseBack(older, excluding, places, options))
   }
   exchange(file)
-  if (options.restart !== undefined) systemctl('restart', options.restart)
+  const restarts = options.restart === undefined || systemctl('restart', options.restart)
   const lines = [
-    ...(restored ? [`The database of ${restored.made_at} is back. ${describeLost(restored)}`] : []),
+    ...(restored ? [describeRestored(restored)] : []),
     `The executable from before is back; the other one is ${previous}.${options.restart === undefined ? ' Restart the service now.' : ''}`,
   ]
   printResult(options, { back: true, previous, ...(restored && { restored }) }, lines.join('\n'))
+  if (!restarts) throw new CommandFailure(1, didNotStart(options.restart!))
+}
+
+const didNotStart = (unit: string) =>
+  `${unit} did not start: read its log, for example by journalctl -u ${unit}`
+
+/** The file is left to the tool that is in charge of it: only the embedded database goes back to the copy of before. */
+async function goBackUnder(
+  { is, install }: { is: string; install: (which: string) => string },
+  options: UpgradeCommandOptions,
+  env: Record<string, string>,
+): Promise<void> {
+  Object.assign(process.env, unitEnvironment(options.restart), env)
+  const next = install('older')
+  const { restored, isOlder } = await whileStopped(options, async (places) => {
+    const state = await readState(places)
+    const applied = state?.migrations ?? []
+    const { snapshot = null } = state ?? {}
+    // It was led back already, or the newer version never started.
+    if (state && migrationNames.some((name) => !applied.includes(name)))
+      return { restored: null, isOlder: false }
+    if (state === null || snapshot === null)
+      throw new UpgradeRefused(
+        `${is}, and no copy of before is in storage.data_dir: ${next}, and restore a backup of before with it`,
+      )
+    if (!options.yes)
+      throw new UpgradeRefused(`${describeOffer(state.written, snapshot.madeAt)} Then ${next}`)
+    return {
+      restored: await putCopyBack(places, { snapshot, written: state.written }),
+      isOlder: applied.some((name) => !migrationNames.includes(name)),
+    }
+  })
+  const unit = options.restart
+  const starts = unit === undefined || !isOlder || systemctl('start', unit)
+  const start = unit === undefined ? 'start the service' : `systemctl start ${unit}`
+  const lines = [
+    restored ? describeRestored(restored) : 'This version did not migrate the database.',
+    ...(isOlder ? (unit === undefined ? ['Start the service now.'] : []) : [`Now ${next}, then ${start}.`]),
+  ]
+  printResult(options, { back: restored !== null, ...(restored && { restored }) }, lines.join('\n'))
+  if (!starts) throw new CommandFailure(1, didNotStart(unit))
+}
+
+interface Places {
+  dataDir: string
+  /** The address of a server: then there is no embedded database. */
+  database: string | null
 }
 
 /** Stops the unit where the database is put back; where that fails, it runs again as before. */
-async function leadDatabaseBack(older: Older, excluding: string[], options: UpgradeCommandOptions) {
-  const stopped = options.yes && options.restart !== undefined && systemctl('stop', options.restart)
+async function whileStopped<T>(options: UpgradeCommandOptions, work: (places: Places) => Promise<T>) {
+  const { config } = requireConfig({ config: options.config, mustDeliver: false })
+  const places = { dataDir: config.storage.dataDir, database: config.database.url }
+  const { yes = false, restart } = options
+  const stopped = places.database === null && yes && restart !== undefined && systemctl('stop', restart)
   try {
-    return await putDatabaseBack(older, excluding, options)
+    return await work(places)
   } catch (error) {
-    if (stopped) systemctl('start', options.restart as string)
+    if (stopped) systemctl('start', restart)
     if (error instanceof UpgradeRefused) throw error
-    throw new UpgradeRefused(`${(error as Error).message}: nothing was changed`)
+    const more = yes
+      ? ''
+      : '. --back --yes puts the database back, and with --restart it stops the unit for that'
+    throw new UpgradeRefused(`${(error as Error).message}: nothing was changed${more}`)
   }
 }
 
+const readState = async (places: Places): Promise<EmbeddedState | null> =>
+  (
+    await runInWorker<{ state: EmbeddedState | null }>({
+      task: 'embedded state',
+      ...places,
+    } satisfies StateJob)
+  ).state
+
+async function putCopyBack(
+  { dataDir }: Places,
+  { snapshot, written }: { snapshot: KeptSnapshot; written: Written },
+): Promise<Restored> {
+  const job: PutBackJob = { task: 'put back', dataDir, label: version.version }
+  const { kept } = await runInWorker<{ kept: string }>(job)
+  return { made_at: snapshot.madeAt, kept, written }
+}
+
 /** It returns null where the older executable can use the database as it is, or `--yes` says that it may not. */
-async function putDatabaseBack(older: Older, excluding: string[], options: UpgradeCommandOptions) {
-  const { config } = requireConfig({ config: options.config, mustDeliver: false })
-  const places = { dataDir: config.storage.dataDir, database: config.database.url }
-  const { state } = await runInWorker<{ state: EmbeddedState | null }>({
-    task: 'embedded state',
-    ...places,
-  } satisfies StateJob)
+async function putDatabaseBack(
+  older: Older,
+  excluding: string[],
+  places: Places,
+  options: UpgradeCommandOptions,
+): Promise<Restored | null> {
+  const state = await readState(places)
   const held = state === null ? excluding : excluding.filter((name) => state.migrations.includes(name))
   if (held.length === 0) return null
   const cannot = `${older.file} (${older.version}) cannot use a database that has ${held.join(', ')}`
@@ -92,19 +168,12 @@ async function putDatabaseBack(older: Older, excluding: string[], options: Upgra
       `${cannot}, and no copy of before is in storage.data_dir: restore a backup of before with it, or give --yes to exchange the files anyway`,
     )
   }
-  const [{ madeAt }, { written }] = [snapshot, state]
-  if (!options.yes) {
-    throw new UpgradeRefused(
-      `${cannot}. --back --yes puts back the copy of ${madeAt}. ${describeWritten(written)}`,
-    )
-  }
-  const { kept } = await runInWorker<{ kept: string }>({
-    task: 'put back',
-    dataDir: places.dataDir,
-    label: version.version,
-  } satisfies PutBackJob)
-  return { made_at: madeAt, kept, written }
+  if (!options.yes) throw new UpgradeRefused(`${cannot}. ${describeOffer(state.written, snapshot.madeAt)}`)
+  return putCopyBack(places, { snapshot, written: state.written })
 }
+
+const describeOffer = (written: Written, madeAt: string) =>
+  `--back --yes puts back the copy of ${madeAt}. ${describeWritten(written)}`
 
 function describeWritten({ accounts, events }: Written): string {
   const listed = Object.entries(events).map(([type, count]) => `${count} ${type}`)
@@ -112,5 +181,5 @@ function describeWritten({ accounts, events }: Written): string {
   return `Written since, and lost by it: ${accounts} new accounts; events: ${listed.join(', ') || 'none'}.`
 }
 
-const describeLost = ({ kept, written }: Restored) =>
-  `${describeWritten(written)} The newer database is ${kept}: remove it when nobody needs it any more.`
+const describeRestored = ({ made_at, kept, written }: Restored) =>
+  `The database of ${made_at} is back. ${describeWritten(written)} The newer database is ${kept}: remove it when nobody needs it any more.`

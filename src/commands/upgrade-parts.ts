@@ -45,19 +45,28 @@ export async function ask(program: string, command: string[], env: Record<string
   )
 }
 
-/** The file that runs now. Throws UpgradeRefused where another tool is in charge of it. */
-export function ownFile(): string {
+/** The tools that put an executable into its place, beside poterne itself, and what somebody does with each. */
+const keepers = {
+  image: { is: 'this is a container image', install: (which: string) => `run the ${which} image` },
+  package: {
+    is: `${process.execPath} belongs to a Debian package`,
+    install: (which: string) => `install the ${which} package`,
+  },
+}
+
+type Keeper = (typeof keepers)['package']
+
+/** The tool in charge of the file that runs now; null where poterne exchanges it itself. */
+export function findKeeper(): Keeper | null {
   if (preparedDatabasePath === null)
     throw new UpgradeRefused('poterne runs from source here: upgrade it with git')
-  const file = realpathSync(process.execPath)
-  if (existsSync(IMAGE_MARK)) {
-    throw new UpgradeRefused('this is a container image: run the newer image instead')
-  }
-  if (Bun.which('dpkg-query') && Bun.spawnSync(['dpkg-query', '--search', file]).exitCode === 0) {
-    throw new UpgradeRefused(`${file} belongs to a Debian package: install the newer package instead`)
-  }
-  return file
+  if (existsSync(IMAGE_MARK)) return keepers.image
+  const isPackaged =
+    Bun.which('dpkg-query') && Bun.spawnSync(['dpkg-query', '--search', ownFile()]).exitCode === 0
+  return isPackaged ? keepers.package : null
 }
+
+export const ownFile = (): string => realpathSync(process.execPath)
 
 /** Returns false where it failed, and says why. */
 export function systemctl(verb: 'restart' | 'start' | 'stop', unit: string): boolean {

@@ -19,6 +19,7 @@ import { createProgressBar } from './progress.ts'
 import { goBack } from './upgrade-back.ts'
 import {
   ask,
+  findKeeper,
   migrationsThatExclude,
   ownFile,
   readUnitFile,
@@ -27,6 +28,8 @@ import {
   unitEnvironment,
 } from './upgrade-parts.ts'
 
+/** The exit code of `--check` where this is the newest release: scripts tell it from a failure. */
+const NOTHING_NEWER = 3
 const READY_MS = 60_000
 const READY_PAUSE_MS = 500
 
@@ -42,7 +45,7 @@ export function upgradeCommand(): Command {
       '--from <file>',
       'the executable that ran before: it reads the old files of the embedded database, and this one takes the data over',
     )
-    .option('--check', 'only say whether there is a newer release')
+    .option('--check', 'only say whether there is a newer release (exit code 0), or none (3)')
     .option('--to <version>', 'only this version')
     .option(
       '--back',
@@ -75,7 +78,11 @@ async function upgrade(options: UpgradeCommandOptions): Promise<void> {
   const index = await readIndex(location, releaseKeys.map(readPublicKey).filter(isKey))
   const newer = Bun.semver.order(index.version, version.version) > 0
   const expired = index.expires.getTime() < Date.now()
-  if (options.check) return report(index, { newer, expired, json: options.json ?? false })
+  if (options.check) {
+    report(index, { newer, expired, json: options.json ?? false })
+    if (newer) return
+    throw new CommandFailure(NOTHING_NEWER, '')
+  }
   if (expired) {
     throw new UpgradeRefused(
       `${location} expired at ${index.expires.toISOString()}, so it may hide a newer release: nothing was changed`,
@@ -124,6 +131,8 @@ function report(index: ReleaseIndex, about: { newer: boolean; expired: boolean; 
 }
 
 async function install(options: UpgradeCommandOptions, env: Record<string, string>, index: ReleaseIndex) {
+  const keeper = findKeeper()
+  if (keeper !== null) throw new UpgradeRefused(`${keeper.is}: ${keeper.install('newer')} instead`)
   const file = ownFile()
   const before = await ask(file, ['migrate', '--own'], env)
   const incoming = await fetchTried(file, offered(index), options, env, index.version)
@@ -140,20 +149,21 @@ async function install(options: UpgradeCommandOptions, env: Record<string, strin
       `poterne ${index.version} is installed; ${previousOf(file)} is the one before. Restart the service now, for example by systemctl restart poterne.`,
     )
   }
-  systemctl('restart', options.restart)
-  if (await becomesReady(options)) {
+  const restarts = systemctl('restart', options.restart)
+  if (restarts && (await becomesReady(options))) {
     return printResult(
       options,
       { upgraded: true, version: index.version },
       `poterne ${index.version} is installed and ready.`,
     )
   }
+  const failed = restarts ? 'was not ready after a minute' : 'did not start'
   systemctl('stop', options.restart)
   const unseen = unsafe.length === 0 ? null : await lookAtDatabase(previousOf(file), options, env)
   if (unseen === 'excluded') {
     systemctl('start', options.restart)
     throw new UpgradeRefused(
-      `poterne ${index.version} is not ready after a minute. Its migrations ${unsafe.join(', ')} exclude ${version.version}, so the new executable stays: read its log, then mend it. \`poterne upgrade --back --yes\` puts back the embedded database of before; for a server, restore a backup with ${previousOf(file)}`,
+      `poterne ${index.version} ${failed}. Its migrations ${unsafe.join(', ')} exclude ${version.version}, so the new executable stays: read its log, then mend it. \`poterne upgrade --back --yes\` puts back the embedded database of before; for a server, restore a backup with ${previousOf(file)}`,
     )
   }
   exchange(file)
@@ -161,7 +171,7 @@ async function install(options: UpgradeCommandOptions, env: Record<string, strin
   const doubt =
     unseen === null ? '' : `. It could not see whether it can use the database as it is: ${unseen}`
   throw new UpgradeRefused(
-    `poterne ${index.version} was not ready after a minute: ${version.version} is back and ${state}; the newer one is ${previousOf(file)}${doubt}`,
+    `poterne ${index.version} ${failed}: ${version.version} is back and ${state}; the newer one is ${previousOf(file)}${doubt}`,
   )
 }
 

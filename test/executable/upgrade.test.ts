@@ -1,6 +1,18 @@
 /** `poterne upgrade`: from one made version to the next and back; whatever is wrong leaves the old one running. */
 import { beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, linkSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
@@ -46,6 +58,21 @@ const versionOf = async () =>
 const newest = (more: Partial<Offer> = {}): Offer => ({ version: '9.9.9', executable: made.newer, ...more })
 const beside = () => readdirSync(join(file, '..')).sort()
 
+/** A `systemctl` that starts nothing, and where wanted a `dpkg-query` to which every file belongs. */
+function toolsOf({ isPackaged }: { isPackaged: boolean }) {
+  const folder = newDirectory('tools')
+  const calls = join(folder, 'calls')
+  const tool = (name: string, body: string) =>
+    writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
+  tool(
+    'systemctl',
+    `[ "$1" = show ] && exit 0\necho "$1 $2" >> ${calls}\n[ "$1" = stop ] || { echo no >&2; exit 1; }`,
+  )
+  if (isPackaged) tool('dpkg-query', 'exit 0')
+  const called = () => (existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [])
+  return { env: { PATH: `${folder}:${process.env.PATH}` }, called }
+}
+
 test('goes to the newest release and back again', async () => {
   configure(writeIndex(newest(), key))
   expect((await upgrade(['--check'])).out).toContain('poterne 9.9.9 is there')
@@ -61,11 +88,12 @@ test('believes the next key as well as the present one', async () => {
   configure(writeIndex(newest(), nextKey))
   expect((await upgrade()).code).toBe(0)
   expect(await versionOf()).toBe('9.9.9')
+  expect(await upgrade(['--check'])).toMatchObject({ code: 3, error: '' })
 })
 
 describe('nothing is changed', () => {
-  const refused = async (reason: string, options: string[] = []) => {
-    const { code, error } = await upgrade(options)
+  const refused = async (reason: string, options: string[] = [], env = {}) => {
+    const { code, error } = await upgrade(options, env)
     expect([code, error]).toEqual([1, expect.stringContaining(reason)])
     expect([await versionOf(), beside()]).toEqual([manifest.version, ['poterne']])
   }
@@ -120,6 +148,10 @@ describe('nothing is changed', () => {
     configure(writeIndex(newest(), key))
     await refused('offers 9.9.9, not 1.0.0', ['--to', '1.0.0'])
   })
+  test('where the executable belongs to a package', async () => {
+    configure(writeIndex(newest(), key))
+    await refused('install the newer package instead', [], toolsOf({ isPackaged: true }).env)
+  })
   test('where the disk is full', async () => {
     configure(writeIndex(newest(), key))
     const limited = await runExecutable(['upgrade', '--config', config], {
@@ -167,21 +199,31 @@ describe('a release whose migration excludes the version before', () => {
   const statusOf = async (service: Executable, who: { identifier: string; password: string }) =>
     (await service.post('login', who)).status
 
+  /** As systemd keeps the data of `DynamicUser=yes`; root's service takes on the owner. */
+  function privateData(): string {
+    const place = newFastDirectory('private')
+    mkdirSync(join(place, 'private'), { mode: 0o700 })
+    mkdirSync(join(place, 'private/poterne'), { mode: 0o700 })
+    if (process.getuid?.() === 0) chownSync(join(place, 'private/poterne'), 12_345, 12_345)
+    symlinkSync('private/poterne', join(place, 'data'))
+    return join(place, 'data')
+  }
+
   /** A service of the present version that was stopped, and whose file is 9.9.9 since. */
   async function upgraded(dataDir = join(newFastDirectory('data'), 'data')) {
     const index = writeIndex(newest(), key)
     const storage = { storage: { data_dir: dataDir } }
     const service = await startExecutable({ storage, executable: file, settings: { upgrade: { index } } })
     const early = await person(service)
-    const run = (args: string[], wrapper: string[] = []) =>
-      runExecutable([...args, ...service.configArgs], { executable: file, wrapper })
+    const run = (args: string[], wrapper: string[] = [], env = {}) =>
+      runExecutable([...args, ...service.configArgs], { executable: file, wrapper, env })
     expect(await service.kill('SIGTERM')).toBe(0)
     expect(await run(['upgrade'])).toMatchObject({ code: 0 })
     return { service, early, run, dataDir }
   }
 
   test('is left by the copy of before, and what was written since is named and kept aside', async () => {
-    const { service, early, run, dataDir } = await upgraded()
+    const { service, early, run, dataDir } = await upgraded(privateData())
     await service.start()
     const late = await person(service)
     expect([await statusOf(service, early), await statusOf(service, late)]).toEqual([200, 200])
@@ -199,6 +241,7 @@ describe('a release whose migration excludes the version before', () => {
     expect(restored).toMatchObject({ kept: join(dataDir, 'postgres.9.9.9'), written: { accounts: 1 } })
     expect(restored.written.events).toMatchObject({ 'account.confirmed': 1, 'login.succeeded': 2 })
     expect([await versionOf(), existsSync(restored.kept)]).toEqual([manifest.version, true])
+    expect(lstatSync(join(dataDir, 'postgres')).uid).toBe(lstatSync(restored.kept).uid)
     await service.start()
     expect([await statusOf(service, early), await statusOf(service, late)]).toEqual([200, 401])
     await service.close()
@@ -206,9 +249,42 @@ describe('a release whose migration excludes the version before', () => {
 
   test('that never started is left without a copy', async () => {
     const { service, early, run } = await upgraded()
-    expect(await run(['upgrade', '--back'])).toMatchObject({ code: 0, error: '' })
+    const { env, called } = toolsOf({ isPackaged: false })
+    const { code, error } = await run(['upgrade', '--back', '--restart', 'poterne'], [], env)
+    expect([code, error]).toEqual([1, expect.stringContaining('poterne did not start')])
+    expect(called()).toEqual(['restart poterne'])
     await service.start()
     expect([await versionOf(), await statusOf(service, early)]).toEqual([manifest.version, 200])
+    await service.close()
+  })
+
+  test('of a package is left by the copy too, and the file stays to the package', async () => {
+    const { service, early, run } = await upgraded()
+    const { env, called } = toolsOf({ isPackaged: true })
+    const install = (executable: string) => {
+      rmSync(file)
+      linkSync(executable, file)
+    }
+    const ask = (...args: string[]) => run(['upgrade', ...args], [], env)
+    expect(await run(['migrate'])).toMatchObject({ code: 0 })
+    const asked = await ask('--back')
+    expect([asked.code, asked.error]).toEqual([1, expect.stringContaining('--back --yes puts back the copy')])
+    expect(asked.error).toContain('Then install the older package')
+    const [before, back] = [beside(), await ask('--back', '--yes', '--restart', 'poterne')]
+    expect([back.code, back.error]).toEqual([0, ''])
+    expect(back.out).toContain('Now install the older package, then systemctl start poterne.')
+    expect([called(), await versionOf(), beside()]).toEqual([['stop poterne'], '9.9.9', before])
+    expect((await ask('--back', '--yes')).out).toContain('did not migrate')
+
+    // The older package was installed first, and refuses what the newer one left.
+    expect(await run(['migrate'])).toMatchObject({ code: 0 })
+    install(made.present)
+    expect(await run(['migrate'])).toMatchObject({ code: 2 })
+    const late = await ask('--back', '--yes', '--restart', 'poterne')
+    expect([late.code, late.error]).toEqual([1, expect.stringContaining('poterne did not start')])
+    expect(late.out).not.toContain('install')
+    await service.start()
+    expect(await statusOf(service, early)).toBe(200)
     await service.close()
   })
 
