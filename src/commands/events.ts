@@ -1,11 +1,12 @@
 /** `poterne events list | follow`: the audit trail. */
 import { Command } from 'commander'
 import { closest, distance } from 'fastest-levenshtein'
-import { eventTypes, readEventTypes } from '../domain/foundation/events/event.ts'
+import { actorTypes, eventTypes, readEventTypes } from '../domain/foundation/events/event.ts'
 import type { EventRecord } from '../domain/foundation/events/event-schema.ts'
 import { toOcsf } from '../domain/foundation/events/ocsf.ts'
 import { version } from '../platform/version.ts'
 import { CommandFailure } from './failure.ts'
+import { oneOf, timeOf, wholeNumberOf } from './option-values.ts'
 import { print, printJson, printTable, toCell } from './print.ts'
 import {
   addServiceCommand,
@@ -46,15 +47,23 @@ export function eventsCommand(): Command {
         '--actor <actor>',
         'caused by this actor: an id, or in lists a part of the name of an administrator',
       )
-      .option('--actor-type <type>', 'caused by an account, administrator, token, operator or the system')
+      .option(
+        '--actor-type <type>',
+        'caused by an account, administrator, token, operator or the system',
+        oneOf('--actor-type', actorTypes),
+      )
       .option('--format <format>', 'ocsf: a line of JSON for each, as log collectors read it')
   add('list', 'print events, newest first')
     .option(...sinceOption)
-    .option('--until <time>', 'before this time')
+    .option('--until <time>', 'before this time', timeOf('--until'))
     .option(...limitOption)
     .action(list)
   add('follow', 'print events as they happen, a line for each')
-    .option('--after <id>', 'begin after the event with this id; 0: at the first one')
+    .option(
+      '--after <id>',
+      'begin after the event with this id; 0: at the first one',
+      wholeNumberOf('--after', { minimum: 0 }),
+    )
     .action(follow)
   return command
 }

@@ -4,7 +4,7 @@ import type { InvitationRecord } from '../domain/administration/invitations/rout
 import { parseDuration } from '../platform/duration.ts'
 import { parseWholeNumber } from '../platform/http/read-values.ts'
 import { repeated } from './account-fields.ts'
-import { CommandFailure } from './failure.ts'
+import { durationOf, mailDomainOf, wholeNumberOf } from './option-values.ts'
 import {
   addServiceCommand,
   callService,
@@ -31,9 +31,18 @@ export function invitationsCommand(): Command {
   add('create', 'make an invitation, and print its code this once')
     .option('--role <role>', 'the role of accounts that it opens, by number or name')
     .option('--group <name>', 'a group that they join; may be repeated', repeated)
-    .option('--domain <domain>', 'asks for a verified e-mail address of this domain')
-    .option('--uses <number>', 'how often it can be used', '1')
-    .option('--expires <duration>', 'when it ends, at most 365d', '7d')
+    .option(
+      '--domain <domain>',
+      'asks for a verified e-mail address of this domain',
+      mailDomainOf('--domain'),
+    )
+    .option(
+      '--uses <number>',
+      'how often it can be used',
+      wholeNumberOf('--uses', { minimum: 1, maximum: 1_000_000 }),
+      '1',
+    )
+    .option('--expires <duration>', 'when it ends, at most 365d', durationOf('--expires', '365d'), '7d')
     .option('--note <text>', 'what it is for; only administrators see it')
     .action(create)
   add('list', 'print the invitations, newest first')
@@ -50,8 +59,8 @@ async function create({ role, group, domain, uses, expires, note, ...options }: 
     ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
     ...(group !== undefined && { groups: group }),
     ...(domain !== undefined && { domain }),
-    uses: numberOf('--uses', parseWholeNumber(uses), uses),
-    expires_in: Math.floor(numberOf('--expires', parseDuration(expires), expires) / 1000),
+    uses: Number(uses),
+    expires_in: Math.floor(parseDuration(expires)! / 1000),
     ...(note !== undefined && { note }),
   }
   const { status: _, ...created } = await callService(options, (call) =>
@@ -62,14 +71,6 @@ async function create({ role, group, domain, uses, expires, note, ...options }: 
     ),
   )
   printOnce(options, created, [created.code, created.link].filter((line) => line !== null).join('\n'))
-}
-
-function numberOf(option: string, value: number | null, typed: string): number {
-  if (value !== null) return value
-  throw new CommandFailure(
-    2,
-    `${option} takes ${option === '--uses' ? 'a whole number' : 'a duration such as 7d'}, not ${typed}`,
-  )
 }
 
 const list = (options: ListOptions) =>

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { MessageRecord } from '../domain/administration/message-log/routes.ts'
 import { messageStates } from '../domain/administration/message-log/store.ts'
 import { CommandFailure } from './failure.ts'
+import { identifierOf, listed, oneOf } from './option-values.ts'
 import { printJson, printRecord, printResult } from './print.ts'
 import {
   addServiceCommand,
@@ -10,10 +11,8 @@ import {
   callService,
   type ListOptions,
   limitOption,
-  listed,
   NAME,
   type Options,
-  oneOf,
   printList,
   sinceOption,
   uuidOf,
@@ -61,7 +60,7 @@ export function limitsCommand(): Command {
     'lift',
     'reset what an identifier used up today, so that nothing refuses it any more',
   )
-    .argument('<identifier>', `${NAME} of an account`)
+    .argument('<identifier>', `${NAME} of an account`, identifierOf('<identifier>'))
     .action(lift)
   return command
 }

@@ -11,6 +11,7 @@ import {
   printAccount,
 } from './account-fields.ts'
 import { CommandFailure } from './failure.ts'
+import { durationOf, emailOf, oneOf, phoneOf } from './option-values.ts'
 import { printJson, printResult } from './print.ts'
 import { callService, confirm, findAccount, NAME, nameOf, type Options, uuidOf } from './service-call.ts'
 
@@ -29,20 +30,34 @@ interface CodeOptions extends Options {
 
 export function addPeopleCommands(add: (name: string, description: string) => Command): void {
   const creating = add('create', 'create an account')
-    .option('--email <address>', 'its e-mail address')
-    .option('--phone <number>', 'its phone number')
+    .option('--email <address>', 'its e-mail address', emailOf('--email'))
+    .option('--phone <number>', 'its phone number', phoneOf('--phone'))
     .option('--verified', 'confirm the account, because its contacts are known to belong to the person')
     .option('--invite', 'send the person a code to choose a password with')
   addNewPersonOptions(addFieldOptions(creating, 'a JSON object')).action(create)
   add('invite', 'send a new invitation, which replaces the one before')
     .argument('<account>', NAME)
-    .option('--lifetime <duration>', 'how long the invitation is valid, at most 30d', '7d')
+    .option(
+      '--lifetime <duration>',
+      'how long the invitation is valid, at most 30d',
+      durationOf('--lifetime', '30d'),
+      '7d',
+    )
     .action(invite)
   add('access-code', 'make a temporary access code, with which somebody chooses a new password')
     .alias('recover')
     .argument('<account>', NAME)
-    .option('--send <channel>', 'send it to a verified contact, by email or sms, instead of showing it')
-    .option('--lifetime <duration>', 'how long the code is valid, at most 24h', '1h')
+    .option(
+      '--send <channel>',
+      'send it to a verified contact, by email or sms, instead of showing it',
+      oneOf('--send', ['email', 'sms']),
+    )
+    .option(
+      '--lifetime <duration>',
+      'how long the code is valid, at most 24h',
+      durationOf('--lifetime', '24h'),
+      '1h',
+    )
     .option('--remove-factors', 'using it removes every passkey and every linked provider')
     .action(makeAccessCode)
   add('export', 'print everything stored about a person, as JSON')
@@ -84,8 +99,6 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
 }
 
 async function makeAccessCode(name: string, { lifetime, send, removeFactors, ...options }: CodeOptions) {
-  if (send !== undefined && send !== 'email' && send !== 'sms')
-    throw new CommandFailure(2, `--send must be email or sms, not ${send}`)
   const { code, expires_at } = await callService(options, async (call) => {
     const account = await findAccount(call, name)
     if (send === undefined)

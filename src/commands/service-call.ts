@@ -21,6 +21,7 @@ import { runAsRequest } from '../platform/request-context.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import { timeOf } from './option-values.ts'
 import { type Cell, print, printJson, printResult, printTable } from './print.ts'
 
 /** The names by which people find an account. */
@@ -45,6 +46,7 @@ export const limitOption = ['--limit <number>', 'the number of rows at most', '1
 export const sinceOption = [
   '--since <time>',
   'since this time, such as 2026-07-01 or 2026-07-01T12:00:00Z',
+  timeOf('--since'),
 ] as const
 
 /** Calls an operation under /admin/v1. Throws CommandFailure with the message of the answer. */
@@ -131,8 +133,6 @@ function callBy(handle: Handle): Call {
 /** Says what these fields take, where the service says only that it does not accept the value. */
 const expectations: Record<string, string> = {
   role_id: 'there is no such role: give its number, or a name of [roles] in the configuration',
-  since: 'give a time such as 2026-07-01 or 2026-07-01T12:00:00Z',
-  addresses: 'give addresses or blocks such as 203.0.113.7 or 203.0.113.0/24',
 }
 
 interface Answer {
@@ -192,15 +192,6 @@ export function readLimit(text: string | undefined): number {
   if (limit !== null) return limit
   throw new CommandFailure(2, `--limit must be a number from 1, not ${text}`)
 }
-
-/** An option that takes one of a few values, which its help and its refusal name. */
-export const oneOf = (option: string, values: readonly string[]) => (text: string) => {
-  if (values.includes(text)) return text
-  throw new CommandFailure(2, `${option} must be ${listed(values)}, not ${text}`)
-}
-
-export const listed = (values: readonly string[]): string =>
-  `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
 
 /** The account of an e-mail address, a phone number in any spelling, or a uuid. */
 export async function findAccount(call: Call, name: string): Promise<ListedAccount> {

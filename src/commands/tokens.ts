@@ -3,13 +3,13 @@ import { Command } from 'commander'
 import { scopes } from '../domain/administration/access/access.ts'
 import type { TokenRecord } from '../domain/administration/api-tokens/routes.ts'
 import { CommandFailure } from './failure.ts'
+import { durationOf, oneOf, rangesOf } from './option-values.ts'
 import {
   addServiceCommand,
   callService,
   type ListOptions,
   limitOption,
   type Options,
-  oneOf,
   printList,
   printOnce,
   revokeBy,
@@ -28,8 +28,12 @@ export function tokensCommand(): Command {
   add('create', 'create a token, which is printed only this once')
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', `what it may do, with commas between them: ${scopes.join(', ')}`, readScopes)
-    .option('--expires <duration>', 'when it ends, at most 365d', '90d')
-    .option('--address <range...>', 'the only addresses that may use it, such as 203.0.113.0/24')
+    .option('--expires <duration>', 'when it ends, at most 365d', durationOf('--expires', '365d'), '90d')
+    .option(
+      '--address <range...>',
+      'the only addresses that may use it, such as 203.0.113.0/24',
+      rangesOf('--address'),
+    )
     .action(create)
   add('list', 'print the tokens, newest first')
     .option(...limitOption)
@@ -44,7 +48,7 @@ const readScopes = (text: string) =>
   text.split(',').map((scope) => oneOf('each of --scopes', scopes)(scope.trim()))
 
 async function create({ name, scopes, expires, address, ...options }: CreateOptions): Promise<void> {
-  if (name === undefined || scopes === undefined)
+  if (!name?.trim() || scopes === undefined)
     throw new CommandFailure(
       2,
       'name the token and its scopes: --name backup --scopes accounts:read,events:read',

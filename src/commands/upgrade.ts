@@ -14,6 +14,7 @@ import { releaseKeys, version } from '../platform/version.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { askStatus, urlOf } from './health.ts'
+import { versionOf } from './option-values.ts'
 import { printResult } from './print.ts'
 import { createProgressBar } from './progress.ts'
 import { goBack } from './upgrade-back.ts'
@@ -46,7 +47,7 @@ export function upgradeCommand(): Command {
       'the executable that ran before: it reads the old files of the embedded database, and this one takes the data over',
     )
     .option('--check', 'only say whether there is a newer release (exit code 0), or none (3)')
-    .option('--to <version>', 'only this version')
+    .option('--to <version>', 'only this version', versionOf('--to'))
     .option(
       '--back',
       'go back to the executable that was replaced last; with --yes also to the embedded database of before its migrations',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import { commands } from '../../src/commands/commands.ts'
 import { CommandFailure } from '../../src/commands/failure.ts'
 import { run } from '../../src/commands/run.ts'
 import { loginName } from '../../src/commands/service-call.ts'
@@ -77,6 +78,41 @@ describe('the command line', () => {
       expect(error).toContain('Usage: poterne')
     }
   })
+})
+
+test.each([
+  [['tokens', 'create', '--expires', '2y'], '--expires must be a duration from 1m to 365d, such as 12h'],
+  [['tokens', 'create', '--address', '10.0.0.0/33'], '--address must be an address or a block such as'],
+  [['tokens', 'create', '--address', '10.0.0.1', 'here'], '--address must be an address or a block such as'],
+  [['invitations', 'create', '--expires', '366d'], '--expires must be a duration from 1m to 365d'],
+  [['invitations', 'create', '--uses', '0'], '--uses must be a whole number from 1 to 1000000'],
+  [['invitations', 'create', '--domain', 'a b'], '--domain must be a domain such as example.com'],
+  [['limits', 'lift', 'zz'], '<identifier> must be an e-mail address, a phone number or a uuid'],
+  [['events', 'list', '--since', 'yesterday'], '--since must be a time such as 2026-07-01'],
+  [['events', 'list', '--until', '2026-02-30'], '--until must be a time such as 2026-07-01'],
+  [
+    ['events', 'list', '--actor-type', 'robot'],
+    '--actor-type must be account, administrator, token, operator',
+  ],
+  [['events', 'follow', '--after', 'x'], '--after must be a whole number from 0'],
+  [['messages', 'list', '--since', 'monday'], '--since must be a time such as 2026-07-01'],
+  [['accounts', 'create', '--email', 'nope'], '--email must be an e-mail address such as ada@example.com'],
+  [['accounts', 'create', '--phone', 'nope'], '--phone must be a phone number such as +33612345678'],
+  [['accounts', 'create', '--phone', '+1'], '--phone must be a phone number such as +33612345678'],
+  [['accounts', 'invite', 'ada', '--lifetime', '31d'], '--lifetime must be a duration from 1m to 30d'],
+  [['accounts', 'access-code', 'ada', '--lifetime', '2d'], '--lifetime must be a duration from 1m to 24h'],
+  [['accounts', 'access-code', 'ada', '--send', 'fax'], '--send must be email or sms'],
+  [['upgrade', '--to', 'newest'], '--to must be a version such as 1.2.3'],
+])('%p is refused with exit code 2 and what is taken, before anything is asked', async (args, expected) => {
+  const write = spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    const code = await run(commands, args)
+    const printed = write.mock.calls.map(([text]) => String(text)).join('')
+    expect([code, printed]).toEqual([2, expect.stringContaining(expected)])
+    expect(printed.trimEnd()).toEndWith(`, not ${args.at(-1)}`)
+  } finally {
+    write.mockRestore()
+  }
 })
 
 describe('a command that fails', () => {
