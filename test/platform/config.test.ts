@@ -171,6 +171,17 @@ describe('environment variables', () => {
     }
   })
 
+  test('that are empty unset what may be left out without harm, and nothing else', () => {
+    write('config.toml', `${smtp}username = "ada"\npassword = "hidden words"\nreply_to = "b@example.com"\n`)
+    const env = { POTERNE_SMTP_USERNAME: '', POTERNE_SMTP_PASSWORD: '', POTERNE_SMTP_REPLY_TO: '' }
+    expect(configOf({ env }).smtp).toMatchObject({ username: null, password: null, replyTo: null })
+    expect(problemsOf({ env: { POTERNE_SMTP_PASSWORD: '' } }).join()).toContain('smtp.password')
+    for (const name of ['POTERNE_DATABASE_URL', 'POTERNE_REDIS_URL', 'POTERNE_SERVER_SECRET'])
+      expect(problemsOf({ env: { [name]: '' } }).join(), name).toContain(`(from ${name})`)
+    write('config.toml', '')
+    expect(configOf({ env, dev: true }).smtp).toBeNull()
+  })
+
   test('that are empty are an empty list where a list is wanted', () => {
     write('config.toml', '[server]\ncors_origins = ["https://a.example.com"]')
     expect(configOf({ env: { POTERNE_SERVER_CORS_ORIGINS: '' } }).server.corsOrigins).toEqual([])

@@ -74,7 +74,9 @@ what is wrong with yours (all of it at once), \`poterne config show\` prints wha
 - A text of the file may hold \`\${NAME}\`: the value of that environment variable, which must be set. \`$\${\` stands for
   \`\${\` itself.
 - Every key outside \`[[…]]\` and \`[roles]\` is also an environment variable, \`POTERNE_<SECTION>_<KEY>\`, and that one wins:
-  \`POTERNE_SERVER_PORT=9000\`. Lists are separated by commas: \`POTERNE_SMS_ALLOWED_COUNTRIES=FR,CI\`.
+  \`POTERNE_SERVER_PORT=9000\`. Lists are separated by commas: \`POTERNE_SMS_ALLOWED_COUNTRIES=FR,CI\`. An empty
+  one unsets \`smtp.username\`, \`smtp.password\`, \`smtp.reply_to\`, \`texts.layout\` and, of \`[passkeys]\`, \`rp_name\`,
+  \`enroll_url\` and \`manage_url\`; anywhere else it is a value like others.
 - \`POTERNE_<SECTION>_<KEY>_FILE\` names a file that holds the value (line ends at its end are cut off). Both at once are
   an error.
 - Durations are a text of a whole number and a unit: \`"500ms"\`, \`"30s"\`, \`"10m"\`, \`"12h"\`, \`"30d"\`.

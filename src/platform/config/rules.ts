@@ -40,6 +40,8 @@ interface TextOptions extends Options {
   /** Returns the problem of a text that `check` refuses, to be shown instead of the text and the expected value. */
   reason?: (text: string) => string | null
   emptyAllowed?: boolean
+  /** An empty variable of the environment unsets it: nothing is stored elsewhere or guarded less without it. */
+  emptyUnsets?: boolean
 }
 
 export function createRule<Value, Suffix extends string = ''>(
@@ -76,7 +78,8 @@ export function text(
     const reason = options.reason?.(raw)
     return reason ? { wrong: raw, reason } : { wrong: raw }
   }
-  return createRule({ kind: 'text', doc, initial, expected, suffix: '', read }, options)
+  const fromText = (given: string) => (options.emptyUnsets && given === '' ? null : given)
+  return createRule({ kind: 'text', doc, initial, expected, suffix: '', read, fromText }, options)
 }
 
 /** A text that `decode` converts to 32 bytes. */

@@ -298,9 +298,11 @@ export const schema = {
         'starttls: always required; tls: from the first byte; none: for loopback hosts only.',
       ),
       username: text(null, 'Together with `password`, if the server requires them.', {
+        emptyUnsets: true,
         example: 'poterne',
       }),
       password: text(null, 'Together with `username`.', {
+        emptyUnsets: true,
         secret: 'all',
         example: variable('SMTP_PASSWORD'),
       }),
@@ -310,6 +312,7 @@ export const schema = {
         example: 'Poterne <no-reply@example.com>',
       }),
       reply_to: text(null, 'The Reply-To of every e-mail. Default: none.', {
+        emptyUnsets: true,
         check: formats.isMailbox,
         expected: 'one mailbox, such as "Help <help@example.com>"',
         example: 'Help <help@example.com>',
@@ -410,6 +413,7 @@ export const schema = {
       },
     ),
     layout: text(null, 'An HTML file in place of the layout of e-mails; it holds `{content}`.', {
+      emptyUnsets: true,
       example: '/etc/poterne/texts/layout.html',
     }),
   }),
@@ -658,6 +662,7 @@ export const schema = {
         },
       ),
       rp_name: text(null, 'What the browser calls the site. Default: the name in messages.', {
+        emptyUnsets: true,
         example: 'Example',
       }),
       origins: list('Where passkeys may be used, compared exactly. Empty: `https://<rp_id>`.', {
@@ -671,10 +676,12 @@ export const schema = {
         example: ['ABCDE12345.com.example.app'],
       }),
       enroll_url: text(null, 'Where people add a passkey: for /.well-known/passkey-endpoints.', {
+        emptyUnsets: true,
         ...secureUrl,
         example: 'https://example.com/account/passkeys/new',
       }),
       manage_url: text(null, 'Where people manage their passkeys: for the same file.', {
+        emptyUnsets: true,
         ...secureUrl,
         example: 'https://example.com/account/passkeys',
       }),

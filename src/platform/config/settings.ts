@@ -71,9 +71,12 @@ interface Reading {
 type Row = Record<string, unknown>
 
 function readSection(name: string, section: Section, raw: unknown, reading: Reading): Row | null {
-  const inEnvironment = Object.keys(section.keys).some((key) => {
+  const inEnvironment = Object.entries(section.keys).some(([key, rule]) => {
     const variable = variableOf(name, key)
-    return reading.env[variable] !== undefined || reading.env[`${variable}_FILE`] !== undefined
+    const text = reading.env[variable]
+    return (
+      (text !== undefined && rule.fromText(text) !== null) || reading.env[`${variable}_FILE`] !== undefined
+    )
   })
   if (section.optional && raw === undefined && !inEnvironment) return null
   const table = tableOrReport(name, raw ?? {}, `expected a section, [${name}]`, reading.report)
