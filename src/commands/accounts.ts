@@ -10,6 +10,7 @@ import {
   fieldsOf,
   printAccount,
 } from './account-fields.ts'
+import { isLastOwner, warnOfNoOwner } from './admins.ts'
 import { CommandFailure } from './failure.ts'
 import { addPeopleCommands } from './people.ts'
 import { printResult } from './print.ts'
@@ -137,8 +138,11 @@ async function erase(name: string, options: Options): Promise<void> {
   await callService(options, async (call) => {
     const account = await findAccount(call, name)
     const { uuid } = account
-    await confirm(`Erase ${nameOf(account)} for good?`, options.yes)
+    const isLast = await isLastOwner(call, uuid)
+    const who = `${nameOf(account)}${isLast ? ', the last owner of administration,' : ''}`
+    await confirm(`Erase ${who} for good?`, options.yes)
     await call('DELETE', `accounts/${uuid}`)
+    if (isLast) warnOfNoOwner()
     printResult(options, { uuid, erased: true }, `${nameOf(account)} is erased`)
   })
 }

@@ -5,11 +5,13 @@ import { CommandFailure } from './failure.ts'
 import { print, printJson } from './print.ts'
 import {
   addServiceCommand,
+  type Call,
   callService,
   confirm,
   findAccount,
   type ListOptions,
   limitOption,
+  listAll,
   NAME,
   nameOf,
   type Options,
@@ -45,12 +47,31 @@ async function addAdministrator(name: string, { role, ...options }: Options & { 
   const answer = await callService(options, async (call) => {
     const uuid = await uuidOf(call, name)
     const body = { account: uuid, role }
-    return call<{ administrator: AdministratorRecord } & Revoked>('POST', 'administrators', body)
+    const isLast = role !== 'owner' && (await isLastOwner(call, uuid))
+    const answer = await call<{ administrator: AdministratorRecord } & Revoked>(
+      'POST',
+      'administrators',
+      body,
+    )
+    if (isLast) warnOfNoOwner()
+    return answer
   })
   const { administrator } = answer
   if (options.json) return printJson(administrator)
   print(`${nameOf(administrator)} is an administrator now: ${administrator.role}\n`)
   printRevoked(answer)
+}
+
+export async function isLastOwner(call: Call, uuid: string): Promise<boolean> {
+  const administrators = await listAll<AdministratorRecord>(call, 'administrators', {}, 1000)
+  const owners = administrators.filter(({ role }) => role === 'owner')
+  return owners.length === 1 && owners[0]!.uuid === uuid
+}
+
+export function warnOfNoOwner(): void {
+  process.stderr.write(
+    'Nobody is an owner of administration any more: `poterne admins add ACCOUNT --role owner` makes one.\n',
+  )
 }
 
 const list = (options: ListOptions) =>
@@ -70,10 +91,12 @@ const list = (options: ListOptions) =>
 async function remove(name: string, options: Options): Promise<void> {
   await callService(options, async (call) => {
     const account = await findAccount(call, name)
-    const question = `Remove the administrator ${nameOf(account)}, and revoke the tokens that they made?`
-    await confirm(question, options.yes)
+    const isLast = await isLastOwner(call, account.uuid)
+    const who = `${isLast ? 'the last owner' : 'the administrator'} ${nameOf(account)}`
+    await confirm(`Remove ${who}, and revoke the tokens that they made?`, options.yes)
     const answer = await call<Revoked>('DELETE', `administrators/${account.uuid}`)
     const { revoked_tokens = 0 } = answer
+    if (isLast) warnOfNoOwner()
     if (options.json) return printJson({ uuid: account.uuid, removed: true, revoked_tokens })
     print(`${nameOf(account)} is an administrator no longer\n`)
     printRevoked(answer)

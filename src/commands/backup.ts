@@ -70,13 +70,13 @@ export function backupCommand(): Command {
 
 async function backUp(named: string | undefined, options: Options): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
-  const key = refusable(() => backupKeyOf(config, options.passphraseFile))
-  if (options.withSecret && key.kind !== 'passphrase')
-    throw new CommandFailure(2, '--with-secret needs a passphrase: name its file with --passphrase-file')
   const isEmbedded = config.database.url === null
   const call = isEmbedded ? await callRunningService(options, config) : null
   if (isEmbedded && call === null && !isEmbeddedThere(config.storage.dataDir))
     throw new NoDatabase(config.storage.dataDir)
+  const key = refusable(() => backupKeyOf(config, options.passphraseFile))
+  if (options.withSecret && key.kind !== 'passphrase')
+    throw new CommandFailure(2, '--with-secret needs a passphrase: name its file with --passphrase-file')
   const file = named === STANDARD_OUTPUT ? null : fileFor(named, config)
   if (file === null && process.stdout.isTTY)
     throw new CommandFailure(2, 'standard output is a terminal: name a file, or a pipe')

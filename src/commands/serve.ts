@@ -53,6 +53,7 @@ async function serve(options: ServeOptions): Promise<void> {
     logger.warn({ key: 'backup.directory' }, `backup.directory: no backup will be made: ${unwritable}`)
   const ended = signalled(logger)
   keepProxyOutside(process.env)
+  await requireFree(config)
   const service = await compose({ config, dev, clock: systemClock, logger })
   const url = await listen(service, config)
   const beginning = setTimeout(service.begin, BEGIN_AFTER_MS)
@@ -99,20 +100,49 @@ function freePort(host: string): number {
   return port
 }
 
+/** Tried before a directory is made or a database migrated: a start that cannot listen changes nothing. */
+async function requireFree({ server, admin, metrics }: Config): Promise<void> {
+  const addresses: [Address | null, ListenKey][] = [
+    [server, 'server.port'],
+    [admin.listen, 'admin.listen'],
+    [metrics.listen, 'metrics.listen'],
+  ]
+  for (const [address, key] of addresses) {
+    if (address === null) continue
+    try {
+      const { host: hostname, port } = address
+      await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) }).stop(true)
+    } catch (error) {
+      throw cannotListen(error, address, key)
+    }
+  }
+}
+
+interface Address {
+  host: string
+  port: number
+}
+
+type ListenKey = 'server.port' | 'admin.listen' | 'metrics.listen'
+
+function cannotListen(error: unknown, { host, port }: Address, key: ListenKey): CommandFailure {
+  const { code } = error as { code?: string }
+  const hint = key === 'server.port' ? listenHint(code) : `${key} must be an address of this machine`
+  return new CommandFailure(
+    1,
+    code === 'EADDRINUSE'
+      ? `${host}:${port} is in use: stop what listens there, or set ${key}`
+      : `cannot listen on ${host}:${port} (${code ?? 'unknown cause'}): ${hint}`,
+  )
+}
+
 /** Returns the address it listens on. If it cannot listen, it closes the service, which would keep the process alive. */
 async function listen({ app, close }: Service, { server }: Config): Promise<string> {
   try {
     app.listen({ hostname: server.host, port: server.port, reusePort: false })
   } catch (error) {
     await close()
-    const { code } = error as { code?: string }
-    const address = `${server.host}:${server.port}`
-    throw new CommandFailure(
-      1,
-      code === 'EADDRINUSE'
-        ? `${address} is in use: stop what listens there, or set server.port`
-        : `cannot listen on ${address} (${code ?? 'unknown cause'}): ${listenHint(code)}`,
-    )
+    throw cannotListen(error, server, 'server.port')
   }
   const { hostname, port } = app.server!
   return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
@@ -132,13 +162,7 @@ async function listenForAdministration(
   } catch (error) {
     await app.server?.stop(true)
     await close()
-    const { code } = error as { code?: string }
-    throw new CommandFailure(
-      1,
-      code === 'EADDRINUSE'
-        ? `${host}:${port} is in use: stop what listens there, or set admin.listen`
-        : `cannot listen on ${host}:${port} (${code ?? 'unknown cause'}): admin.listen must be an address of this machine`,
-    )
+    throw cannotListen(error, admin.listen, 'admin.listen')
   }
   const { hostname, port: bound } = listener.server!
   const url =

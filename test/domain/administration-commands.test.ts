@@ -321,8 +321,27 @@ describe('over the socket of a service with the embedded database', () => {
       'name the role: --role viewer, --role support, --role owner\n',
     ])
     expect((await over('admins', 'remove', person.identifier)).code).toBe(2)
-    expect((await over('admins', 'remove', person.identifier, '--yes')).code).toBe(0)
+    expect(await over('admins', 'remove', person.identifier, '--yes')).toMatchObject({ code: 0, error: '' })
     expect((await over('admins', 'list')).out).not.toContain(person.identifier)
+  })
+
+  test('who takes the last owner of administration away is told', async () => {
+    const [ada, bob] = [await service.signUp(newEmail()), await service.signUp(newEmail())]
+    const make = (person: { identifier: string }, role: string) =>
+      over('admins', 'add', person.identifier, '--role', role)
+    const told = { code: 0, error: expect.stringContaining('Nobody is an owner of administration any more') }
+    const quiet = { code: 0, error: '' }
+    expect([await make(ada, 'owner'), await make(bob, 'owner')]).toMatchObject([quiet, quiet])
+    expect(await make(bob, 'support')).toMatchObject(quiet)
+    expect(await make(ada, 'viewer')).toMatchObject(told)
+    await make(ada, 'owner')
+    expect(await over('admins', 'remove', ada.identifier, '--yes')).toMatchObject(told)
+    await make(ada, 'owner')
+    expect((await over('accounts', 'erase', ada.identifier)).error).toContain(
+      'the last owner of administration',
+    )
+    expect(await over('accounts', 'erase', ada.identifier, '--yes')).toMatchObject(told)
+    expect(await over('accounts', 'erase', bob.identifier, '--yes')).toMatchObject(quiet)
   })
 
   test('tokens are made, listed and revoked', async () => {

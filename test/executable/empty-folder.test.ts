@@ -63,6 +63,11 @@ test('this file knows every command', async () => {
   expect((await everyCommand()).map(({ name }) => name).sort()).toEqual(known)
 })
 
+test('a backup without a passphrase speaks of the database that is not there, and of no secret', async () => {
+  const { code, error } = await run(['backup'], newDirectory('nothing'), {})
+  expect([code, error]).toEqual([1, expect.stringContaining('there is no database in')])
+})
+
 /** The others ask the server as these do: a soak tries them. */
 const onServer = ['accounts list', 'keys rotate', 'secret rotate', 'backup', 'restore', 'config show']
 const isTried = (shape: Shape, name: string) => soaking || shape === 'embedded' || onServer.includes(name)

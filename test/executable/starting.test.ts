@@ -1,6 +1,7 @@
 /** Processes that meet others of their kind at the start, and what --dev adds. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
 import { devKey } from '../helpers/dev-pages.ts'
@@ -8,6 +9,7 @@ import { newStorage, runExecutable, startExecutable } from '../helpers/executabl
 import { startGateway } from '../helpers/gateway.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 
 setDefaultTimeout(60_000)
@@ -23,6 +25,11 @@ describe('a second process', () => {
       `127.0.0.1:${first.port} is in use: stop what listens there, or set server.port`,
     ])
     expect((await first.call('GET', '/healthz')).status).toBe(200)
+    // A start that cannot listen makes nothing.
+    const directory = newDirectory('taken')
+    const taken = { POTERNE_SERVER_PORT: String(first.port) }
+    expect((await runExecutable(['serve', '--dev'], { directory, env: taken })).code).toBe(1)
+    expect(readdirSync(directory)).toEqual([])
     // Without --dev there is no mailbox.
     for (const path of ['/dev/mailbox', '/dev/mailbox.json'])
       expectRefusal(await first.call('GET', path), 'route_not_found')
