@@ -34,6 +34,12 @@ async function signedIn() {
 }
 type Owner = Awaited<ReturnType<typeof signedIn>>
 
+/** The flow of the session, without which a form does nothing. */
+async function flowOf({ browser }: Owner): Promise<string> {
+  await browser.open('/account')
+  return new URL(browser.forms[0]!.action, 'https://page').search
+}
+
 /** Everything that the forms could change, as the owner sees it. */
 async function stateOf({ browser }: Owner) {
   const pages = [
@@ -156,14 +162,24 @@ describe('a form that was drawn for somebody who signed in before', () => {
     expect(browser.path).toBe('/account')
   }
 
-  test.each(['another person', 'the same person'])('does nothing to %s', async (who) => {
+  test.each([
+    'another person',
+    'the same person',
+    'another person, after the cookies of the browser were cleared',
+  ])('does nothing to %s', async (who) => {
     const [first, other] = [await signedIn(), await signedIn()]
     const elsewhere = await service.logIn({ identifier: other.person.identifier, password: PASSWORD })
     const { body } = await service.get('sessions', { bearer: elsewhere.access_token })
     const drawn = await drawnFor(first)
     expect([...drawn.keys()]).toContain('/sign-out')
-    const next = who === 'another person' ? other : first
-    await signIn(first, next)
+    const next = who === 'the same person' ? first : other
+    if (who.endsWith('cleared')) {
+      first.browser.cookies.clear()
+      // It does nothing with the account.
+      drawn.delete('/sign-out')
+      await first.browser.open('/sign-in')
+      await first.browser.press('Sign in', { identifier: next.person.identifier, password: PASSWORD })
+    } else await signIn(first, next)
     const now = { ...next, browser: first.browser }
     const before = await stateOf(now)
     for (const [path, address] of drawn) {
@@ -194,10 +210,11 @@ test('a body of another type, fields twice, or many of them makes no form fail',
     ['application/x-www-form-urlencoded', Array.from({ length: 3000 }, (_, at) => `${at}=1`).join('&')],
     ['application/x-www-form-urlencoded', '__proto__=1&constructor=2&%00=3&password[]=4'],
   ]
+  const flow = await flowOf(owner)
   const cookie = [...owner.browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   for (const [type, body] of bodies) {
     for (const path of FORMS.filter((each) => each !== ENDS)) {
-      const answer = await fetch(service.url + path, {
+      const answer = await fetch(service.url + path + flow, {
         method: 'POST',
         redirect: 'manual',
         headers: {
@@ -220,9 +237,10 @@ test('the ids of another account end, forget, rename and remove nothing there', 
   const ids: string[] = body.sessions.map(({ id }: { id: string }) => id)
   expect(ids.length).toBeGreaterThanOrEqual(2)
   const before = await stateOf(victim)
+  const flow = await flowOf(attacker)
   for (const id of ids) {
     for (const path of FORMS.filter((each) => /\/(end|forget|rename|remove)$/.test(each))) {
-      expect([path, (await attacker.browser.post(path, filled(id))).status]).toEqual([path, 303])
+      expect([path, (await attacker.browser.post(path + flow, filled(id))).status]).toEqual([path, 303])
     }
   }
   expect(await stateOf(victim)).toEqual(before)
@@ -242,12 +260,14 @@ test('of 32 confirmations of one app a single one shows recovery codes', async (
 
 test('of 32 deletions one erases the account, and the others find nobody', async () => {
   const { browser, person } = await signedIn()
+  await browser.open('/account/delete')
+  const { action } = browser.forms.find((form) => form.action.startsWith('/account/delete'))!
   const cookies = [...browser.cookies]
   const answers = await Promise.all(
     Array.from({ length: 32 }, () => {
       const tab = openBrowser(service.url, { headers: newClient().headers as Record<string, string> })
       for (const [name, value] of cookies) tab.cookies.set(name, value)
-      return tab.post('/account/delete', { password: PASSWORD })
+      return tab.post(action, { password: PASSWORD })
     }),
   )
   const ways = answers.map((answer) => answer.headers.get('location')?.split('?')[0])

@@ -51,8 +51,8 @@ export interface Visit {
   ticket: PageTicket | null
   session: BrowserSession | null
   /**
-   * True if somebody is signed in now, and the flow is from before that sign-in. A form that acts on the account does
-   * nothing then.
+   * True if somebody is signed in now, and the flow is from before that sign-in, or a form has none that can be read. A
+   * form that acts on the account does nothing then.
    */
   isOfEarlierSignIn: boolean
   device(stays: boolean): Device
@@ -374,7 +374,11 @@ export function createVisits(needs: Needs) {
         visit.flow = { ...before, typed: { ...before.typed, ...keptOf(typed, keeps) } }
         try {
           requireStorable(typed)
-          if (!forAnybody) requireMaySend(visit, request)
+          if (!forAnybody) {
+            requireMaySend(visit, request)
+            // A flow that cannot be read was drawn before the browser lost its cookies, or for nobody.
+            visit.isOfEarlierSignIn ||= state(visit).opened === null
+          }
           const done = await work(visit, typed)
           if (finishes) count(back, 'finished')
           return withNewCookie(visit, done instanceof Response ? done : draw(visit, done))
