@@ -210,9 +210,10 @@ test.each(['self-signed', 'expired', 'wrong-host'] as const)(
       { env: kind === 'self-signed' ? {} : { NODE_EXTRA_CA_CERTS: caFile } },
     )
     expect(code).toBe(1)
+    const remedy = kind === 'expired' ? ', since it has expired: renew it$' : ''
     const named = (name: string) =>
       expect.stringMatching(
-        new RegExp(`^failed {2}${name}: .*: its certificate is not trusted for this host`),
+        new RegExp(`^failed {2}${name}: .*: its certificate is not trusted for this host${remedy}`),
       )
     expect(lines.slice(1)).toEqual([named('smtp'), named('sms\\.gateways\\[0\\]\\.url')])
     expect(requests).toBe(0)

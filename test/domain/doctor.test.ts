@@ -15,6 +15,7 @@ import { checkDisk, checkSpace } from '../../src/domain/operations/doctor/databa
 import { explainFailure } from '../../src/domain/operations/doctor/explain.ts'
 import { checkSecretFiles, findEnvironmentFiles } from '../../src/domain/operations/doctor/machine-checks.ts'
 import { checkArrival, checkGateways } from '../../src/domain/operations/doctor/reach-checks.ts'
+import { checkRedisVersion } from '../../src/domain/operations/doctor/redis-checks.ts'
 import { checkSealedRows } from '../../src/domain/operations/doctor/stored-checks.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
@@ -535,6 +536,23 @@ test('tables of another application are named, and nobody has to own them', asyn
   )
 })
 
+test('a signing key that a clock ahead made is not younger than nothing', async () => {
+  const patient = await healthy()
+  await (await patient.ownDatabase())`update signing_keys set signs_from = now() + interval '1 day'`
+  const { messageOf } = await examine(patient)
+  for (const close of closers.splice(0)) await close()
+  expect(messageOf('signing-key')).toBe('it is 0 days old')
+})
+
+test('Redis is new enough from 6.2 on', async () => {
+  const levelOf = async (version: string) =>
+    (await checkRedisVersion({ config: {}, redis: { inspect: async () => [{ version }] } } as never)).level
+  const versions = ['5.0.14', '6.0.16', '6.2.0', '7.2.4', '10.0.1', 'unknown']
+  expect(await Promise.all(versions.map(levelOf))).toEqual([
+    ...(['failure', 'failure', 'ok', 'ok', 'ok', 'failure'] as const),
+  ])
+})
+
 test('files of variables are found where the documents and the unit put them', () => {
   const root = newDirectory('root')
   const put = (path: string, text: string) => {
@@ -668,6 +686,15 @@ describe('what others stand on', () => {
       'ECONNREFUSED: Unable to connect. Is the computer able to access the url?',
       'ECONNREFUSED: Unable to connect: nothing listens there',
     ],
+    [
+      'too many connections for role "app" (53300)',
+      'too many connections for role "app" (53300): it takes no more connections: raise max_connections',
+    ],
+    [
+      'certificate has expired (CERT_HAS_EXPIRED)',
+      'certificate has expired (CERT_HAS_EXPIRED): its certificate is not trusted for this host, since it has expired: renew it',
+    ],
+    ['read ECONNRESET', 'read ECONNRESET: it closes the connection: correct host and port, and look whether'],
   ])('what a runtime says (%s) is followed by what to do', (said, explained) => {
     expect(explainFailure(new Error(said))).toStartWith(explained)
   })
