@@ -78,12 +78,10 @@ export async function checkRights({ database }: DatabaseContext): Promise<Findin
   }
 }
 
-const listed = (found: { name: string }[], what = 'tables') =>
-  found
-    .slice(0, 3)
-    .map(({ name }) => name)
-    .join(', ') +
-  (found.length > 3 ? ` and ${found.length - 3} ${what === 'tables' ? 'more tables' : what}` : '')
+function listed(found: { name: string }[], rest = 'more tables'): string {
+  const names = found.slice(0, 3).map(({ name }) => name)
+  return names.join(', ') + (found.length > 3 ? ` and ${found.length - 3} ${rest}` : '')
+}
 
 export async function checkConnections({ config, database }: DatabaseContext): Promise<Finding> {
   if (database.kind === 'embedded') return ok('the embedded database has one of its own')
