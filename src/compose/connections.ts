@@ -30,7 +30,10 @@ export async function openDatabase(
   { server, database, storage: { dataDir } }: Pick<Config, 'server' | 'database' | 'storage'>,
   { makesDatabase = false, logger }: OpenOptions = {},
 ): Promise<Database> {
-  if (database.url !== null) return connectServer({ url: database.url, poolSize: database.poolSize })
+  if (database.url !== null)
+    return connectServer({ url: database.url, poolSize: database.poolSize }, (message) =>
+      logger?.warn({ key: 'database.pool_size' }, message),
+    )
   if (!makesDatabase && !isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
   // A command is over sooner than a thread would pay.
   const open = makesDatabase ? openEmbeddedInThread : openEmbedded

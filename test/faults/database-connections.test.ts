@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
 import { DatabaseUnavailable, retryConflicts } from '../../src/platform/postgres/failure.ts'
-import { openServer } from '../../src/platform/postgres/server.ts'
+import { connectServer, openServer } from '../../src/platform/postgres/server.ts'
 import { type PostgresServer, startPostgres } from '../helpers/servers.ts'
 import { measureBelow } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -245,6 +245,71 @@ test('a statement and a transaction that could not be put in an order are repeat
   expect(await database.first(ask, {})).toEqual({ at: 2 })
   const asked = await retryConflicts(() => database.transaction((one) => one.first(ask, {})))
   expect(asked).toEqual({ at: 4 })
+})
+
+describe('a server that gives fewer connections than the pool may take', () => {
+  const limited = async (role: string, limit: number) => {
+    await control.unsafe(`create role ${role} login connection limit ${limit}`)
+    return server.url.replace('postgres@', `${role}@`)
+  }
+  const askMany = (pool: Database) =>
+    Promise.all([
+      ...Array.from({ length: 32 }, () => timed(pool.all(sleep, { seconds: 0.01 }))),
+      ...Array.from({ length: 4 }, () =>
+        timed(pool.transaction((transaction) => transaction.all(sleep, { seconds: 0.01 }))),
+      ),
+    ])
+  const errorsOf = (asked: { error: unknown }[]) => asked.map(({ error }) => error)
+  const nobody = Array(36).fill(null)
+
+  test('is waited for, and nobody is refused', async () => {
+    const pool = openServer({ url: await limited('three', 3), poolSize: 10 })
+    for (let round = 0; round < 2; round++) expect(errorsOf(await askMany(pool))).toEqual(nobody)
+    await pool.close()
+  })
+
+  test('is waited for while others take what it gives', async () => {
+    const url = await limited('shared', 4)
+    const pool = openServer({ url, poolSize: 10 })
+    await pool.all(one, {})
+    const others = postgres(url, { max: 3 })
+    await Promise.all([1, 2, 3].map(() => others`select pg_sleep(0.05)`))
+    expect(errorsOf(await askMany(pool))).toEqual(nobody)
+    await others.end()
+    await pool.close()
+  })
+
+  test('has one left for commands, and the start warns with both numbers', async () => {
+    const url = await limited('four', 4)
+    const warnings: string[] = []
+    const pool = await connectServer({ url, poolSize: 10 }, (message) => warnings.push(message))
+    expect(warnings).toEqual([
+      expect.stringMatching(/^database\.pool_size is 10, and the server gives 4 connections, .*: lower it/),
+    ])
+    expect(errorsOf(await askMany(pool))).toEqual(nobody)
+    const command = postgres(url, { max: 1 })
+    const [count] = await command`select count(*)::int from pg_stat_activity where usename = 'four'`
+    expect(count).toEqual({ count: 4 })
+    await command.end()
+    await pool.close()
+    const enough = await connectServer({ url, poolSize: 3 }, (message) => warnings.push(message))
+    expect(warnings).toHaveLength(1)
+    await enough.close()
+  })
+
+  test('refuses in time where none of them is ours', async () => {
+    const url = await limited('one', 1)
+    const other = postgres(url, { max: 1 })
+    await other`select 1`
+    const pool = openServer({ url, poolSize: 10 })
+    for (const { error, ms } of await askMany(pool)) {
+      expect(error).toBeInstanceOf(DatabaseUnavailable)
+      expect(ms).toBeLessThan(5000)
+    }
+    await other.end()
+    await waitFor(async () => (await timed(pool.all(one, {}))).error === null)
+    await pool.close()
+  })
 })
 
 describe('a server that is stopped', () => {

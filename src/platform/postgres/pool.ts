@@ -27,6 +27,11 @@ interface UseOptions {
   cutAfterError?: boolean
 }
 
+interface LendOptions extends UseOptions {
+  /** The connection is not shared with others meanwhile. */
+  alone: boolean
+}
+
 /** The life of one socket. */
 type OwnConnection = ReturnType<typeof createConnection>
 export type Connection = Pick<OwnConnection, 'run'>
@@ -68,6 +73,16 @@ export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
+/** The server, the database or the role is given no more connections. */
+const TOO_MANY = '53300'
+/** For so long no other one is asked for, since each refusal is a line in the log of the server. */
+const FULL_MS = 5000
+
+/** The server refused a further connection. Nothing of the work has begun, so that another one can be waited for. */
+class NoRoom extends Error {
+  override name = 'NoRoom'
+}
+
 export type Pool = ReturnType<typeof createPool>
 
 export function createPool({ connect, size, settings, waitMs, workMs }: PoolOptions) {
@@ -77,6 +92,11 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
   const shared = new Set<OwnConnection>()
   const waiting = new Set<Waiter>()
   let closed = false
+  /** The most connections: by what `keepTo` was told, and by what the server last refused. */
+  let allowed = size
+  let room = size
+  let fullUntil = Number.NEGATIVE_INFINITY
+  const most = () => (performance.now() < fullUntil ? Math.min(room, allowed) : allowed)
 
   function open(): OwnConnection {
     const connection = createConnection({ connect, settings }, () => {
@@ -95,7 +115,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
    * returns null if there is none.
    */
   function available(alone: boolean): OwnConnection | null {
-    const own = idle.pop() ?? (all.size < size ? open() : null)
+    const own = idle.pop() ?? (all.size < most() ? open() : null)
     if (own || alone) return own
     const fresh = [...shared].filter(
       ({ callers, isProven, progressAt }) =>
@@ -116,10 +136,18 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
     }
   }
 
-  function borrow(alone: boolean): OwnConnection | Promise<OwnConnection> {
+  /** Tells whether there are others to wait for, now that the server refused this one. */
+  function makesDo(error: unknown): boolean {
+    if (databaseCode(error) !== TOO_MANY || all.size <= 1) return false
+    room = all.size - 1
+    fullUntil = performance.now() + FULL_MS
+    return true
+  }
+
+  function borrow(alone: boolean, forMs: number): OwnConnection | Promise<OwnConnection> {
     if (closed) throw new DatabaseUnavailable('closed')
     const connection = waiting.size === 0 ? available(alone) : null
-    return connection ? take(connection, alone) : wait(alone)
+    return connection ? take(connection, alone) : wait(alone, forMs)
   }
 
   function take(connection: OwnConnection, alone: boolean): OwnConnection {
@@ -140,7 +168,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
     serveNext()
   }
 
-  function wait(alone: boolean): Promise<OwnConnection> {
+  function wait(alone: boolean, forMs: number): Promise<OwnConnection> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer)
@@ -157,22 +185,43 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
           reject(error)
         },
       }
-      const timer = setTimeout(() => waiter.refuse(new DatabaseUnavailable('no connection in time')), waitMs)
+      const timer = setTimeout(() => waiter.refuse(new DatabaseUnavailable('no connection in time')), forMs)
       waiting.add(waiter)
     })
   }
 
-  async function lend<T>(
+  /** Trying to connect takes from the time for the work, so that waiting once more takes no longer altogether. */
+  async function lend<T>(work: (connection: Connection) => Promise<T>, options: LendOptions): Promise<T> {
+    let [waitLeftMs, workLeftMs] = [waitMs, workMs]
+    for (;;) {
+      const askedAt = performance.now()
+      const connection = await borrow(options.alone, Math.max(0, waitLeftMs))
+      const lentAt = performance.now()
+      try {
+        return await use(connection, work, options, Math.max(0, workLeftMs))
+      } catch (error) {
+        if (!(error instanceof NoRoom)) throw error
+        waitLeftMs -= lentAt - askedAt
+        workLeftMs -= performance.now() - lentAt
+      }
+    }
+  }
+
+  async function use<T>(
+    connection: OwnConnection,
     work: (connection: Connection) => Promise<T>,
-    { alone, noDeadline = false, cutAfterError = false }: UseOptions & { alone: boolean },
+    { noDeadline = false, cutAfterError = false }: LendOptions,
+    forMs: number,
   ): Promise<T> {
-    const connection = await borrow(alone)
-    const timer = noDeadline ? undefined : setTimeout(connection.cut, workMs)
+    const timer = noDeadline ? undefined : setTimeout(connection.cut, forMs)
     try {
+      if (!connection.isSet) await connection.setting
       return await work(connection)
     } catch (error) {
+      const hasNoRoom = !connection.isSet && makesDo(error)
       const isGone = isUnavailable(error) && !connection.outlives(databaseCode(error))
       if (isGone || cutAfterError) connection.cut()
+      if (hasNoRoom) throw new NoRoom()
       throw isUnavailable(error) ? new DatabaseUnavailable('connection', { cause: error }) : error
     } finally {
       clearTimeout(timer)
@@ -181,6 +230,10 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
   }
 
   return {
+    /** Keeps to fewer connections than `size`, and to one at least. */
+    keepTo(connections: number) {
+      allowed = Math.min(size, Math.max(1, connections))
+    },
     /** Runs one prepared statement. If every connection is lent, it joins others on one that has just answered. */
     run: (text: string, values: unknown[]) =>
       lend((connection) => whilePlansAreStale(() => connection.run(text, values)), { alone: false }),
@@ -223,6 +276,11 @@ function createConnection(
     get isBroken() {
       return isBroken
     },
+    /** Tells whether it is connected, and its settings hold; `setting` is until then. */
+    get isSet() {
+      return isSet
+    },
+    setting,
     /** The number of callers that are using it now. */
     callers: 0,
     /** True if the server ever answered on it. */
@@ -240,7 +298,6 @@ function createConnection(
      */
     async run(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
       if (isBroken) throw new DatabaseUnavailable('connection cut')
-      if (!isSet) await setting
       const count = staleTexts.get(text) ?? 0
       // Another text is another prepared statement.
       const own = count === 0 ? text : `${text} /* ${count} */`

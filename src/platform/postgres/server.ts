@@ -2,6 +2,7 @@
 import postgres from 'postgres'
 import { StoreUnreachable } from '../store-unreachable.ts'
 import { readDatabaseUrl } from './address.ts'
+import { countGiven, describePool } from './connection-limit.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseReadOnly, retryConflicts } from './failure.ts'
 import { inTransaction } from './in-transaction.ts'
@@ -49,7 +50,9 @@ const types = {
  */
 Object.defineProperty(postgres.PostgresError.prototype, 'routine', { set() {} })
 
-export function openServer({ url, poolSize }: ServerOptions): Database {
+export const openServer = (options: ServerOptions): Database => openPool(options).database
+
+function openPool({ url, poolSize }: ServerOptions) {
   const { connection, ...place } = readDatabaseUrl(url).options
   const pool = createPool({
     size: poolSize,
@@ -74,7 +77,7 @@ export function openServer({ url, poolSize }: ServerOptions): Database {
 
   const run: RunStatement = (text, values) => retryConflicts(() => pool.run(text, values))
 
-  return announceInserts({
+  const database = announceInserts({
     kind: 'postgres',
     ...createExecutor(run),
     // In a transaction one statement cannot be repeated: the whole is.
@@ -96,17 +99,25 @@ export function openServer({ url, poolSize }: ServerOptions): Database {
     },
     close: pool.close,
   })
+  return { database, keepTo: pool.keepTo }
 }
 
 /**
  * Throws StoreUnreachable if nothing answers at `database.url`, if the server does not let us in, or if a pooler stands
- * before it that mixes the sessions of its clients.
+ * before it that mixes the sessions of its clients. Warns where the server gives fewer connections than the pool may take.
  */
-export async function connectServer(options: ServerOptions): Promise<Database> {
-  const database = openServer(options)
+export async function connectServer(
+  options: ServerOptions,
+  warn: (message: string) => void = () => {},
+): Promise<Database> {
+  const { database, keepTo } = openPool(options)
   try {
-    await database.all({ text: 'select 1', params: [] }, {})
-    const isAlone = options.poolSize === 1
+    const given = await countGiven(database)
+    const shortage = describePool(options.poolSize, given)
+    if (shortage !== null) warn(shortage)
+    // One is left for commands, such as `poterne backup`.
+    keepTo(given - 1)
+    const isAlone = Math.min(options.poolSize, given - 1) <= 1
     const probed = isAlone ? openServer({ ...options, poolSize: 2 }) : database
     const isMixed = await mixesSessions(probed).finally(() => isAlone && probed.close())
     if (isMixed) throw new Error(MIXED)

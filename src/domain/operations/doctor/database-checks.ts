@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { measureClockSkewMs } from '../../../platform/postgres/clock-skew.ts'
+import { describePool } from '../../../platform/postgres/connection-limit.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { canWrite, freeBytes } from '../../../platform/postgres/disk-space.ts'
 import { findNeglect } from '../../../platform/postgres/embedded-upkeep.ts'
@@ -88,10 +89,8 @@ export async function checkConnections({ config, database }: DatabaseContext): P
   const { most, used } = await createDoctorStore(database).connections()
   const { poolSize } = config.database
   const left = Math.max(0, most - used)
-  if (poolSize > most)
-    return failure(
-      `database.pool_size is ${poolSize}, and the server gives ${most} connections: lower it, or raise max_connections (or the limit of the database or user)`,
-    )
+  const shortage = describePool(poolSize, most)
+  if (shortage !== null) return warning(shortage)
   return left < poolSize
     ? warning(
         `${left} of ${most} connections are left, and a replica that starts now may take ${poolSize}: lower database.pool_size, or raise max_connections`,
