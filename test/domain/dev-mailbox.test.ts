@@ -190,6 +190,7 @@ describe('the page', () => {
     const policy = answer.headers.get('content-security-policy') ?? ''
     const page = await answer.text()
     expect(policy).toStartWith("default-src 'none'")
+    expect(policy).toContain("img-src 'self'")
     expect(policy).not.toMatch(/unsafe|http|\*/)
     for (const element of ['style', 'script']) {
       const content = new RegExp(`<${element}>(.*?)</${element}>`, 's').exec(page)?.[1] as string

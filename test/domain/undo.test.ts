@@ -216,7 +216,7 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
         expect(headers.get('referrer-policy')).toBe('no-referrer')
         expect(headers.get('cache-control')).toBe('no-store')
         expect(headers.get('content-security-policy')).toMatch(
-          /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'/,
+          /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; img-src 'self'/,
         )
         expect(headers.get('set-cookie')).toBeNull()
       }

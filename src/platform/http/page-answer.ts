@@ -20,6 +20,8 @@ export function createPageAnswers(style: string) {
     `default-src 'none'`,
     `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
     `form-action 'self'`,
+    // Browsers ask for the icon of a site by themselves.
+    `img-src 'self'`,
     `base-uri 'none'`,
     `frame-ancestors 'none'`,
   ].join('; ')

@@ -7,6 +7,8 @@ export function pagePolicy(page: { style: string; script: string; directives?: s
     `style-src ${hash(page.style)}`,
     `script-src ${hash(page.script)}`,
     `connect-src 'self'`,
+    // Browsers ask for the icon of a site by themselves.
+    `img-src 'self'`,
     `base-uri 'none'`,
     `frame-ancestors 'none'`,
     ...(page.directives ?? [`form-action 'none'`]),
