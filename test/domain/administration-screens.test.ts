@@ -162,6 +162,11 @@ describe('the page of administration', () => {
     const counted = (await gateways.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim())
     expect(counted).toContain('SMS that no gateway took 0 0 0 1 0')
     expect(counted.find((row) => row.startsWith('Mail server'))).toEndWith(' 0 0 0')
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      const isDrawnAnew = async () => Math.abs((await plotScale(page)) - 1) < 0.1
+      await waitFor(isDrawnAnew, { what: 'a plot that is drawn as wide as it is shown' })
+    }
     await look(page, 'overview')
 
     await page.click('nav a:text-is("Accounts")')
@@ -228,6 +233,9 @@ describe('the page of administration', () => {
     )
     await heading(page, bob.identifier)
     await press(page, 'Erase the account')
+    await page.setViewportSize({ width: 390, height: 900 })
+    expect(await fitsLongAddress(page)).toBe(true)
+    await page.setViewportSize({ width: 1440, height: 900 })
     await page.fill('dialog input[name=typed]', bob.identifier)
     await page.click('dialog button[type=submit]')
     await page.waitForSelector('dialog input[name=otp]')
@@ -577,6 +585,21 @@ describe('the page of administration', () => {
     await context.close()
   })
 })
+
+/** Returns how much larger the first plot is shown than it was drawn. */
+const plotScale = (page: Page) =>
+  page.evaluate<number>(`(() => {
+    const plot = document.querySelector('svg.plot')
+    return plot.clientWidth / plot.viewBox.baseVal.width
+  })()`)
+
+/** Tells whether the heading of a dialog breaks a long address. */
+const fitsLongAddress = (page: Page) =>
+  page.evaluate<boolean>(`(() => {
+    const heading = document.querySelector('dialog h2')
+    heading.append('a'.repeat(60), '@example.com')
+    return heading.scrollWidth <= heading.clientWidth
+  })()`)
 
 /** Presses Tab until what has the focus reads so, and it is seen to have it. */
 async function tabTo(page: Page, text: string): Promise<void> {

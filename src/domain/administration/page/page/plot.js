@@ -1,8 +1,8 @@
 /** A plot of hours as stacked bars, with the same numbers as a table for readers who cannot see it. */
 import { element, number, say } from './elements.js'
 
-/** The plot is as wide as it is shown, so that its letters have the size of the text. */
-const WIDTH = Math.max(Math.min(innerWidth, 1240) - (innerWidth > 760 ? 98 : 66), 250)
+/** The plot is drawn as wide as it is shown, so that its letters have the size of the text. */
+const widthShown = () => Math.max(Math.min(innerWidth, 1240) - (innerWidth > 760 ? 98 : 66), 250)
 const HEIGHT = 200
 const LEFT = 44
 const TOP = 10
@@ -24,21 +24,33 @@ function roundUp(value) {
 
 /** `series`: label, colour (a class of page.css) and one value for each hour. */
 export function plot(hours, series, title) {
+  const box = element('div', {}, [draw(hours, series, title), legend(series), numbers(hours, series)])
+  // A phone is turned.
+  const drawAgain = () => {
+    if (box.isConnected) box.firstChild.replaceWith(draw(hours, series, title))
+    else removeEventListener('resize', drawAgain)
+  }
+  addEventListener('resize', drawAgain)
+  return box
+}
+
+function draw(hours, series, title) {
+  const shown = widthShown()
   const totals = hours.map((_, hour) => series.reduce((sum, { values }) => sum + values[hour], 0))
   const top = roundUp(Math.max(...totals))
-  const width = (WIDTH - LEFT) / hours.length
+  const width = (shown - LEFT) / hours.length
   const height = HEIGHT - TOP - BOTTOM
   const y = (value) => TOP + height - (value / top) * height
   const clock = new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short', hour: '2-digit' })
   const picture = svg('svg', {
     class: 'plot',
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    viewBox: `0 0 ${shown} ${HEIGHT}`,
     role: 'img',
     'aria-label': title,
   })
   for (const value of [0, top / 2, top]) {
     picture.append(
-      svg('line', { class: 'axis', x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) }),
+      svg('line', { class: 'axis', x1: LEFT, x2: shown, y1: y(value), y2: y(value) }),
       svg('text', { x: LEFT - 8, y: y(value) + 4, 'text-anchor': 'end' }, [number(value)]),
     )
   }
@@ -57,10 +69,10 @@ export function plot(hours, series, title) {
       })
       picture.append(bar)
     }
-    if (hour % (WIDTH > 400 ? 12 : 24) === 0)
+    if (hour % (shown > 400 ? 12 : 24) === 0)
       picture.append(svg('text', { x: LEFT + hour * width, y: HEIGHT - 6 }, [clock.format(new Date(at))]))
   })
-  return element('div', {}, [picture, legend(series), numbers(hours, series)])
+  return picture
 }
 
 const legend = (series) =>
