@@ -1,10 +1,10 @@
 /** Login by one-time code through HTTP: alone, and as the second factor. */
-import { describe, expect } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { racingShapes, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 const enable = statement<{ email: string }>(
@@ -168,4 +168,13 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
       expect(await service.delivered()).toBe(before)
     },
   )
+})
+
+test('the address for an app has no colon in the name of the service, which some apps refuse', async () => {
+  await using named = await startService({ settings: { texts: { service_name: 'Acme: Login' } } })
+  const { person, bearer } = await named.signedIn()
+  const { body } = await named.post('2fa/totp', { password: person.password }, { bearer })
+  const { searchParams, pathname } = new URL(body.otpauth_uri)
+  expect(searchParams.get('issuer')).toBe('Acme Login')
+  expect(decodeURIComponent(pathname)).toBe(`/Acme Login:${person.identifier}`)
 })
