@@ -1,5 +1,5 @@
 /** The diagrams of docs/architecture.md, drawn from the layers that check-layers.ts holds and from the imports. */
-import { domainFolders, floors, roomImports, type SourceFile } from './check-layers.ts'
+import { domainFolders, floors, folders, roomImports, type SourceFile } from './check-layers.ts'
 
 /** Returns the page with all diagrams drawn anew between their marks: the floors, the folders, the rooms of each folder. */
 export function drawDiagrams(page: string, files: SourceFile[]): string {
@@ -8,7 +8,7 @@ export function drawDiagrams(page: string, files: SourceFile[]): string {
     floors: drawFloors(),
     folders: drawArrows(Object.keys(domainFolders), folderImports(imports)),
   }
-  for (const [folder, rooms] of Object.entries(domainFolders)) {
+  for (const [folder, rooms] of Object.entries(folders)) {
     diagrams[folder] = drawArrows(rooms, importsInside(folder, imports))
   }
   return Object.entries(diagrams).reduce(
@@ -23,7 +23,7 @@ export function drawDiagrams(page: string, files: SourceFile[]): string {
 
 /** The rooms that the tables of the page describe as `folder/room`, in the order of the page. */
 export function describedRooms(page: string): string[] {
-  return [...page.matchAll(/^\| \[`[a-z-]+`\]\(\.\.\/src\/domain\/([a-z-]+\/[a-z-]+)\)/gm)].map(
+  return [...page.matchAll(/^\| \[`[a-z-]+`\]\(\.\.\/src\/(?:domain\/)?([a-z-]+\/[a-z-]+)\)/gm)].map(
     ([, room]) => room as string,
   )
 }
@@ -33,7 +33,8 @@ function folderImports(imports: Map<string, Set<string>>): Map<string, Set<strin
   const needed = new Map(Object.keys(domainFolders).map((folder) => [folder, new Set<string>()]))
   for (const [room, targets] of imports) {
     for (const target of targets) {
-      if (folderOf(target) !== folderOf(room)) needed.get(folderOf(room))?.add(folderOf(target))
+      if (needed.has(folderOf(target)) && folderOf(target) !== folderOf(room))
+        needed.get(folderOf(room))?.add(folderOf(target))
     }
   }
   return needed
@@ -54,8 +55,8 @@ const folderOf = (room: string) => room.split('/')[0] as string
 const nameOf = (room: string) => room.split('/')[1] as string
 
 function drawFloors(): string[] {
-  const names = floors.flat().filter((floor) => floor !== 'errors')
-  return ['flowchart LR', `  ${[...names].reverse().join(' --> ')}`]
+  const names = floors.map((beside) => beside.join(' & '))
+  return ['flowchart LR', `  ${names.reverse().join(' --> ')}`]
 }
 
 /** Leaves out an arrow if a longer chain of arrows leads to the same name. The names come lowest first. */

@@ -34,6 +34,7 @@ const archiveSources = [
   'drizzle/**/*.sql',
   'scripts/prepare-embedded.ts',
   'src/platform/postgres/*.ts',
+  'src/storage/embedded/*.ts',
   'package.json',
 ]
 
@@ -170,7 +171,7 @@ function builtAt(): string {
 }
 
 const bundling: Bun.BuildConfig = {
-  entrypoints: [join(root, 'src/main.ts'), join(root, 'src/platform/postgres/embedded-thread-entry.ts')],
+  entrypoints: [join(root, 'src/main.ts'), join(root, 'src/storage/embedded/thread-entry.ts')],
   target: 'bun',
   format: 'esm',
   splitting: true,

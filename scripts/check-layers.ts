@@ -1,7 +1,7 @@
 /**
- * The direction of imports in src/, checked from the import lines alone. The floors are texts <- platform <- domain <-
- * app and compose <- commands <- main; everybody may import errors.ts. Inside the domain, a room may import only the
- * rooms that `domainFolders` lists before it. No files import each other in a circle.
+ * The direction of imports in src/, checked from the import lines alone. A floor may import the floors that `floors`
+ * lists before it. Inside a floor, a room may import only the rooms that `folders` lists before it. No files import
+ * each other in a circle.
  */
 import { dirname, join } from 'node:path'
 
@@ -11,13 +11,15 @@ export interface SourceFile {
   text: string
 }
 
-/** Lowest first. */
+/** Lowest first. Floors beside each other know nothing of each other. */
 export const floors = [
-  ['errors'],
   ['texts'],
   ['platform'],
-  ['domain'],
-  ['app', 'admin-app', 'compose'],
+  ['storage', 'domain'],
+  ['administration', 'pages'],
+  ['console'],
+  ['operations'],
+  ['compose'],
   ['commands'],
   ['main'],
 ]
@@ -35,11 +37,11 @@ export const domainFolders: Record<string, string[]> = {
     'limits',
   ],
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
-  accounts: ['accounts', 'admission', 'account-codes', 'devices'],
-  sessions: ['tokens', 'sessions', 'browser-sessions'],
+  accounts: ['core', 'admission', 'account-codes', 'devices'],
+  sessions: ['tokens', 'core', 'browser-sessions'],
   credentials: ['authenticators', 'administrator-means', 'secrets', 'providers'],
   'sign-in': [
-    'sign-in',
+    'core',
     'identities',
     'passkeys',
     'registration',
@@ -51,13 +53,18 @@ export const domainFolders: Record<string, string[]> = {
     'social',
   ],
   'self-service': ['contacts', 'me', 'invitations', 'two-factor-removals'],
+}
+
+/** The other floors that have rooms, each with its rooms, lowest first. */
+const floorRooms: Record<string, string[]> = {
+  platform: ['bundled', 'log', 'postgres', 'redis', 'config', 'http'],
+  storage: ['embedded', 'backup'],
   administration: [
     'access',
     'idempotency',
     'administrators',
     'administrator-sessions',
     'api-tokens',
-    'page',
     'directory',
     'people',
     'factors',
@@ -70,11 +77,18 @@ export const domainFolders: Record<string, string[]> = {
     'signing-keys',
   ],
   pages: ['frame', 'visits', 'ways-in', 'account', 'applications', 'preview'],
-  operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev'],
+  operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev', 'upgrade'],
 }
 
+const { platform, storage, ...others } = floorRooms
+export const folders: Record<string, string[]> = { platform, storage, ...domainFolders, ...others } as never
+
+/** The path of a folder or a room, `accounts` or `accounts/core`, from the root of the checkout. */
+export const pathOf = (name: string) =>
+  (name.split('/')[0] as string) in domainFolders ? `src/domain/${name}` : `src/${name}`
+
 /** Every room as `folder/room`, lowest first. */
-export const domainOrder = Object.entries(domainFolders).flatMap(([folder, rooms]) =>
+export const roomOrder = Object.entries(folders).flatMap(([folder, rooms]) =>
   rooms.map((room) => `${folder}/${room}`),
 )
 
@@ -87,13 +101,14 @@ interface PackageRule {
 const packageRules: PackageRule[] = [
   {
     packages: /^(elysia|@elysiajs\/swagger)(\/|$)/,
-    allowedIn: /^src\/((admin-)?app\.ts|platform\/http\/.*|(.*\/)?(routes|[a-z-]+-schema)\.ts)$/,
+    allowedIn:
+      /^src\/(compose\/(admin-)?app\.ts|console\/routes\.ts|platform\/http\/.*|(.*\/)?(routes|[a-z-]+-schema)\.ts)$/,
     where: 'app.ts, platform/http/, routes.ts and *-schema.ts',
   },
   {
     packages: /^(drizzle-orm|drizzle-kit|postgres|@electric-sql\/pglite)(\/|$)/,
-    allowedIn: /^src\/(platform\/postgres\/.*|(.*[/-](store|store-postgres)|.*-sql)\.ts)$/,
-    where: 'platform/postgres/, store.ts, store-postgres.ts and *-sql.ts',
+    allowedIn: /^src\/(platform\/postgres\/.*|storage\/.*|(.*[/-](store|store-postgres)|.*-sql)\.ts)$/,
+    where: 'platform/postgres/, storage/, store.ts, store-postgres.ts and *-sql.ts',
   },
   {
     packages: /^ioredis(\/|$)/,
@@ -119,24 +134,29 @@ export function checkLayers(files: SourceFile[]): string[] {
   ]
 }
 
-/** `login`, or `login-…` where the room has several: a name says where its code is. */
+/**
+ * `login`, or `login-…` where the room has several: a name says where its code is. The plugin of a `core` has the name
+ * of its folder.
+ */
 function explainPlugins({ path, text }: SourceFile): string[] {
-  const room = /^src\/domain\/[^/]+\/([^/]+)\/routes\.ts$/.exec(path)?.[1]
-  const names = [...text.matchAll(/new Elysia\(\{ name: '([^']+)'/g)].map(([, name]) => name as string)
-  return names
-    .filter((name) => room !== undefined && name !== room && !name.startsWith(`${room}-`))
-    .map((name) => `${path}: the plugin ${name} does not have the name of its room, ${room}`)
+  const [folder, name] = path.endsWith('/routes.ts') ? (roomOf(path)?.split('/') ?? []) : []
+  if (name === undefined) return []
+  const room = name === 'core' ? (folder as string) : name
+  return [...text.matchAll(/new Elysia\(\{ name: '([^']+)'/g)]
+    .map(([, plugin]) => plugin as string)
+    .filter((plugin) => plugin !== room && !plugin.startsWith(`${room}-`))
+    .map((plugin) => `${path}: the plugin ${plugin} does not have the name of its room, ${room}`)
 }
 
 /** The rooms that each room imports, both as `folder/room`. */
 export function roomImports(files: SourceFile[]): Map<string, Set<string>> {
-  const imports = new Map(domainOrder.map((room) => [room, new Set<string>()]))
+  const imports = new Map(roomOrder.map((room) => [room, new Set<string>()]))
   for (const { path, text } of files) {
-    if (!path.startsWith('src/domain/')) continue
-    const targets = importsOf(text).map((each) => join(dirname(path), each))
-    const imported = targets.filter((target) => target.startsWith('src/domain/'))
-    for (const room of imported.map(roomOf)) {
-      if (room !== roomOf(path)) imports.get(roomOf(path))?.add(room)
+    const from = roomOf(path)
+    if (from === null) continue
+    for (const target of importsOf(text)) {
+      const to = roomOf(join(dirname(path), target))
+      if (to !== null && to !== from) imports.get(from)?.add(to)
     }
   }
   return imports
@@ -174,7 +194,6 @@ export function circlesOf(files: SourceFile[]): string[][] {
 const importsOf = (text: string) => [...text.matchAll(importPattern)].map(([, , target]) => target as string)
 
 function explain(path: string, target: string): string | null {
-  if (path === 'src/errors.ts') return `errors.ts imports nothing, here ${target}`
   if (!target.startsWith('.')) return explainPackage(path, target)
   const resolved = join(dirname(path), target)
   if (/^(package\.json|drizzle\/|node_modules\/)/.test(resolved)) return null
@@ -194,21 +213,26 @@ function explainDirection(path: string, target: string): string | null {
   const [from, to] = [floorOf(path), floorOf(target)]
   if (rankOf(from) === -1) return `${from} is not a floor of src/ (${floors.flat().join(', ')})`
   if (rankOf(to) > rankOf(from)) return `${from} imports ${to} (${target}), which is above it`
-  return from === 'domain' && to === 'domain' ? explainRooms(roomOf(path), roomOf(target)) : null
+  if (from !== to)
+    return rankOf(from) === rankOf(to) ? `${from} imports ${to} (${target}), which is beside it` : null
+  return explainRooms(roomOf(path), roomOf(target))
 }
 
-function explainRooms(from: string, to: string): string | null {
-  const unknown = [from, to].find((room) => !domainOrder.includes(room))
+function explainRooms(from: string | null, to: string | null): string | null {
+  if (from === null || to === null) return null
+  const unknown = [from, to].find((room) => !roomOrder.includes(room))
   if (unknown !== undefined) return `room ${unknown} is missing in the order of scripts/check-layers.ts`
-  return domainOrder.indexOf(to) > domainOrder.indexOf(from)
-    ? `room ${from} imports ${to}, a later room`
-    : null
+  return roomOrder.indexOf(to) > roomOrder.indexOf(from) ? `room ${from} imports ${to}, a later room` : null
 }
 
-const floorOf = (path: string) => (path.split('/')[1] as string).replace(/\.ts$/, '')
-/** `src/domain/sign-in/login/routes.ts` → `sign-in/login`; a file that lies in no room: its own name. */
-const roomOf = (path: string) => {
-  const [folder, room, file] = path.split('/').slice(2)
-  return file === undefined ? (room ?? (folder as string)) : `${folder}/${room}`
+const floorOf = (path: string) =>
+  path.startsWith('src/operations/commands/')
+    ? 'commands'
+    : (path.split('/')[1] as string).replace(/\.ts$/, '')
+/** `src/domain/sign-in/login/routes.ts` → `sign-in/login`; null for a file that lies in no room. */
+export function roomOf(path: string): string | null {
+  const [folder, room, file] = path.replace(/^src\/(domain\/)?/, '').split('/')
+  const hasRooms = (folder as string) in folders || path.startsWith('src/domain/')
+  return file === undefined || floorOf(path) === 'commands' || !hasRooms ? null : `${folder}/${room}`
 }
 const rankOf = (floor: string) => floors.findIndex((names) => names.includes(floor))

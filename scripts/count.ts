@@ -5,7 +5,7 @@
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { SourceFile } from './check-layers.ts'
-import { circlesOf, domainFolders, domainOrder } from './check-layers.ts'
+import { circlesOf, domainFolders, roomOrder } from './check-layers.ts'
 import { readFiles } from './checks/source-files.ts'
 import { writersOf } from './table-owners.ts'
 
@@ -38,7 +38,7 @@ const counted = {
   'lines of drizzle/': (await linesOf('drizzle/**/*.sql')) + (await linesOf('drizzle/**/*.json')),
   'lines of docs/openapi.json': await linesOf('docs/openapi.json'),
   'folders of src/domain': Object.keys(domainFolders).length,
-  'rooms of src/domain': domainOrder.length,
+  'rooms of src': roomOrder.length,
   'files that write accounts': writers.get('accounts')?.size ?? 0,
   'files that write sessions': writers.get('sessions')?.size ?? 0,
   'tables that more than one file writes': several.length,

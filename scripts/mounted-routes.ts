@@ -1,8 +1,8 @@
 /** The routes that an app really has. */
-import { createAdminApp, createAdminListener } from '../src/admin-app.ts'
-import { createApp } from '../src/app.ts'
+import { createAdminApp, createAdminListener } from '../src/compose/admin-app.ts'
+import { createApp } from '../src/compose/app.ts'
 import { systemClock } from '../src/platform/clock.ts'
-import { createLogger } from '../src/platform/http/logging.ts'
+import { createLogger } from '../src/platform/log/logging.ts'
 import { createCatalog } from '../src/texts/catalog.ts'
 
 /** Mounting calls no service: whatever a routes file asks for is there. */

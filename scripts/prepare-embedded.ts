@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openEmbedded } from '../src/platform/postgres/embedded.ts'
-import { openInstance } from '../src/platform/postgres/embedded-instance.ts'
 import { applyMigrations } from '../src/platform/postgres/migrate.ts'
+import { openEmbedded } from '../src/storage/embedded/embedded.ts'
+import { openInstance } from '../src/storage/embedded/instance.ts'
 
 /**
  * The service uses one database and creates no others. The templates would be half of the directory and of the time to

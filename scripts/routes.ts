@@ -2,8 +2,8 @@
 import { readFiles } from './checks/source-files.ts'
 import { mountedRoutes } from './mounted-routes.ts'
 
-const files = (await readFiles('src/domain/**/routes.ts')).filter(
-  ({ path }) => !path.startsWith('src/domain/administration/'),
+const files = (await readFiles('src/**/routes.ts')).filter(
+  ({ path }) => !path.startsWith('src/administration/'),
 )
 const fileWith = (word: string) => files.find(({ text }) => text.includes(word))?.path
 

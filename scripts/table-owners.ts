@@ -2,12 +2,12 @@
  * Names the room that writes each table. One room owns each table, and only its files insert, update or delete rows;
  * other rooms use the SQL fragments that it offers in its `*-sql.ts`. Any room may read a table.
  */
-import type { SourceFile } from './check-layers.ts'
+import { pathOf, roomOf, type SourceFile } from './check-layers.ts'
 
 /** The keys are the tables' names in src/platform/postgres/schema.ts. */
 export const tableOwners: Record<string, string> = {
   accountCodes: 'accounts/account-codes',
-  accounts: 'accounts/accounts',
+  accounts: 'accounts/core',
   administrationTokens: 'credentials/administrator-means',
   administratorSessions: 'administration/administrator-sessions',
   administrators: 'administration/administrators',
@@ -32,10 +32,10 @@ export const tableOwners: Record<string, string> = {
   passkeys: 'sign-in/passkeys',
   recoveryCodes: 'credentials/authenticators',
   refusedAddresses: 'messages/delivery',
-  registrationClaims: 'accounts/accounts',
+  registrationClaims: 'accounts/core',
   replacedContacts: 'sign-in/undo',
   serverSecrets: 'credentials/secrets',
-  sessions: 'sessions/sessions',
+  sessions: 'sessions/core',
   signingKeys: 'sessions/tokens',
   smsFunnel: 'messages/sms-funnel',
   smsPrefixes: 'messages/sms-funnel',
@@ -47,8 +47,8 @@ export const tableOwners: Record<string, string> = {
   trustedDevices: 'accounts/devices',
   twoFactorRemovals: 'credentials/authenticators',
   undoLinks: 'sign-in/undo',
-  usernameKeys: 'accounts/accounts',
-  usernames: 'accounts/accounts',
+  usernameKeys: 'accounts/core',
+  usernames: 'accounts/core',
 }
 
 /** More files than these would mean that the changes of the table are scattered again. */
@@ -98,7 +98,7 @@ export function checkTableOwners(files: SourceFile[]): string[] {
   return [
     ...writers.flatMap(([table, paths]) =>
       [...paths]
-        .filter((path) => path.startsWith('src/domain/'))
+        .filter((path) => roomOf(path) !== null && !/^src\/(platform|storage)\//.test(path))
         .map((path) => explain(table, path))
         .filter((problem) => problem !== null),
     ),
@@ -119,7 +119,7 @@ export function checkTableOwners(files: SourceFile[]): string[] {
 function explain(table: string, path: string): string | null {
   const owner = tableOwners[table]
   if (owner === undefined) return `${path}: writes ${table}, which has no owner in scripts/table-owners.ts`
-  return path.startsWith(`src/domain/${owner}/`)
+  return path.startsWith(`${pathOf(owner)}/`)
     ? null
     : `${path}: writes ${table}, which belongs to ${owner}; use one of its SQL fragments`
 }

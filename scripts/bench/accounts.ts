@@ -4,10 +4,10 @@ import { LASTING_KEY } from '../../src/domain/credentials/secrets/sealed-tables.
 import type { AttemptStore } from '../../src/domain/messages/codes/attempt-store.ts'
 import { createCodeService } from '../../src/domain/messages/codes/service.ts'
 import { createRedisCodeStore } from '../../src/domain/messages/codes/store-redis.ts'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
 import { createServerSecret, type LastingLabel, type ServerSecret } from '../../src/platform/secret.ts'
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts'
 import { SERVER_SECRET } from './poterne.ts'
 
 export const PASSWORD = 'correct horse battery'

@@ -1,5 +1,5 @@
 /** README.md and docs/errors.md list every error code with its status, and no page lists one that does not exist. */
-import { errorStatus, fieldErrorCodes } from '../../src/errors.ts'
+import { errorStatus, fieldErrorCodes } from '../../src/texts/errors.ts'
 import { type Check, readFiles } from './source-files.ts'
 
 /** Rows like "| `invalid_code` | 422 | …", also with several codes in the first cell. */

@@ -1,20 +1,21 @@
-/** The table of src/admin-app.ts against the routes that are mounted, and against the files that it names. */
-import { adminRoutes } from '../../src/admin-app.ts'
-import { firstWord, tagOf } from '../../src/domain/administration/access/interface-description.ts'
+/** The table of src/compose/admin-app.ts against the routes that are mounted, and against the files that it names. */
+
+import { firstWord, tagOf } from '../../src/administration/access/interface-description.ts'
+import { adminRoutes } from '../../src/compose/admin-app.ts'
 import { mountedAdminRoutes } from '../mounted-routes.ts'
 import { type Check, readFiles } from './source-files.ts'
 
-const TABLE = 'src/admin-app.ts'
+const TABLE = 'src/compose/admin-app.ts'
 
 export const checkRoutes: Check = async () => {
-  const files = new Map((await readFiles('src/domain/**/routes.ts')).map(({ path, text }) => [path, text]))
+  const files = new Map((await readFiles('src/**/routes.ts')).map(({ path, text }) => [path, text]))
   return [
     ...compare(files),
     ...adminRoutes
       .filter(({ access, path }) => access !== 'operator' && !(firstWord(path) in tagOf))
       .map(
         ({ path }) =>
-          `src/domain/administration/access/interface-description.ts: tagOf needs the tag of ${firstWord(path)}`,
+          `src/administration/access/interface-description.ts: tagOf needs the tag of ${firstWord(path)}`,
       ),
   ]
 }

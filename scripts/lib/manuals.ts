@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import manifest from '../../package.json'
-import { commands } from '../../src/commands/commands.ts'
-import { loadProgram } from '../../src/commands/run.ts'
+import { commands } from '../../src/operations/commands/commands.ts'
+import { loadProgram } from '../../src/operations/commands/run.ts'
 import { run } from './shell.ts'
 
 /** One command that can be typed: `accounts list`. */

@@ -1,7 +1,8 @@
 /** The socket and the listener of administration. Their routes are loaded at the first request: a service starts without them. */
-import type { AdminListenerOptions } from '../admin-app.ts'
-import type { StoreContext } from '../domain/operations/doctor/check.ts'
+
+import type { StoreContext } from '../operations/doctor/check.ts'
 import type { AddressProbes } from '../platform/http/address-probes.ts'
+import type { AdminListenerOptions } from './admin-app.ts'
 import type { Services } from './services.ts'
 
 interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
@@ -15,11 +16,11 @@ export function createAdministration(
   { listen, probes, examined, ...options }: AdministrationOptions,
 ) {
   const doctor = once(async () => {
-    const { createDoctorService } = await import('../domain/operations/doctor/service.ts')
+    const { createDoctorService } = await import('../operations/doctor/service.ts')
     return createDoctorService(examined, probes)
   })
   const app = once(async () => {
-    const { createAdminApp } = await import('../admin-app.ts')
+    const { createAdminApp } = await import('./admin-app.ts')
     const { catalog, logger, onInternalError } = options
     return createAdminApp(
       { ...services, doctor: await doctor() },
@@ -33,7 +34,7 @@ export function createAdministration(
     listener:
       listen &&
       once(async () => {
-        const { createAdminListener } = await import('../admin-app.ts')
+        const { createAdminListener } = await import('./admin-app.ts')
         return createAdminListener(services, { ...options, listen })
       }),
     doctor,

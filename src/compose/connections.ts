@@ -3,10 +3,8 @@ import { resolve } from 'node:path'
 import { causeOf } from '../platform/cause.ts'
 import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
-import type { Logger } from '../platform/http/logging.ts'
+import type { Logger } from '../platform/log/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { isEmbeddedThere, NoDatabase, openEmbedded } from '../platform/postgres/embedded.ts'
-import { openEmbeddedInThread } from '../platform/postgres/embedded-thread.ts'
 import { connectServer } from '../platform/postgres/server.ts'
 import { logStatements } from '../platform/postgres/statement-log.ts'
 import { openRedis, type RedisConnection } from '../platform/redis/connection.ts'
@@ -17,6 +15,8 @@ import {
   readPreviousSecrets,
   readSecretFile,
 } from '../platform/secret-file.ts'
+import { isEmbeddedThere, NoDatabase, openEmbedded } from '../storage/embedded/embedded.ts'
+import { openEmbeddedInThread } from '../storage/embedded/thread.ts'
 
 interface OpenOptions {
   /** True if an embedded database that is not there is made. Only a service makes one. */

@@ -1,8 +1,8 @@
 /** The embedded database on the way back to the version before: what it holds, and the copy that was kept of it. */
 import { prepareDataDirectory } from '../platform/data-directory.ts'
-import { isEmbeddedThere, openEmbeddedCopy } from '../platform/postgres/embedded.ts'
-import { lockData } from '../platform/postgres/embedded-lock.ts'
-import { findKeptSnapshot, putBackSnapshot } from '../platform/postgres/kept-snapshot.ts'
+import { isEmbeddedThere, openEmbeddedCopy } from '../storage/embedded/embedded.ts'
+import { findKeptSnapshot, putBackSnapshot } from '../storage/embedded/kept-snapshot.ts'
+import { lockData } from '../storage/embedded/lock.ts'
 
 export type EmbeddedState = NonNullable<Awaited<ReturnType<typeof readEmbeddedState>>>
 

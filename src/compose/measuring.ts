@@ -2,10 +2,10 @@
 
 import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
-import { createDoctorStore } from '../domain/operations/doctor/store.ts'
+import { createDoctorStore } from '../operations/doctor/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/types.ts'
-import { linesLost } from '../platform/http/log-writer.ts'
+import { linesLost } from '../platform/log/log-writer.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { readFreeBytes } from '../platform/postgres/disk-space.ts'
 import { timeStatements } from '../platform/postgres/statement-log.ts'

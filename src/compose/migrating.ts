@@ -1,8 +1,8 @@
 /** Migrates at a start. A copy of an embedded database in use is kept, by which `poterne upgrade` leads back. */
 import type { Config } from '../platform/config/types.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { keepSnapshot } from '../platform/postgres/kept-snapshot.ts'
 import { applyMigrations, migrationNames, planMigrations } from '../platform/postgres/migrate.ts'
+import { keepSnapshot } from '../storage/embedded/kept-snapshot.ts'
 
 /**
  * Returns the names of the migrations that it applied. Throws MigrationRefused, and SnapshotRefused where there is no

@@ -1,11 +1,9 @@
 /** The readiness of the stores: it is asked for at the start, each minute, and by load balancers. */
 import type { LimitStore } from '../domain/foundation/limits/store.ts'
-import { AppError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Ground } from '../platform/ground.ts'
 import { measureClockSkewMs } from '../platform/postgres/clock-skew.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { findNeglect } from '../platform/postgres/embedded-upkeep.ts'
 import { DatabaseReadOnly, databaseCode } from '../platform/postgres/failure.ts'
 import { requireVersion, VersionTooOld } from '../platform/postgres/migrate.ts'
 import type { RedisConnection } from '../platform/redis/connection.ts'
@@ -13,6 +11,8 @@ import { RedisEvicts } from '../platform/redis/facts.ts'
 import { partsOf, RedisUnavailable } from '../platform/redis/failure.ts'
 import { requireCommands } from '../platform/redis/script.ts'
 import { together } from '../platform/waiting.ts'
+import { findNeglect } from '../storage/embedded/upkeep.ts'
+import { AppError } from '../texts/errors.ts'
 
 const INTERVAL_MS = 60_000
 /** With a greater difference, an honest retry may look like reuse of a refresh token. */

@@ -1,5 +1,5 @@
 /** The sentence of an error code. Only one of them names something: the type of body that is wanted. */
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from './errors.ts'
 import type { Texts } from './texts.ts'
 
 export const JSON_TYPE = 'application/json'

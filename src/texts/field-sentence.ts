@@ -1,4 +1,4 @@
-import type { FieldError } from '../errors.ts'
+import type { FieldError } from './errors.ts'
 import type { Texts } from './texts.ts'
 
 /** Returns the problem of a field, in words. */

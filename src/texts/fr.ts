@@ -2,7 +2,7 @@
  * French: every text that a client or a person gets to read. The rows of this file are the ones that each other
  * language must have.
  */
-import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from '../errors.ts'
+import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from './errors.ts'
 import { pagesFr } from './pages/fr.ts'
 
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`

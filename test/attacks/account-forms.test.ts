@@ -1,7 +1,7 @@
 /** The forms of `/account` sent by somebody else, from elsewhere, or in a way that no browser of ours sends them. */
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { createAccountRoutes } from '../../src/domain/pages/account/routes.ts'
+import { createAccountRoutes } from '../../src/pages/account/routes.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'

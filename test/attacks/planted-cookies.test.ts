@@ -3,9 +3,9 @@
  * browser. Every byte beside every name over a socket, and the attack itself in Chromium and Firefox.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createPageCookies } from '../../src/domain/administration/access/page-cookie.ts'
-import { openDevKey } from '../../src/domain/operations/dev/dev-key.ts'
-import { createCookieJar } from '../../src/domain/pages/visits/browser.ts'
+import { createPageCookies } from '../../src/administration/access/page-cookie.ts'
+import { openDevKey } from '../../src/operations/dev/dev-key.ts'
+import { createCookieJar } from '../../src/pages/visits/browser.ts'
 import { readCookies } from '../../src/platform/http/redirect.ts'
 import { ADMIN_ORIGIN, listening, signInAs } from '../helpers/administration.ts'
 import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'

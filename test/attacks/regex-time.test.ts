@@ -102,7 +102,7 @@ function expectQuick(work: (input: string) => unknown) {
 }
 
 /** Configuration and the command line are the operator's own words, not a stranger's. */
-const ownWords = ['src/platform/config/', 'src/commands/']
+const ownWords = ['src/platform/config/', 'src/operations/commands/']
 
 async function expressions(): Promise<[string, RegExp][]> {
   const root = join(import.meta.dir, '../..')

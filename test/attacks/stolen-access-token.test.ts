@@ -55,7 +55,7 @@ test('a recent sign-in is read in one place', async () => {
   const reading: string[] = []
   for await (const file of new Bun.Glob('src/domain/**/*.ts').scan())
     if (/claims\.authTime|RECENT_SIGN_IN_MS/.test(await Bun.file(file).text())) reading.push(file)
-  expect(reading).toEqual(['src/domain/sessions/sessions/recent-sign-in.ts'])
+  expect(reading).toEqual(['src/domain/sessions/core/recent-sign-in.ts'])
   expect(operations.length).toBeGreaterThan(13)
 })
 

@@ -1,8 +1,8 @@
 /** The two databases that an outbox lies in, and messages for it. */
 import type { NewMessage } from '../../src/domain/messages/outbox/message.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts'
 import { newDataDirectory } from '../helpers/embedded-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 

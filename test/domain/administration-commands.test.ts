@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { scopes } from '../../src/domain/administration/access/access.ts'
+import { scopes } from '../../src/administration/access/access.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { nameOfUser as userNameOf } from '../../src/platform/data-directory.ts'
 import { newEmail } from '../helpers/api-client.ts'

@@ -1,7 +1,7 @@
 /** Signing in on the page of administration, what its session may do, and what ends it; with limits on. */
 import { describe, expect, test } from 'bun:test'
-import { adminRoutes } from '../../src/admin-app.ts'
-import { type AdminRoute, roles } from '../../src/domain/administration/access/access.ts'
+import { type AdminRoute, roles } from '../../src/administration/access/access.ts'
+import { adminRoutes } from '../../src/compose/admin-app.ts'
 import {
   addAdministrator,
   asOperator,

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AfterFailed, environmentWithout, runAfter } from '../../src/platform/backup/after.ts'
+import { type AfterFailed, environmentWithout, runAfter } from '../../src/operations/backups/after.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { startService } from '../helpers/service.ts'
 import { use, useService } from '../helpers/use-service.ts'

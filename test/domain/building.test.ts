@@ -1,10 +1,10 @@
 /** Building the service is not starting it: commands use its services while nothing else runs. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { build } from '../../src/compose/compose.ts'
 import { connect } from '../../src/compose/connections.ts'
-import { build } from '../../src/compose.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
-import { createLogger } from '../../src/platform/http/logging.ts'
+import { createLogger } from '../../src/platform/log/logging.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
 import { createStorage, differingShapes, writeSettings } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'

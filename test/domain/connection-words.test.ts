@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { lockData } from '../../src/platform/postgres/embedded-lock.ts'
+import { lockData } from '../../src/storage/embedded/lock.ts'
 import { createCertificate, type TestCertificate } from '../helpers/certificates.ts'
 import { runPoterne } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'

@@ -5,7 +5,7 @@ import { availableParallelism, getPriority } from 'node:os'
 import { createHashService, type HashOptions } from '../../src/domain/foundation/hashing/service.ts'
 import type { DigestStore } from '../../src/domain/foundation/hashing/store.ts'
 import { createStoredWork } from '../../src/domain/foundation/hashing/stored-work.ts'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/texts/errors.ts'
 import { expectSameWork, measured, medianMs, medianRatio } from '../helpers/timing.ts'
 import { waitFor } from '../helpers/wait.ts'
 

@@ -1,8 +1,8 @@
 /** Every number and time that the two documents name, with values that other readers accept. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { adminOpenapiPage, openapiPage } from '../../scripts/openapi-page.ts'
-import { adminRoutes } from '../../src/admin-app.ts'
-import { AppError } from '../../src/errors.ts'
+import { adminRoutes } from '../../src/compose/admin-app.ts'
+import { AppError } from '../../src/texts/errors.ts'
 import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { resolveReference } from '../helpers/openapi.ts'

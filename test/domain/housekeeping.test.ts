@@ -1,9 +1,9 @@
 /** The rows that go away by themselves, and when, on every storage shape. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { createHousekeeping } from '../../src/domain/operations/housekeeping/service.ts'
-import { createHousekeepingStore } from '../../src/domain/operations/housekeeping/store.ts'
-import { createLogger } from '../../src/platform/http/logging.ts'
+import { createHousekeeping } from '../../src/operations/housekeeping/service.ts'
+import { createHousekeepingStore } from '../../src/operations/housekeeping/store.ts'
+import { createLogger } from '../../src/platform/log/logging.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { confirmedAccounts, countRows, multiplySessions, renameTable } from '../helpers/database.ts'

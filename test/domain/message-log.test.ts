@@ -1,6 +1,6 @@
 /** Messages, limits, the report of SMS and the numbers of the first screen, as an administrator sees them. */
 import { describe, expect, test } from 'bun:test'
-import { meaningOf } from '../../src/domain/administration/message-log/meaning.ts'
+import { meaningOf } from '../../src/administration/message-log/meaning.ts'
 import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'

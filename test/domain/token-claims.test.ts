@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
-import { createRoles } from '../../src/domain/accounts/accounts/roles.ts'
+import { createRoles } from '../../src/domain/accounts/core/roles.ts'
 import {
   CLAIMS_BYTES,
   createAccountClaims,

@@ -6,7 +6,7 @@ import { createAccessTokenService } from '../../src/domain/sessions/tokens/acces
 import type { AccessTokenClaims } from '../../src/domain/sessions/tokens/claims.ts'
 import type { KeyService } from '../../src/domain/sessions/tokens/key-service.ts'
 import { createVerifiedTokens } from '../../src/domain/sessions/tokens/verified-tokens.ts'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/texts/errors.ts'
 import { createForger } from '../helpers/forged-tokens.ts'
 import { seed } from '../random/seed.ts'
 

@@ -6,7 +6,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ENGINE_VERSION } from '../../src/platform/postgres/embedded-directory.ts'
+import { ENGINE_VERSION } from '../../src/storage/embedded/directory.ts'
 import { newEmail, registration } from '../helpers/api-client.ts'
 import { builtExecutable, type Executable, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'

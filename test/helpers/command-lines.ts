@@ -1,7 +1,7 @@
 /** Every command of the program, each with arguments that are complete. A test fails where one is missing here. */
 import type { Command } from 'commander'
-import { commands } from '../../src/commands/commands.ts'
-import { loadProgram } from '../../src/commands/run.ts'
+import { commands } from '../../src/operations/commands/commands.ts'
+import { loadProgram } from '../../src/operations/commands/run.ts'
 
 export interface Place {
   account: string

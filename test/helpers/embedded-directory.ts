@@ -1,8 +1,8 @@
 /** Data directories with a migrated embedded database. initdb takes seconds, so each is a copy of one. */
 import { cpSync } from 'node:fs'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { ensureSecretFile } from '../../src/platform/secret-file.ts'
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts'
 import { newFastDirectory, oncePerRun } from './run-directory.ts'
 
 export async function newDataDirectory(): Promise<string> {

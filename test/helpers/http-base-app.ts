@@ -1,17 +1,17 @@
 /** A small app around the httpBase, listening on a free port, whose log lines are kept. */
 import { Elysia, t } from 'elysia'
-import { AppError } from '../../src/errors.ts'
 import {
   createDocumentation,
   errorResponses,
   publicDocumentation,
 } from '../../src/platform/http/documentation.ts'
 import { appSettings, createHttpBase, type HttpBase } from '../../src/platform/http/http-base.ts'
-import { createLogger } from '../../src/platform/http/logging.ts'
 import { hidden } from '../../src/platform/http/route-traits.ts'
+import { createLogger } from '../../src/platform/log/logging.ts'
 import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { RedisUnavailable } from '../../src/platform/redis/failure.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
+import { AppError } from '../../src/texts/errors.ts'
 
 const greeting = t.Object(
   { status: t.Literal(201), message: t.String(), name: t.String() },

@@ -1,6 +1,6 @@
 /** The form of refusals: status and code belong together, as the table of errors has them. */
 import { expect } from 'bun:test'
-import { type ErrorCode, errorStatus, type FieldErrorCode } from '../../src/errors.ts'
+import { type ErrorCode, errorStatus, type FieldErrorCode } from '../../src/texts/errors.ts'
 import type { Answer } from './api-client.ts'
 
 type Refusal = Pick<Answer, 'status' | 'body'>

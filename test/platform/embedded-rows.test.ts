@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
-import { openEmbedded } from '../../src/platform/postgres/embedded.ts'
-import { openEmbeddedInThread } from '../../src/platform/postgres/embedded-thread.ts'
+import { openEmbedded } from '../../src/storage/embedded/embedded.ts'
+import { openEmbeddedInThread } from '../../src/storage/embedded/thread.ts'
 import { newDataDirectory } from '../helpers/embedded-directory.ts'
 
 setDefaultTimeout(60_000)

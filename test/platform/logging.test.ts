@@ -1,6 +1,6 @@
 /** The log's lines, and that nothing in them steers a terminal. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { createLogger, type LogLevel } from '../../src/platform/http/logging.ts'
+import { createLogger, type LogLevel } from '../../src/platform/log/logging.ts'
 
 setDefaultTimeout(20_000)
 
@@ -34,7 +34,7 @@ test('control characters of every kind are escaped, and the text survives', () =
 })
 
 test('standard output gets the lines when nothing else is given', async () => {
-  const module = new URL('../../src/platform/http/logging.ts', import.meta.url).pathname
+  const module = new URL('../../src/platform/log/logging.ts', import.meta.url).pathname
   const script = `import { createLogger } from ${JSON.stringify(module)}
     createLogger({ clock: { now: () => new Date(0) } }).info({ a: 1 })`
   const child = Bun.spawn(['bun', '-e', script], { stdout: 'pipe', stderr: 'inherit' })

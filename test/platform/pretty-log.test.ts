@@ -1,6 +1,6 @@
 /** The log as people read it. */
 import { expect, test } from 'bun:test'
-import { createLogger } from '../../src/platform/http/logging.ts'
+import { createLogger } from '../../src/platform/log/logging.ts'
 
 function write(level: 'info' | 'warn', work: (logger: ReturnType<typeof createLogger>) => void): string[] {
   const lines: string[] = []

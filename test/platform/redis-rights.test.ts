@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import Redis from 'ioredis'
-import * as doctor from '../../src/domain/operations/doctor/redis-checks.ts'
+import * as doctor from '../../src/operations/doctor/redis-checks.ts'
 import { openRedis } from '../../src/platform/redis/connection.ts'
 import { redisCause, refusalCause } from '../../src/platform/redis/failure.ts'
 import { requireCommands } from '../../src/platform/redis/script.ts'

@@ -1,8 +1,8 @@
 /** The commands and options that a help names are there. */
 import { expect, test } from 'bun:test'
 import type { Command } from 'commander'
-import { commands } from '../../src/commands/commands.ts'
-import { loadProgram } from '../../src/commands/run.ts'
+import { commands } from '../../src/operations/commands/commands.ts'
+import { loadProgram } from '../../src/operations/commands/run.ts'
 import { actingGroups } from '../helpers/command-lines.ts'
 
 const program = await loadProgram(commands)

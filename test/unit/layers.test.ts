@@ -8,7 +8,11 @@ const check = (path: string, text: string) => checkLayers([{ path, text }])
 
 describe('imports', () => {
   test.each([
-    ['src/platform/http/x.ts', "import { a } from '../../domain/codes/store.ts'", 'platform imports domain'],
+    [
+      'src/platform/http/x.ts',
+      "import { a } from '../../domain/messages/codes/store.ts'",
+      'platform imports domain',
+    ],
     ['src/texts/fr.ts', "import type { A } from '../platform/config/types.ts'", 'texts imports platform'],
     ['src/texts/fr.ts', "import type { A } from '../domain/login/service.ts'", 'texts imports domain'],
     [
@@ -18,17 +22,41 @@ describe('imports', () => {
     ],
     [
       'src/domain/sign-in/login/routes.ts',
-      "import { createApp } from '../../../app.ts'",
-      'domain imports app',
+      "import { createApp } from '../../../compose/app.ts'",
+      'domain imports compose',
+    ],
+    [
+      'src/domain/sign-in/login/service.ts',
+      "import { a } from '../../../storage/backup/files.ts'",
+      'domain imports storage (src/storage/backup/files.ts), which is beside it',
+    ],
+    [
+      'src/pages/account/service.ts',
+      "import { a } from '../../administration/directory/service.ts'",
+      'pages imports administration (src/administration/directory/service.ts), which is beside it',
+    ],
+    [
+      'src/platform/postgres/pool.ts',
+      "import { a } from '../http/answers.ts'",
+      'room platform/postgres imports platform/http, a later room',
+    ],
+    [
+      'src/operations/doctor/checks.ts',
+      "import { a } from '../commands/doctor.ts'",
+      'operations imports commands',
     ],
     [
       'src/domain/sign-in/login/routes.ts',
       "import { a } from '../cellar/service.ts'",
       'room sign-in/cellar is missing in the order',
     ],
-    ['src/app.ts', "import type { A } from './commands/serve.ts'", 'app imports commands'],
-    ['src/compose.ts', "const a = await import('./commands/serve.ts')", 'compose imports commands'],
-    ['src/commands/serve.ts', "import './../main.ts'", 'commands imports main'],
+    [
+      'src/compose/app.ts',
+      "import type { A } from '../operations/commands/serve.ts'",
+      'compose imports commands',
+    ],
+    ['src/compose/compose.ts', "await import('../operations/commands/serve.ts')", 'compose imports commands'],
+    ['src/operations/commands/serve.ts', "import '../../main.ts'", 'commands imports main'],
   ])('%s may not look up: %s', (path, text, reason) => {
     expect(check(path, text)).toEqual([expect.stringContaining(reason)])
   })
@@ -38,9 +66,9 @@ describe('imports', () => {
     ['src/domain/sessions/tokens/service.ts', '@elysiajs/swagger'],
     ['src/domain/messages/codes/service.ts', 'drizzle-orm'],
     ['src/domain/messages/codes/store-redis.ts', 'drizzle-orm/pg-core'],
-    ['src/compose.ts', 'postgres'],
+    ['src/compose/compose.ts', 'postgres'],
     ['src/domain/messages/codes/store-postgres.ts', 'ioredis'],
-    ['src/commands/serve.ts', '@electric-sql/pglite'],
+    ['src/operations/commands/serve.ts', '@electric-sql/pglite'],
   ])('%s may not import %s', (path, name) => {
     expect(check(path, `import x from '${name}'`)).toEqual([`${path}: ${expectedPlace(name)}`])
   })
@@ -63,14 +91,10 @@ describe('imports', () => {
     ])
   })
 
-  test('errors.ts imports nothing', () => {
-    expect(check('src/errors.ts', "import { a } from './platform/clock.ts'")).toHaveLength(1)
-  })
-
   test('nothing in src/ imports tests, scripts or a path without extension', () => {
     expect(check('src/main.ts', "import { a } from '../scripts/build.ts'")).toHaveLength(1)
     expect(check('src/main.ts', "import { a } from '../test/helpers/wait.ts'")).toHaveLength(1)
-    expect(check('src/main.ts', "import { a } from './commands/serve'")).toHaveLength(1)
+    expect(check('src/main.ts', "import { a } from './operations/commands/serve'")).toHaveLength(1)
   })
 
   test('a new room must be given its place first', () => {
@@ -95,12 +119,18 @@ describe('imports', () => {
     ],
     [
       'src/domain/sign-in/login/service.ts',
-      "import { AppError } from '../../../errors.ts'\nimport { b } from '../../messages/codes/x.ts'",
+      "import { AppError } from '../../../texts/errors.ts'\nimport { b } from '../../messages/codes/x.ts'",
     ],
     ['src/domain/sessions/tokens/service.ts', "import { jwt } from '@elysiajs/jwt'"],
     ['src/domain/messages/codes/service.ts', "import { a } from '../../foundation/limits/callers.ts'"],
-    ['src/commands/version.ts', "import manifest from '../../package.json' with { type: 'json' }"],
-    ['src/main.ts', "import { serve } from './commands/serve.ts'"],
+    [
+      'src/operations/commands/version.ts',
+      "import manifest from '../../../package.json' with { type: 'json' }",
+    ],
+    ['src/main.ts', "import { serve } from './operations/commands/serve.ts'"],
+    ['src/operations/commands/doctor.ts', "import { a } from '../doctor/checks.ts'"],
+    ['src/console/routes.ts', "import { a } from '../pages/frame/frame.ts'\nimport { Elysia } from 'elysia'"],
+    ['src/storage/backup/job.ts', "import { a } from '../embedded/instance.ts'"],
     ['scripts/bench/run.ts', "import postgres from 'postgres'"],
   ])('%s may: %s', (path, text) => {
     expect(check(path, text)).toEqual([])
@@ -111,7 +141,7 @@ describe('tables', () => {
   const owned = (path: string, text: string) => checkTableOwners([{ path, text }])
 
   test.each([
-    ['sql`update ${accounts} set role_id = 1`', 'writes accounts, which belongs to accounts/accounts'],
+    ['sql`update ${accounts} set role_id = 1`', 'writes accounts, which belongs to accounts/core'],
     ['sql`\n  insert into\n  ${sessions} (id) values (1)`', 'writes sessions, which belongs to sessions'],
     ['sql`delete from only ${passkeys}`', 'writes passkeys'],
     ['database.delete(tickets)', 'writes tickets'],
@@ -134,9 +164,7 @@ describe('tables', () => {
   })
 
   test('the owner writes, and others read and speak of it', () => {
-    expect(owned('src/domain/accounts/accounts/changes-sql.ts', 'sql`update ${accounts} set a = 1`')).toEqual(
-      [],
-    )
+    expect(owned('src/domain/accounts/core/changes-sql.ts', 'sql`update ${accounts} set a = 1`')).toEqual([])
     expect(
       owned('src/domain/sign-in/login/store.ts', '// update ${accounts}\nsql`select 1 from ${accounts}`'),
     ).toEqual([])
@@ -144,7 +172,7 @@ describe('tables', () => {
 
   test('the writers of accounts and of sessions stay few', () => {
     const writer = (number: number) => ({
-      path: `src/domain/sessions/sessions/${number}-sql.ts`,
+      path: `src/domain/sessions/core/${number}-sql.ts`,
       text: 'sql`update ${sessions} set a = 1`',
     })
     expect(checkTableOwners([writer(1), writer(2)])).toEqual([])
@@ -158,16 +186,16 @@ function expectedPlace(name: string): string {
   if (name.includes('elysia'))
     return `imports ${name}, which belongs in app.ts, platform/http/, routes.ts and *-schema.ts`
   if (name === 'ioredis') return `imports ${name}, which belongs in platform/redis/ and store-redis.ts`
-  return `imports ${name}, which belongs in platform/postgres/, store.ts, store-postgres.ts and *-sql.ts`
+  return `imports ${name}, which belongs in platform/postgres/, storage/, store.ts, store-postgres.ts and *-sql.ts`
 }
 
 test('a diagram leaves out an arrow where a longer way leads to the same place', () => {
   const files = [
     {
       path: 'src/domain/sign-in/login/service.ts',
-      text: "import '../sign-in/a.ts'; import '../../accounts/accounts/a.ts'; import '../../messages/codes/b.ts'",
+      text: "import '../core/a.ts'; import '../../accounts/core/a.ts'; import '../../messages/codes/b.ts'",
     },
-    { path: 'src/domain/accounts/accounts/a.ts', text: "import { b } from '../../messages/codes/b.ts'" },
+    { path: 'src/domain/accounts/core/a.ts', text: "import { b } from '../../messages/codes/b.ts'" },
     { path: 'src/domain/messages/codes/b.ts', text: "import { c } from '../../../platform/clock.ts'" },
   ]
   const drawn = drawDiagrams(
@@ -175,7 +203,7 @@ test('a diagram leaves out an arrow where a longer way leads to the same place',
     files,
   )
   const arrows = drawn.split('\n').filter((line) => line.includes('-->') && !line.startsWith('<'))
-  expect(arrows).toEqual(['  sign-in --> accounts', '  accounts --> messages', '  login --> sign-in'])
+  expect(arrows).toEqual(['  sign-in --> accounts', '  accounts --> messages', '  login --> core'])
   expect(drawn).toStartWith('before\n<!-- folders -->\n```mermaid\nflowchart TD\n')
   expect(drawn).toEndWith('\n```\n<!-- /sign-in -->\nafter')
 })

@@ -1,6 +1,6 @@
 /** Tables as commands print them, in terminals of any width. */
 import { expect, test } from 'bun:test'
-import { countOf, formatBytes, layOutTable } from '../../src/commands/print.ts'
+import { countOf, formatBytes, layOutTable } from '../../src/operations/commands/print.ts'
 
 const header = ['UUID', 'E-MAIL', 'CREATED']
 const uuid = '0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'

@@ -1,7 +1,7 @@
 /** The sentences, and which language a client gets. */
 import { describe, expect, test } from 'bun:test'
-import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/errors.ts'
 import { pickLanguage } from '../../src/texts/accept-language.ts'
+import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/texts/errors.ts'
 import { builtInTags, languages } from '../../src/texts/languages.ts'
 import type { Texts } from '../../src/texts/texts.ts'
 import { fastest } from '../helpers/timing.ts'

@@ -244,3 +244,6 @@ export function isReturnAddress(text: string): boolean {
 /** A uuid names accounts. */
 export const isApplicationId = (text: string): boolean =>
   /^[A-Za-z0-9._-]{2,64}$/.test(text) && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/** Stands for the name of the backup in `backup.after`. */
+export const BACKUP_FILE = '{file}'

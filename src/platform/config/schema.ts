@@ -4,10 +4,10 @@
  * all derived from it. Rules about several keys are in checks.ts.
  */
 import { builtInTags } from '../../texts/languages.ts'
-import { FILE } from '../backup/after.ts'
 import { claims } from './claims-rule.ts'
 import { explainDatabaseUrl, isDatabaseUrl } from './database-url.ts'
 import * as formats from './formats.ts'
+import { BACKUP_FILE } from './formats.ts'
 import { explainRedisUrl, isRedisUrl } from './redis-url.ts'
 import {
   boolean,
@@ -621,8 +621,8 @@ export const schema = {
     ),
     after: command(
       'A command that takes each scheduled backup to another machine, once it is verified; no shell reads it, and `{file}` is the path of the backup. Where it fails, the backup has failed. Default: none.',
-      FILE,
-      ['/usr/bin/rclone', 'copy', FILE, 'safe:poterne'],
+      BACKUP_FILE,
+      ['/usr/bin/rclone', 'copy', BACKUP_FILE, 'safe:poterne'],
     ),
   }),
   upgrade: section('`poterne upgrade`: see docs/install.md. Nothing is ever fetched without that command.', {

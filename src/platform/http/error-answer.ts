@@ -1,7 +1,8 @@
 /** The one shape of every error answer, in the client's language. */
-import { errorStatus, type FieldError } from '../../errors.ts'
+
 import { en } from '../../texts/en.ts'
 import { errorSentence } from '../../texts/error-sentence.ts'
+import { errorStatus, type FieldError } from '../../texts/errors.ts'
 import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'

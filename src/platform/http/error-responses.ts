@@ -1,6 +1,6 @@
 /** Declares the errors that a route can answer: `response: { 201: …, ...errorResponses('invalid_code') }`. */
 import { t } from 'elysia'
-import { type ErrorCode, errorStatus } from '../../errors.ts'
+import { type ErrorCode, errorStatus } from '../../texts/errors.ts'
 
 /** Everything that reading and checking a body can end in; openapi-document.ts adds them to each route but GET. */
 export const bodyErrors = [

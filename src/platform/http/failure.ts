@@ -1,6 +1,6 @@
 /** The meaning of a thrown value: an error code for the client, and words for the log. Its message is never used. */
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
-import { AppError, type ErrorCode, type ErrorDetails } from '../../errors.ts'
+import { AppError, type ErrorCode, type ErrorDetails } from '../../texts/errors.ts'
 import { databaseCode, isUnavailable, refersToErased } from '../postgres/failure.ts'
 import { failedStatement } from '../postgres/statement-name.ts'
 import { RedisUnavailable } from '../redis/failure.ts'

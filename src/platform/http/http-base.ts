@@ -4,10 +4,11 @@
  * reads the source text of hooks, so they must destructure their context in the parameter list.
  */
 import { Elysia, ValidationError } from 'elysia'
-import { AppError, type ErrorCode, type FieldError, type PageContent } from '../../errors.ts'
 import type { Catalog } from '../../texts/catalog.ts'
+import { AppError, type ErrorCode, type FieldError, type PageContent } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
+import type { Logger } from '../log/logging.ts'
 import { currentRequest, type RequestActor, type RequestWork, runAsRequest } from '../request-context.ts'
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf } from './allowed-methods.ts'
@@ -17,7 +18,6 @@ import { createCors, type PathOrigins } from './cors.ts'
 import { mendDescriptions } from './descriptions.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
-import type { Logger } from './logging.ts'
 import { findRepeated } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,

@@ -1,5 +1,5 @@
 /** The pages behind the links of messages: the name of the service, a heading, and at most one form. */
-import type { PageContent } from '../../errors.ts'
+import type { PageContent } from '../../texts/errors.ts'
 import { createPageAnswers, escapeHtml } from './page-answer.ts'
 
 const style = `

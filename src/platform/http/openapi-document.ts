@@ -2,7 +2,7 @@
  * Turns what @elysiajs/swagger gathers from the routes (OpenAPI 3.0.3, three media types for everything, error
  * responses as plain objects) into the OpenAPI 3.1 document we publish.
  */
-import { type ErrorCode, errorStatus } from '../../errors.ts'
+import { type ErrorCode, errorStatus } from '../../texts/errors.ts'
 import { COMPONENT_KEY } from './components.ts'
 import { bodyErrors, ERROR_CODES_KEY, groupByStatus, tokenErrors } from './error-responses.ts'
 import { type Components, createComponents, type Json } from './openapi-components.ts'

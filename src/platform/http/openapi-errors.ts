@@ -2,8 +2,9 @@
  * The error answers of the OpenAPI document. Each set of codes that some operation can answer with one status stands
  * once in `components.responses`, each code once in `components.examples`, and the operations refer to them.
  */
-import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../errors.ts'
+
 import { errorSentence } from '../../texts/error-sentence.ts'
+import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../texts/errors.ts'
 import { languages } from '../../texts/languages.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import type { Json } from './openapi-components.ts'

@@ -1,6 +1,6 @@
 /** Pages for people who followed a link: one form at most, no script, nothing from another host. */
 import { createHash } from 'node:crypto'
-import type { PageContent } from '../../errors.ts'
+import type { PageContent } from '../../texts/errors.ts'
 import { textDirection } from '../../texts/languages.ts'
 
 export function escapeHtml(text: string): string {

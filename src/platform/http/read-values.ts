@@ -1,5 +1,5 @@
 /** The one reader of numbers, times and words that arrive as text; the readers of a query name its field in what they throw. */
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../texts/errors.ts'
 
 export const invalid = (...fields: string[]) =>
   new AppError('validation_failed', {

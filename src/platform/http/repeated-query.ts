@@ -1,5 +1,5 @@
 /** A parameter of a query that is given twice: two programs would read two values of it. */
-import type { FieldError } from '../../errors.ts'
+import type { FieldError } from '../../texts/errors.ts'
 import type { RouteSchemas } from './route-schemas.ts'
 
 /** One `invalid_value` for each parameter that the route declares and the address repeats. */

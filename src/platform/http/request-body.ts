@@ -2,8 +2,9 @@
  * Reads the body of a request as a JSON object, bounded in size, time and depth, or as a form where the route declares
  * one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
  */
-import { AppError } from '../../errors.ts'
+
 import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
+import { AppError } from '../../texts/errors.ts'
 import { readBounded } from '../read-bounded.ts'
 import { stripBlanks } from './header-text.ts'
 import { readableField } from './unstorable.ts'

@@ -1,7 +1,7 @@
 /** Translates the errors of a TypeBox schema into field errors, which never repeat a value. */
 import type { TSchema } from '@sinclair/typebox'
 import { type ValueError, type ValueErrorIterator, ValueErrorType } from '@sinclair/typebox/errors'
-import type { FieldError, FieldErrorCode } from '../../errors.ts'
+import type { FieldError, FieldErrorCode } from '../../texts/errors.ts'
 import { readableField } from './unstorable.ts'
 
 /** One error for each field, the first one: TypeBox reports a missing field also as having the wrong type. */

@@ -2,7 +2,7 @@
  * Values that nothing keeps as they are: strings, keys among them, with NUL or lone surrogates, and whole numbers that
  * request-body.ts gives as NaN.
  */
-import type { FieldError } from '../../errors.ts'
+import type { FieldError } from '../../texts/errors.ts'
 
 /**
  * Returns one `invalid_characters` or `invalid_value` for each of them in a parsed body, query or path. `field` is its

@@ -5,7 +5,6 @@
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
-import type { DatabaseUpkeep } from './embedded-upkeep.ts'
 import { type Statement, tablesInsertedInto } from './statement.ts'
 import { noteFailedStatement } from './statement-name.ts'
 
@@ -67,6 +66,30 @@ export interface Database extends Executor {
   readonly files?: DatabaseFiles
   readonly upkeep?: DatabaseUpkeep
   close(): Promise<void>
+}
+
+/** The upkeep of an open database. */
+export interface DatabaseUpkeep {
+  /** Does the most urgent piece now instead of in a quiet moment; null where nothing is due. */
+  step(): Promise<UpkeepWork | null>
+  condition(): Promise<DatabaseCondition>
+}
+
+export interface UpkeepWork {
+  what: 'vacuum' | 'analyze' | 'checkpoint' | 'drop'
+  relation: string | null
+  ms: number
+}
+
+/** The facts that the database knows of itself and that grow unless it is looked after. */
+export interface DatabaseCondition {
+  /** The age of the oldest number that is not frozen, in transactions; multixacts count as well. */
+  transactionAge: number
+  deadRows: number
+  /** The size of the log since the last checkpoint, which a start after a crash reads. */
+  logBytes: number
+  /** The longest single piece of work since the start, during which nothing was answered. */
+  longestWorkMs: number
 }
 
 export interface DatabaseFiles {

@@ -1,5 +1,5 @@
 /** Writes a line for each statement, by its name, with `log.level = "debug"`. */
-import type { Logger } from '../http/logging.ts'
+import type { Logger } from '../log/logging.ts'
 import { currentRequest } from '../request-context.ts'
 import { type Database, type Executor, executorBy } from './database.ts'
 import { databaseCode } from './failure.ts'

@@ -4,8 +4,7 @@
  * and is back within 5 s of Redis. It does not log; it reports cause codes to its listeners.
  */
 import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
-import type { Config } from '../config/types.ts'
-import { type Endpoint, readRedisUrls } from './endpoint.ts'
+import { type Endpoint, type RedisServers, readRedisUrls } from './endpoint.ts'
 import { findEvictionPolicy, RedisEvicts, readFacts } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 import { findWrongTls } from './wrong-tls.ts'
@@ -35,6 +34,9 @@ export interface RedisListeners {
   onRecovery?: () => void
 }
 
+/** The servers, the name under which Sentinel knows the primary, and the beginning of every key. */
+type RedisPlace = RedisServers & { master: string | null; keyPrefix: string }
+
 /**
  * Returns at once and connects in the background; see `ready`. The URLs are `redis://` or `rediss://` (TLS) with
  * `user:password@` and `/db`; credentials and db of the first one are used for all. In mode `sentinel` the URLs name
@@ -42,7 +44,7 @@ export interface RedisListeners {
  * of their own get them from `?sentinel_username=…&sentinel_password=…`. With TLS, certificates must name what
  * Sentinels or the cluster announce: addresses, unless they are configured to announce host names.
  */
-export function openRedis(config: Config['redis'], listeners: RedisListeners = {}) {
+export function openRedis(config: RedisPlace, listeners: RedisListeners = {}) {
   const client = connect(config)
   const newestCause = watch(client, listeners)
   if (isCluster(client)) connectMasters(client)
@@ -102,7 +104,7 @@ export function openRedis(config: Config['redis'], listeners: RedisListeners = {
   }
 }
 
-function connect({ mode, urls, master }: Config['redis']): Redis | Cluster {
+function connect({ mode, urls, master }: RedisPlace): Redis | Cluster {
   // Loaded here, since most services run without Redis.
   const { Cluster, Redis } = require('ioredis') as typeof import('ioredis')
   const endpoints = readRedisUrls({ mode, urls })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { writePreview } from '../../../src/domain/pages/preview/write.ts'
+import { writePreview } from '../../../src/pages/preview/write.ts'
 import { loadConfig } from '../../../src/platform/config/load.ts'
 import { createCatalog } from '../../../src/texts/catalog.ts'
 

@@ -1,6 +1,6 @@
 /** The pages by which people come in, through forms and without script. */
 import { describe, expect, spyOn, test } from 'bun:test'
-import { checkPagesReach } from '../../../src/domain/operations/doctor/reach-checks.ts'
+import { checkPagesReach } from '../../../src/operations/doctor/reach-checks.ts'
 import type { Config } from '../../../src/platform/config/types.ts'
 import type { Network } from '../../../src/platform/guarded-fetch.ts'
 import { DatabaseUnavailable } from '../../../src/platform/postgres/failure.ts'

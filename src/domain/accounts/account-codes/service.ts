@@ -5,8 +5,8 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import {
@@ -19,8 +19,8 @@ import {
 } from '../../messages/codes/letters.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { type Account, type Addressee, type Contact, verifiedContacts } from '../accounts/account.ts'
-import type { OwnerNotices } from '../accounts/owner-notices.ts'
+import { type Account, type Addressee, type Contact, verifiedContacts } from '../core/account.ts'
+import type { OwnerNotices } from '../core/owner-notices.ts'
 import type { OpenAccountCode, PreparedCode } from './account-code.ts'
 import type { AccountCodeStore } from './store.ts'
 

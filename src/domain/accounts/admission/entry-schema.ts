@@ -1,7 +1,7 @@
 /** The fields that calls send which may open an account, and the errors that refuse them. */
 import { t } from 'elysia'
-import type { ErrorCode } from '../../../errors.ts'
 import { type Given, optionalField } from '../../../platform/http/schemas.ts'
+import type { ErrorCode } from '../../../texts/errors.ts'
 
 export const entryFields = {
   invitation: optionalField(

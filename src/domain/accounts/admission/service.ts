@@ -4,14 +4,14 @@
  * statement opened none.
  */
 
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities, TestIdentity } from '../../foundation/test-identities/service.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Account } from '../core/account.ts'
 import type { EntryBody } from './entry-schema.ts'
 import { readInvitation } from './invitation.ts'
 import type { permitParamTypes } from './permit-sql.ts'

@@ -6,7 +6,7 @@ import { defineStatement, type ParamsOf, rowOf, type ValuesOf } from '../../../p
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Actor, NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-import { isContested } from '../accounts/opening-sql.ts'
+import { isContested } from '../core/opening-sql.ts'
 
 const invitationRow = rowOf(invitations)
 export type Invitation = ValuesOf<typeof invitationRow>

@@ -14,7 +14,7 @@ import {
   type Source,
   stranger,
 } from '../../foundation/limits/callers.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Account } from '../core/account.ts'
 import type { DeviceTags, KnownDeviceStore } from './store.ts'
 
 /** The address and the device of a session when it was opened. */

@@ -1,7 +1,7 @@
 /** The parts of statements that end trusted devices, and by which one is known to be trusted still. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { SetUpFactor } from '../../../errors.ts'
 import { administrators, passkeys, totpFactors, trustedDevices } from '../../../platform/postgres/schema.ts'
+import type { SetUpFactor } from '../../../texts/errors.ts'
 
 /** `source`: from where the condition reads. */
 export const forgetTrusted = (where: SQL, source?: SQL): SQL =>

@@ -4,11 +4,11 @@
  * factor.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Account } from '../core/account.ts'
 import type { KnownDevices } from './service.ts'
 import type { TrustedDeviceStore } from './trusted-device-store.ts'
 

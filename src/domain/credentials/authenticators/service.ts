@@ -5,17 +5,17 @@
  * codes work instead, and after them codes that are sent.
  */
 
-import { AppError, type SetUpFactor } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { AppError, type SetUpFactor } from '../../../texts/errors.ts'
+import type { Account, AccountSession } from '../../accounts/core/account.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import type { KnownDevices, SessionClient } from '../../accounts/devices/service.ts'
 import { decoyAccount } from '../../foundation/decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { Enabling, EnrolmentStore } from './enrolment-store.ts'
 import { createRecoveryCodes } from './recovery-codes.ts'
 import type { FactorStore, StoredFactors } from './store.ts'

@@ -4,7 +4,6 @@
  */
 
 import { sql } from 'drizzle-orm'
-import type { SetUpFactor } from '../../../errors.ts'
 import type { Database } from '../../../platform/postgres/database.ts'
 import {
   accounts,
@@ -14,7 +13,8 @@ import {
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import type { SetUpFactor } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'

@@ -1,8 +1,9 @@
 /** The configured providers, ready to use. None of them is called before somebody signs in. */
-import { AppError } from '../../../errors.ts'
+
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config, SocialProviderConfig } from '../../../platform/config/types.ts'
 import { createGuardedFetch, type Network } from '../../../platform/guarded-fetch.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { createAppleSecret } from './apple-secret.ts'
 import { configuredAuthority } from './authority.ts'
 import { withoutSecrets } from './failure.ts'

@@ -3,8 +3,8 @@
  * the threads of WebCrypto: if all of them are hashing, signing an access token waits for 40 ms and more.
  */
 
-import { AppError } from '../../../errors.ts'
 import { type Addon, argon2Addon } from '../../../platform/bundled/argon2-addon.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { threadSource, type Verifier } from './thread-source.ts'
 
 /** A digest to verify, and whether the native addon may do it (see `suitsAddon`). */

@@ -2,8 +2,9 @@
  * The rules for a password, and the one form in which it is hashed and compared. They follow NIST SP 800-63B-4, 3.1.1.2:
  * a minimum length and a list of common passwords, no composition rules, NFKC, and the whole password counts.
  */
-import type { FieldError, FieldErrorCode, WeakPasswordReason } from '../../../errors.ts'
+
 import type { Config } from '../../../platform/config/types.ts'
+import type { FieldError, FieldErrorCode, WeakPasswordReason } from '../../../texts/errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import { parsePhone } from '../identifiers/phone.ts'
 import { commonPasswordLines } from './common-password-list.ts' with { type: 'macro' }

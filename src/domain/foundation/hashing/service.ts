@@ -5,9 +5,9 @@
  */
 
 import { availableParallelism } from 'node:os'
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { noteWork } from '../../../platform/request-context.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { decoyPassword } from '../decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
 import { parseDigest, suitsAddon } from './digest.ts'

@@ -1,6 +1,6 @@
 /** Says when a pool of messages is used up: in the log and to the operator, at most once a minute for each pool. */
 import type { Clock } from '../../../platform/clock.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Logger } from '../../../platform/log/logging.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Charge, LimitStore, SendingPool } from './store.ts'
 

@@ -2,8 +2,9 @@
  * The counters that messages are charged to: codes by who asks for them and where they go, and notices. The messages of
  * the service are shared out in sending-pools.ts.
  */
-import { AppError } from '../../../errors.ts'
+
 import type { Config } from '../../../platform/config/types.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Phone } from '../identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'

@@ -3,10 +3,10 @@
  * the seconds to wait. The groups of callers are in callers.ts, what each group pays in counters.ts.
  */
 
-import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Logger } from '../../../platform/log/logging.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Caller } from './callers.ts'

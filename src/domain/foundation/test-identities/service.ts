@@ -3,11 +3,11 @@
  * be used counts as absent.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { endOfDay } from '../../../platform/config/schema-people.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
+import type { Logger } from '../../../platform/log/logging.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
 import { maskDestination } from '../identifiers/mask.ts'
 import type { TestIdentityStore } from './store.ts'

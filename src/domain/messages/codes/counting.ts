@@ -22,8 +22,9 @@
  * A second step that only the client address connects with its login counts by account and address and, where that is
  * open, by account over all addresses. Somebody who shares the owner's address can fill the first of these alone.
  */
-import { AppError } from '../../../errors.ts'
+
 import type { Clock } from '../../../platform/clock.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Caller } from '../../foundation/limits/callers.ts'
 import { type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from './attempt-store.ts'
 

@@ -5,9 +5,9 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
 import { callerGroups } from '../../foundation/limits/callers.ts'

@@ -3,9 +3,9 @@
  * knows change nothing.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config, ReceiptsConfig } from '../../../platform/config/types.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import { at, valueAt } from '../sms-gateways/verdict.ts'
 import type { Funnel } from './funnel.ts'

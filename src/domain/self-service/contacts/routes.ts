@@ -6,8 +6,8 @@ import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { byPost } from '../../../platform/http/removal.ts'
-import { accountAnswer } from '../../accounts/accounts/account-schema.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { accountAnswer } from '../../accounts/core/account-schema.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
 import {
   type OwnerCall,
   otpField,
@@ -15,7 +15,7 @@ import {
   ownerProofFields,
   sentCode,
   sentCodeAnswer,
-} from '../../sign-in/sign-in/sign-in-schema.ts'
+} from '../../sign-in/core/sign-in-schema.ts'
 import type { ContactsService } from './service.ts'
 
 const detail = documentedInSession('Contacts')

@@ -12,7 +12,7 @@ import {
   type Placeholders,
   type RowOf,
 } from '../../../platform/postgres/statement.ts'
-import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import type { Account, AccountSession } from '../../accounts/core/account.ts'
 import {
   accountRow,
   endOtherClaims,
@@ -20,14 +20,14 @@ import {
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
-} from '../../accounts/accounts/account-sql.ts'
-import { changeContact, removeContact } from '../../accounts/accounts/contacts-sql.ts'
+} from '../../accounts/core/account-sql.ts'
+import { changeContact, removeContact } from '../../accounts/core/contacts-sql.ts'
 import {
   signInMethodParamTypes,
   type UsableMethods,
   usableIdentities,
   usablePasskeys,
-} from '../../accounts/accounts/sign-in-methods-sql.ts'
+} from '../../accounts/core/sign-in-methods-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'

@@ -1,11 +1,11 @@
 /** Somebody who has an account joins the groups of an invitation. It never changes their role. */
 
-import { AppError } from '../../../errors.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { type Account, requireOrdinary } from '../../accounts/accounts/account.ts'
-import { MAXIMUM_GROUPS } from '../../accounts/accounts/profile.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Admission } from '../../accounts/admission/service.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import { type Account, requireOrdinary } from '../../accounts/core/account.ts'
+import { MAXIMUM_GROUPS } from '../../accounts/core/profile.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { MembershipStore } from './store.ts'
 
 interface Needs {

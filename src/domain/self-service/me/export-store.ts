@@ -24,7 +24,7 @@ import {
   twoFactorRemovals,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'

@@ -1,17 +1,17 @@
 /** The security of an account, and a copy of everything that is stored about a person, as clients see them. */
 import { t } from 'elysia'
-import type { TwoFactorMethod } from '../../../errors.ts'
 import { answer } from '../../../platform/http/answers.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import type { TwoFactorMethod } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import {
   type AccountRecord,
   accountSchema,
   type CarriedRecord,
   carriedFields,
-} from '../../accounts/accounts/account-schema.ts'
+} from '../../accounts/core/account-schema.ts'
 import type { TrustedDevice } from '../../accounts/devices/trusted-devices.ts'
-import { twoFactorMethodsField } from '../../sign-in/sign-in/sign-in-schema.ts'
+import { twoFactorMethodsField } from '../../sign-in/core/sign-in-schema.ts'
 import type { ExportedDocument } from './export-store.ts'
 import type { SecurityCounts } from './store.ts'
 

@@ -1,30 +1,30 @@
 /** The account of somebody who is signed in, as a whole: reading it, its language, and erasing it. */
 
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { requireOrdinary } from '../../accounts/accounts/account.ts'
+import { termsRequired } from '../../accounts/admission/service.ts'
+import { requireOrdinary } from '../../accounts/core/account.ts'
 import {
   type AccountRecord,
   accountRecord,
   type CarriedRecord,
   carriedRecord,
-} from '../../accounts/accounts/account-schema.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/accounts/profile.ts'
-import type { Roles } from '../../accounts/accounts/roles.ts'
-import type { AccountStore } from '../../accounts/accounts/store.ts'
-import { termsRequired } from '../../accounts/admission/service.ts'
+} from '../../accounts/core/account-schema.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
+import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/core/profile.ts'
+import type { Roles } from '../../accounts/core/roles.ts'
+import type { AccountStore } from '../../accounts/core/store.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { type EventRecord, eventRecord } from '../../foundation/events/event-schema.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../foundation/events/page.ts'
 import type { EventStore } from '../../foundation/events/store.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { RefusedAddresses } from '../../messages/delivery/refused-addresses.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { Reauthentication } from '../../sign-in/sign-in/reauthentication.ts'
-import type { SecondFactor } from '../../sign-in/sign-in/second-factor.ts'
-import type { OwnerProof } from '../../sign-in/sign-in/sign-in-schema.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { Reauthentication } from '../../sign-in/core/reauthentication.ts'
+import type { SecondFactor } from '../../sign-in/core/second-factor.ts'
+import type { OwnerProof } from '../../sign-in/core/sign-in-schema.ts'
 import type { Security } from './me-schema.ts'
 import type { ErasureStore } from './store.ts'
 

@@ -19,9 +19,9 @@ import {
   type RowOf,
   type Statement,
 } from '../../../platform/postgres/statement.ts'
-import type { AccountSession } from '../../accounts/accounts/account.ts'
-import { holdAccount, sessionLives } from '../../accounts/accounts/account-sql.ts'
-import { deleteAccounts } from '../../accounts/accounts/erasure-sql.ts'
+import type { AccountSession } from '../../accounts/core/account.ts'
+import { holdAccount, sessionLives } from '../../accounts/core/account-sql.ts'
+import { deleteAccounts } from '../../accounts/core/erasure-sql.ts'
 import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
 import { forgetEventDetails, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'

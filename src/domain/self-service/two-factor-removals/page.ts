@@ -1,7 +1,8 @@
 /** The page behind the link of a notice: one button, no script, nothing from elsewhere. */
-import type { PageContent } from '../../../errors.ts'
+
 import { createLinkPage } from '../../../platform/http/link-page.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
+import type { PageContent } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { STOP_PATH } from './links.ts'

@@ -4,12 +4,12 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
-import { type Account, verifiedContacts } from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { AppError } from '../../../texts/errors.ts'
+import { type Account, verifiedContacts } from '../../accounts/core/account.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'

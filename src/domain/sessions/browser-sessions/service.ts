@@ -1,9 +1,10 @@
 /** The session of a browser: a cookie of the pages names it. JSON routes never read that cookie. */
-import { AppError } from '../../../errors.ts'
+
 import type { Ground } from '../../../platform/ground.ts'
 import { setCurrentSession } from '../../../platform/request-context.ts'
-import type { Authenticated } from '../sessions/authentication.ts'
-import { browserIdleSeconds } from '../sessions/browser-idle.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { Authenticated } from '../core/authentication.ts'
+import { browserIdleSeconds } from '../core/browser-idle.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
 import type { BrowserSessionStore } from './store.ts'
 

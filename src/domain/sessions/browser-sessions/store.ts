@@ -7,7 +7,7 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { accountRow } from '../../accounts/accounts/account-sql.ts'
+import { accountRow } from '../../accounts/core/account-sql.ts'
 import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import {
   endSessions,
@@ -15,7 +15,7 @@ import {
   moveSessionsBelow,
   renewBrowserSession,
   touchBrowserSession,
-} from '../sessions/session-sql.ts'
+} from '../core/session-sql.ts'
 
 /** Reads the session with its account. A request moves the idle end, at most once a minute. */
 const visit = defineStatement({

@@ -2,13 +2,14 @@
  * The claims of access tokens about an account beside poterne's own (`[tokens.claims]`). All of them together are
  * bounded, so that a token is never too long to be accepted: what does not fit is left out, and the operator is told.
  */
-import { AppError } from '../../../errors.ts'
+
 import type { Clock } from '../../../platform/clock.ts'
 import type { ClaimConfig, ClaimSource } from '../../../platform/config/claims-rule.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import type { Logger } from '../../../platform/http/logging.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
-import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { Logger } from '../../../platform/log/logging.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
+import type { Roles } from '../../accounts/core/roles.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 

@@ -4,8 +4,8 @@
  * itself is in key-rotation.ts.
  */
 import { type CryptoKey, importJWK } from 'jose'
-import { AppError } from '../../../errors.ts'
 import { together } from '../../../platform/waiting.ts'
+import { AppError } from '../../../texts/errors.ts'
 import {
   createKeyRotation,
   isPublished,

@@ -1,7 +1,7 @@
 /** The signing keys, and the two tokens of a session. */
 
 import type { Ground } from '../../../platform/ground.ts'
-import type { Roles } from '../../accounts/accounts/roles.ts'
+import type { Roles } from '../../accounts/core/roles.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'

@@ -4,8 +4,8 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'

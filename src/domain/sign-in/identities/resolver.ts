@@ -4,19 +4,19 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
+import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import {
   type Account,
   type AccountSession,
   hasVerified,
   requireOrdinary,
-} from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import { requireRemoval, usableMethods } from '../../accounts/accounts/sign-in-methods-sql.ts'
-import type { AccountStore } from '../../accounts/accounts/store.ts'
-import type { Admission, Entry } from '../../accounts/admission/service.ts'
+} from '../../accounts/core/account.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
+import { requireRemoval, usableMethods } from '../../accounts/core/sign-in-methods-sql.ts'
+import type { AccountStore } from '../../accounts/core/store.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-claims.ts'

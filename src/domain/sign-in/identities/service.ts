@@ -1,12 +1,12 @@
 /** The linked identities of somebody who is signed in: listing, linking, unlinking, but never the last sign-in method. */
 
-import { AppError, type FieldError } from '../../../errors.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import { AppError, type FieldError } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Source } from '../../foundation/limits/callers.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { Reauthentication } from '../core/reauthentication.ts'
+import type { OwnerProof } from '../core/sign-in-schema.ts'
 import type { ProvedIdentity } from './identity.ts'
 import type { IdentityProof } from './identity-schema.ts'
 import type { IdentityProofs } from './proof.ts'

@@ -10,14 +10,16 @@ import { violates } from '../../../platform/postgres/failure.ts'
 import { accounts, identities } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type RowOf } from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
-import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
+import type { Account, AccountSession } from '../../accounts/core/account.ts'
 import {
   accountRow,
   endOtherClaims,
   sessionLives,
   updateLockedAccount,
-} from '../../accounts/accounts/account-sql.ts'
-import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/accounts/opening-sql.ts'
+} from '../../accounts/core/account-sql.ts'
+import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/core/opening-sql.ts'
 import {
   otherSignInMethods,
   removalRow,
@@ -25,9 +27,7 @@ import {
   signInMethodParamTypes,
   type UsableMethods,
   usableParams,
-} from '../../accounts/accounts/sign-in-methods-sql.ts'
-import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
-import type { Permit } from '../../accounts/admission/service.ts'
+} from '../../accounts/core/sign-in-methods-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'

@@ -6,10 +6,10 @@ import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
-import { identifierField } from '../../accounts/accounts/account-schema.ts'
 import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
-import type { Authentication } from '../../sessions/sessions/authentication.ts'
-import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
+import { identifierField } from '../../accounts/core/account-schema.ts'
+import type { Authentication } from '../../sessions/core/authentication.ts'
+import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/core/session-schema.ts'
 import {
   loginTokenField,
   otpField,
@@ -19,7 +19,7 @@ import {
   signedInRecord,
   twoFactorAnswer,
   twoFactorDue,
-} from '../sign-in/sign-in-schema.ts'
+} from '../core/sign-in-schema.ts'
 import type { LoginByCodeService } from './service.ts'
 
 const detail = documented('Login')

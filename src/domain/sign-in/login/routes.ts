@@ -3,9 +3,9 @@ import { Elysia, t } from 'elysia'
 import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { identifierField, passwordField } from '../../accounts/accounts/account-schema.ts'
-import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/sessions/session-schema.ts'
-import { outcomeAnswer, signedInAnswer, twoFactorAnswer } from '../sign-in/sign-in-schema.ts'
+import { identifierField, passwordField } from '../../accounts/core/account-schema.ts'
+import { deviceFields, deviceOf, deviceTokenField } from '../../sessions/core/session-schema.ts'
+import { outcomeAnswer, signedInAnswer, twoFactorAnswer } from '../core/sign-in-schema.ts'
 import type { LoginService } from './service.ts'
 
 const detail = documented('Login')

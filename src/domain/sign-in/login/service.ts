@@ -1,15 +1,15 @@
 /** Login by password. Reveals that an account is unconfirmed or locked only after the correct password was given. */
 
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import type { AccountStore } from '../../accounts/accounts/store.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { AccountStore } from '../../accounts/core/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { AddressSource } from '../../foundation/limits/callers.ts'
-import type { Device } from '../../sessions/sessions/session.ts'
-import type { PasswordCheck } from '../sign-in/password-check.ts'
-import type { SignInOutcome, SignInService } from '../sign-in/service.ts'
+import type { Device } from '../../sessions/core/session.ts'
+import type { PasswordCheck } from '../core/password-check.ts'
+import type { SignInOutcome, SignInService } from '../core/service.ts'
 
 interface Needs extends Pick<Ground, 'config'> {
   passwordCheck: PasswordCheck

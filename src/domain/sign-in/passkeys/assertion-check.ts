@@ -3,15 +3,15 @@
  * session.
  */
 
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
-import { PASSKEY_AGE_MS } from '../../sessions/sessions/recent-sign-in.ts'
-import type { NewSession } from '../../sessions/sessions/session.ts'
+import { PASSKEY_AGE_MS } from '../../sessions/core/recent-sign-in.ts'
+import type { NewSession } from '../../sessions/core/session.ts'
 import type { ChallengePurpose, Challenges } from './challenge.ts'
 import type { Passkey } from './passkey.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'

@@ -6,7 +6,7 @@ import {
   keepsSecondFactor,
   otherSignInMethods,
   signInMethodParamTypes,
-} from '../../accounts/accounts/sign-in-methods-sql.ts'
+} from '../../accounts/core/sign-in-methods-sql.ts'
 
 /** `source`: from where the condition reads, if it is more than the passkey. */
 export const deletePasskeys = (where: SQL, source?: SQL): SQL =>

@@ -1,13 +1,13 @@
 /** A passkey is added: the options for the browser, and the check of what it made of them. The owner was proved before. */
 
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { mendDescription } from '../../../platform/http/descriptions.ts'
 import type { Attestation } from '../../../platform/http/passkey-schemas.ts'
-import type { AccountSession } from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { AccountSession } from '../../accounts/core/account.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import type { Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import { authenticatorName } from './authenticator-names.ts'

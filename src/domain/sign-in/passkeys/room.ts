@@ -1,8 +1,8 @@
 /** Passkeys: the check of signatures, on which signing in depends, and the operations around it. */
 
-import { AppError } from '../../../errors.ts'
 import type { Config } from '../../../platform/config/types.ts'
-import type { ConfirmByPasskey } from '../sign-in/reauthentication.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { ConfirmByPasskey } from '../core/reauthentication.ts'
 import { createAssertionCheck } from './assertion-check.ts'
 import { createChallenges } from './challenge.ts'
 

@@ -5,14 +5,14 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
-import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
-import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/accounts/account-sql.ts'
+import type { Account, AccountSession } from '../../accounts/core/account.ts'
+import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/core/account-sql.ts'
 import {
   removalRow,
   selectRemoval,
   type UsableFactors,
   usableParams,
-} from '../../accounts/accounts/sign-in-methods-sql.ts'
+} from '../../accounts/core/sign-in-methods-sql.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import {
   changeAndRecord,
@@ -22,7 +22,7 @@ import {
 } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
-import type { NewSession, SignedInAccount } from '../../sessions/sessions/session.ts'
+import type { NewSession, SignedInAccount } from '../../sessions/core/session.ts'
 import {
   endTooMany,
   isFromNewDevice,
@@ -30,7 +30,7 @@ import {
   signInCtes,
   signInParams,
   signInParamTypes,
-} from '../../sessions/sessions/sign-in-sql.ts'
+} from '../../sessions/core/sign-in-sql.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import { type Passkey, passkeyRow } from './passkey.ts'
 import { deletePasskeys, namedPasskey, passkeyRemovalParamTypes } from './passkey-sql.ts'

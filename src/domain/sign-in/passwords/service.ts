@@ -4,10 +4,11 @@
  * without an account.
  */
 
-import { AppError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { AccountCodes } from '../../accounts/account-codes/service.ts'
+import { type Admission, noEntry } from '../../accounts/admission/service.ts'
 import {
   type Account,
   type Contact,
@@ -17,10 +18,9 @@ import {
   requireOrdinary,
   verifiedContacts,
   verifiedKeys,
-} from '../../accounts/accounts/account.ts'
-import type { OwnerNotices } from '../../accounts/accounts/owner-notices.ts'
-import type { AccountStore } from '../../accounts/accounts/store.ts'
-import { type Admission, noEntry } from '../../accounts/admission/service.ts'
+} from '../../accounts/core/account.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
+import type { AccountStore } from '../../accounts/core/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
@@ -38,11 +38,11 @@ import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import { wrongPassword } from '../sign-in/reauthentication.ts'
-import type { SentCode } from '../sign-in/second-factor.ts'
-import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { Reauthentication } from '../core/reauthentication.ts'
+import { wrongPassword } from '../core/reauthentication.ts'
+import type { SentCode } from '../core/second-factor.ts'
+import type { OwnerProof } from '../core/sign-in-schema.ts'
 import type { PasswordStore } from './store.ts'
 
 interface NewPasswordBody {

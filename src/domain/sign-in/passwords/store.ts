@@ -9,7 +9,9 @@ import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { spendAccountCode } from '../../accounts/account-codes/account-code-sql.ts'
 import type { MatchedCode } from '../../accounts/account-codes/service.ts'
-import type { Account, AccountSession } from '../../accounts/accounts/account.ts'
+import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
+import type { Account, AccountSession } from '../../accounts/core/account.ts'
 import {
   endOtherClaims,
   sessionLives,
@@ -17,12 +19,10 @@ import {
   updateLockedAccount,
   verifyIdentifier,
   withHeldAccount,
-} from '../../accounts/accounts/account-sql.ts'
-import { changePassword, replacePassword } from '../../accounts/accounts/changes-sql.ts'
-import { resetByContact } from '../../accounts/accounts/contacts-sql.ts'
-import { isContested } from '../../accounts/accounts/opening-sql.ts'
-import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
-import type { Permit } from '../../accounts/admission/service.ts'
+} from '../../accounts/core/account-sql.ts'
+import { changePassword, replacePassword } from '../../accounts/core/changes-sql.ts'
+import { resetByContact } from '../../accounts/core/contacts-sql.ts'
+import { isContested } from '../../accounts/core/opening-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import type { EventData } from '../../foundation/events/event-data-schema.ts'
@@ -35,7 +35,7 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf, isOfSameBrowser } from '../../sessions/sessions/session-sql.ts'
+import { endSessionsOf, isOfSameBrowser } from '../../sessions/core/session-sql.ts'
 import { isRecentContact, removeAdditions, whatWent } from '../undo/additions-sql.ts'
 import { dropContactChanges } from '../undo/contact-changes-sql.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'

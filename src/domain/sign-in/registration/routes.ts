@@ -5,15 +5,15 @@ import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
+import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
 import {
   accountSchema,
   identifierField,
   newPasswordFields,
   profileBody,
-} from '../../accounts/accounts/account-schema.ts'
-import { entryErrors, entryFields } from '../../accounts/admission/entry-schema.ts'
-import { deviceFields, deviceOf } from '../../sessions/sessions/session-schema.ts'
-import { otpField, signedInAnswer, signedInRecord } from '../sign-in/sign-in-schema.ts'
+} from '../../accounts/core/account-schema.ts'
+import { deviceFields, deviceOf } from '../../sessions/core/session-schema.ts'
+import { otpField, signedInAnswer, signedInRecord } from '../core/sign-in-schema.ts'
 import type { RegistrationService } from './service.ts'
 
 const detail = documented('Registration')

@@ -4,20 +4,15 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { AppError, type FieldError } from '../../../errors.ts'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { AppError, type FieldError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
-import { type Account, channelOf, destinationOf } from '../../accounts/accounts/account.ts'
-import {
-  mergeProfile,
-  type Profile,
-  type ProfilePatch,
-  readProfile,
-} from '../../accounts/accounts/profile.ts'
-import type { AccountStore } from '../../accounts/accounts/store.ts'
 import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
+import { type Account, channelOf, destinationOf } from '../../accounts/core/account.ts'
+import { mergeProfile, type Profile, type ProfilePatch, readProfile } from '../../accounts/core/profile.ts'
+import type { AccountStore } from '../../accounts/core/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules, normalizePassword } from '../../foundation/hashing/password.ts'
@@ -37,8 +32,8 @@ import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import { parseReachablePhone } from '../../messages/delivery/reach.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
-import type { Device } from '../../sessions/sessions/session.ts'
-import type { OpenedSession, SessionOpener } from '../../sessions/sessions/session-opener.ts'
+import type { Device } from '../../sessions/core/session.ts'
+import type { OpenedSession, SessionOpener } from '../../sessions/core/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
 import type { NamedPassword, RegistrationStore } from './store.ts'
 

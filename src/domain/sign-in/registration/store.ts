@@ -12,13 +12,15 @@ import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Language } from '../../../texts/languages.ts'
-import type { Account } from '../../accounts/accounts/account.ts'
+import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
+import type { Permit } from '../../accounts/admission/service.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import {
   accountRow,
   endOtherClaims,
   unqualifiedColumns,
   verifyIdentifier,
-} from '../../accounts/accounts/account-sql.ts'
+} from '../../accounts/core/account-sql.ts'
 import {
   addClaims,
   addRegistration,
@@ -28,10 +30,8 @@ import {
   registrationParamTypes,
   sweepClaims,
   sweepRegistrations,
-} from '../../accounts/accounts/opening-sql.ts'
-import type { Profile } from '../../accounts/accounts/profile.ts'
-import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
-import type { Permit } from '../../accounts/admission/service.ts'
+} from '../../accounts/core/opening-sql.ts'
+import type { Profile } from '../../accounts/core/profile.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import {
   changeAndRecord,

@@ -3,9 +3,9 @@
  * app. The browser never carries a token, only a code that works once, for a minute, for the client that began.
  */
 
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { withParameters } from '../../../platform/http/redirect.ts'
+import { AppError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
 import { type Admission, type Entry, noEntry } from '../../accounts/admission/service.ts'
@@ -14,15 +14,15 @@ import type { ProviderService } from '../../credentials/providers/service.ts'
 import { type AddressSource, stranger } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
-import type { Device } from '../../sessions/sessions/session.ts'
-import type { OpenedSession } from '../../sessions/sessions/session-opener.ts'
+import type { Device } from '../../sessions/core/session.ts'
+import type { OpenedSession } from '../../sessions/core/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
+import { mainIdentifier } from '../core/named-account.ts'
+import type { SignInService, TwoFactorDue } from '../core/service.ts'
 import type { ProvedIdentity } from '../identities/identity.ts'
 import type { IdentityProof } from '../identities/identity-schema.ts'
 import type { IdentityProofs } from '../identities/proof.ts'
 import type { IdentityResolver } from '../identities/resolver.ts'
-import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { SignInService, TwoFactorDue } from '../sign-in/service.ts'
 import { type BrowserBinding, createFlows } from './flow.ts'
 
 interface SocialClient extends AddressSource {

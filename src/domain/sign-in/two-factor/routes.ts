@@ -6,14 +6,14 @@ import { documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { optionalField } from '../../../platform/http/schemas.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
 import {
   otpField,
   ownerProofBody,
   ownerProofFields,
   sentCode,
   sentCodeAnswer,
-} from '../sign-in/sign-in-schema.ts'
+} from '../core/sign-in-schema.ts'
 import type { TwoFactorService } from './service.ts'
 
 /** The errors of an attempt with a code. */

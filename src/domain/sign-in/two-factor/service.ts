@@ -5,19 +5,19 @@
  */
 
 import { renderSVG } from 'uqr'
-import { AppError } from '../../../errors.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import { type Account, type Contact, verifiedContacts } from '../../accounts/accounts/account.ts'
+import { AppError } from '../../../texts/errors.ts'
+import { type Account, type Contact, verifiedContacts } from '../../accounts/core/account.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
 import { type Caller, inSession, type Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
+import { mainIdentifier } from '../core/named-account.ts'
+import type { Reauthentication } from '../core/reauthentication.ts'
+import type { SecondFactor, SentCode } from '../core/second-factor.ts'
+import type { OwnerProof } from '../core/sign-in-schema.ts'
 import type { PasskeyStore } from '../passkeys/store.ts'
-import { mainIdentifier } from '../sign-in/named-account.ts'
-import type { Reauthentication } from '../sign-in/reauthentication.ts'
-import type { SecondFactor, SentCode } from '../sign-in/second-factor.ts'
-import type { OwnerProof } from '../sign-in/sign-in-schema.ts'
 
 interface Needs extends Pick<Ground, 'config'> {
   secondFactor: SecondFactor

@@ -6,10 +6,10 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import type { SetUpFactor } from '../../../errors.ts'
 import { identities, passkeys } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
-import { unqualifiedColumns } from '../../accounts/accounts/account-sql.ts'
+import type { SetUpFactor } from '../../../texts/errors.ts'
+import { unqualifiedColumns } from '../../accounts/core/account-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import { deleteIdentities } from '../identities/identity-sql.ts'
 import { deletePasskeys } from '../passkeys/passkey-sql.ts'

@@ -1,7 +1,8 @@
 /** The page behind an undo link, for people who may use any device: no script, and nothing from another host. */
-import type { PageContent } from '../../../errors.ts'
+
 import { createLinkPage } from '../../../platform/http/link-page.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
+import type { PageContent } from '../../../texts/errors.ts'
 import { compileTemplate } from '../../../texts/template.ts'
 import type { Texts } from '../../../texts/texts.ts'
 

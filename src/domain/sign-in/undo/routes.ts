@@ -1,10 +1,10 @@
 /** The page behind the link in a notice: GET shows a form, POST acts. The token is the authority, so no cookie is read. */
 import { Elysia } from 'elysia'
-import { AppError } from '../../../errors.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
 import { pageAnswer } from '../../../platform/http/page-answer.ts'
 import { hidden } from '../../../platform/http/route-traits.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import { AppError } from '../../../texts/errors.ts'
 import { undoDone, undoForm, undoRefused } from './page.ts'
 import type { UndoOutcome, UndoService } from './service.ts'
 

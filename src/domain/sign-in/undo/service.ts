@@ -12,14 +12,14 @@ import {
   contactOf,
   hasVerified,
   verifiedContacts,
-} from '../../accounts/accounts/account.ts'
-import type { OwnerNotices, UndoNotice } from '../../accounts/accounts/owner-notices.ts'
+} from '../../accounts/core/account.ts'
+import type { OwnerNotices, UndoNotice } from '../../accounts/core/owner-notices.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import { maskDestination } from '../../foundation/identifiers/mask.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
-import type { Authenticated } from '../../sessions/sessions/authentication.ts'
+import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { UndoLinks } from './links.ts'
 import { hashOfToken } from './links.ts'
 import type { Undoable, UndoStore } from './store.ts'

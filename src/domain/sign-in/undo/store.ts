@@ -20,8 +20,8 @@ import {
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
-} from '../../accounts/accounts/account-sql.ts'
-import { restoreContact } from '../../accounts/accounts/contacts-sql.ts'
+} from '../../accounts/core/account-sql.ts'
+import { restoreContact } from '../../accounts/core/contacts-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import { dropApp, dropEnrolment, dropRecoveryCodes } from '../../credentials/authenticators/factors-sql.ts'
 import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
@@ -33,7 +33,7 @@ import {
   queueNotices,
   supersedeAll,
 } from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf } from '../../sessions/sessions/session-sql.ts'
+import { endSessionsOf } from '../../sessions/core/session-sql.ts'
 import { isRecentContact, removeAdditions, whatWent } from './additions-sql.ts'
 import { dropContactChanges } from './contact-changes-sql.ts'
 import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'

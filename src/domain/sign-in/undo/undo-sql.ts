@@ -5,7 +5,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, replacedContacts, totpFactors, undoLinks } from '../../../platform/postgres/schema.ts'
 import type { Placeholders, ValuesOf } from '../../../platform/postgres/statement.ts'
-import { unqualifiedColumns } from '../../accounts/accounts/account-sql.ts'
+import { unqualifiedColumns } from '../../accounts/core/account-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 
 /** The days in which a replaced contact can come back. */

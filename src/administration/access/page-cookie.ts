@@ -1,0 +1,26 @@
+/** The cookies of the page of administration. Scripts cannot read them, and browsers send them to the page's own requests alone. */
+import { readCookies } from '../../platform/http/redirect.ts'
+
+/** `secure`: over TLS only, and never from another host of the domain (`__Host-`, which requires the whole host). */
+function createPageCookie(name: string, secure: boolean) {
+  const fullName = secure ? `__Host-${name}` : name
+  const attributes = `Path=${secure ? '/' : '/admin'}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  /** A Set-Cookie header. */
+  const write = (value: string, lifetimeMs: number) =>
+    `${fullName}=${value}; ${attributes}; Max-Age=${Math.floor(lifetimeMs / 1000)}`
+  return {
+    /** It is undefined if the request brings none. */
+    read: (header: string | undefined) => readCookies(header).get(fullName),
+    write,
+    remove: () => write('', 0),
+  }
+}
+
+export const createPageCookies = ({ secure }: { secure: boolean }) => ({
+  /** Names the sign-in, and then the session. */
+  session: createPageCookie('poterne_admin', secure),
+  /** Names the browser, so that what strangers try does not refuse who signed in with it before. */
+  device: createPageCookie('poterne_admin_device', secure),
+})
+
+export type PageCookies = ReturnType<typeof createPageCookies>

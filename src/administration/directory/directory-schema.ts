@@ -1,0 +1,235 @@
+/** An account as administration searches for it, sets it and shows it. */
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import {
+  accountRecord,
+  accountSchema,
+  carriedFields,
+  carriedRecord,
+  profileBody,
+} from '../../domain/accounts/core/account-schema.ts'
+import { type Roles, roleBounds } from '../../domain/accounts/core/roles.ts'
+import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
+import type { FormerContact } from '../../domain/sign-in/undo/service.ts'
+import { answer } from '../../platform/http/answers.ts'
+import { component, namedObject } from '../../platform/http/components.ts'
+import {
+  emailRefusedAtField,
+  integer,
+  nullable,
+  optionalField,
+  timeField,
+} from '../../platform/http/schemas.ts'
+import type { Language } from '../../texts/languages.ts'
+import { queryText, queryWord, timeText } from '../access/operation-schema.ts'
+import type { AdministeredAccount } from './store.ts'
+
+export const accountQuery = t.Object({
+  ...pageQuery,
+  query: queryText(
+    'At least three characters of a contact, a name or a username; a phone number in any spelling; a uuid, or its first characters; an id',
+  ),
+  locked: queryWord('Only those that are locked, or only those that are not', ['true', 'false']),
+  confirmed: queryWord('Only those that are confirmed, or only those that are not', ['true', 'false']),
+  role_id: t.Optional(
+    t.String({
+      description: 'The number of a role, or its name',
+      pattern: '^[0-9]{1,16}$|^[A-Za-z]',
+      maxLength: 300,
+    }),
+  ),
+  created_after: timeText(),
+  created_before: timeText(),
+})
+export type AccountQuery = typeof accountQuery.static
+
+/** Bodies name a role by number or by name. Elysia's own integer also takes texts, such as `0x10`. */
+export const roleField = () =>
+  Type.Union([integer(roleBounds), Type.String({ pattern: '^[A-Za-z]', maxLength: 64 })], {
+    description: 'The number of a role, or its name in `[roles]`',
+    examples: [7, 'editor'],
+  })
+const groupNames = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
+
+/** The fields of an account that administration sets when it makes one and later. */
+const accountFields = (languages: readonly Language[]) => ({
+  role_id: t.Optional(roleField()),
+  accountable_type: t.Optional(t.String({ minLength: 1, maxLength: 100 })),
+  accountable_id: t.Optional(integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  metadata: t.Optional(t.Unknown({ description: 'A JSON object to 4 KiB' })),
+  profile: t.Optional(profileBody),
+  username: optionalField(
+    Type.String({
+      maxLength: 100,
+      examples: ['ada'],
+      description:
+        'Two to 32 letters, digits, and . _ -; kept in lower case. It goes to nobody else, also after null took it away',
+    }),
+  ),
+  language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
+})
+
+const METADATA_BYTES = 4096
+
+/** A JSON object, and no array. */
+export const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
+  value === undefined ||
+  (typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES)
+
+export const newAccount = (languages: readonly Language[]) =>
+  t.Object({
+    email: optionalField(t.String()),
+    phone: optionalField(t.String()),
+    password: optionalField(t.String({ description: 'Without one the person chooses it' })),
+    verified: t.Optional(
+      t.Boolean({ description: 'The contacts are known to be the person’s; the account is confirmed' }),
+    ),
+    ...accountFields(languages),
+    groups: t.Optional(groupNames),
+    invite: t.Optional(t.Boolean({ description: 'Send a code to choose a password with' })),
+  })
+export type NewAccount = ReturnType<typeof newAccount>['static']
+
+export const accountPatch = (languages: readonly Language[]) =>
+  t.Object({
+    ...accountFields(languages),
+    locked: t.Optional(t.Boolean()),
+    locked_reason: t.Optional(nullable(t.String({ maxLength: 500 }))),
+    groups: t.Optional(
+      t.Union([groupNames, t.Object({ add: t.Optional(groupNames), remove: t.Optional(groupNames) })], {
+        description: 'All groups, at most 32, or some to join and to leave',
+      }),
+    ),
+    end_tokens: t.Optional(
+      t.Literal(true, {
+        description: 'Refuses the access tokens that were signed before the present second; sessions go on',
+      }),
+    ),
+    confirmed: t.Optional(
+      t.Literal(true, { description: 'Confirms the account, and verifies the contact it waits for' }),
+    ),
+  })
+export type AccountPatch = ReturnType<typeof accountPatch>['static']
+
+export const accountSession = namedObject(
+  'AccountSession',
+  {
+    id: t.String(),
+    device_type: nullable(t.String()),
+    device_name: nullable(t.String()),
+    device_os: nullable(t.String()),
+    ip: nullable(t.String()),
+    created_at: timeField(),
+    last_used_at: timeField(),
+    expires_at: timeField(),
+  },
+  'A signed-in device of an account.',
+)
+export type AccountSessionRecord = typeof accountSession.static
+
+const administered = {
+  email_verified_at: nullable(timeField()),
+  phone_verified_at: nullable(timeField()),
+  language: t.String(),
+  metadata: t.Record(t.String(), t.Unknown()),
+  has_password: t.Boolean(),
+  locked_reason: nullable(t.String()),
+  last_lock_reason: t.Optional(
+    t.String({ description: 'Why it was locked before: only there where it is not locked now' }),
+  ),
+  test_identity: t.Optional(
+    t.Literal(true, { description: 'Only there where a test identity opened the account' }),
+  ),
+  ...carriedFields,
+}
+export const listedAccount = component(
+  'ListedAccount',
+  t.Composite([accountSchema, t.Object(administered)], { description: 'An account, as lists show it.' }),
+)
+const contactChange = component(
+  'FormerContact',
+  t.Object(
+    {
+      id: integer(),
+      contact: t.Union([t.Literal('email'), t.Literal('phone')]),
+      former: t.String({ description: 'The contact before, masked', examples: ['a•••@example.com'] }),
+      changed_at: timeField(),
+      can_undo: t.Boolean({
+        description: 'The link that was sent to the former contact is open: an administrator can do the same',
+      }),
+    },
+    { description: 'A contact that an account had.' },
+  ),
+)
+export const accountDetails = component(
+  'AdministeredAccount',
+  t.Composite(
+    [
+      accountSchema,
+      t.Object({
+        ...administered,
+        factors: t.Array(t.String()),
+        passkeys: integer(),
+        identities: integer(),
+        sessions: integer(),
+        email_refused_at: emailRefusedAtField,
+        contact_changes: t.Optional(
+          t.Array(contactChange, {
+            description:
+              'Changes and removals of verified contacts by the owner within the last seven days, newest first: only there where there are any',
+          }),
+        ),
+        removal_at: t.Optional(
+          t.String({
+            format: 'date-time',
+            description: 'When two factors will be turned off: only there while a removal waits',
+          }),
+        ),
+      }),
+    ],
+    { description: 'An account with all that administration knows of it.' },
+  ),
+)
+export const administeredAccountAnswer = answer(
+  'AdministeredAccountAnswer',
+  { account: accountDetails },
+  'The account as it is now.',
+)
+
+/** The account with what lists show, and with what one look at it adds. */
+export type ListedAccount = ReturnType<typeof listedRecord>
+export type AccountDetails = typeof accountDetails.static
+
+export const contactChangeRecord = ({ id, kind, former, changedAt, canUndo }: FormerContact) => ({
+  id,
+  contact: kind,
+  former,
+  changed_at: changedAt.toISOString(),
+  can_undo: canUndo,
+})
+
+export function listedRecord(
+  account: AdministeredAccount,
+  passwordDigest: Parameters<typeof accountRecord>[1],
+  roles: Pick<Roles, 'nameOf'>,
+) {
+  return {
+    ...accountRecord(account, passwordDigest),
+    email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
+    phone_verified_at: account.phoneConfirmedAt?.toISOString() ?? null,
+    language: account.language,
+    metadata: account.metadata,
+    has_password: account.passwordDigest !== null,
+    locked_reason: account.lockedAt === null ? null : account.lockedReason,
+    ...(account.lockedAt === null &&
+      account.lockedReason !== null && { last_lock_reason: account.lockedReason }),
+    ...(account.testIdentity && { test_identity: true as const }),
+    ...carriedRecord(account, roles),
+  }
+}
+
+export const refusedAtRecord = (refusedAt: Date | null) =>
+  refusedAt === null ? {} : { email_refused_at: refusedAt.toISOString() }

@@ -1,0 +1,271 @@
+/** The changes that operators make to accounts. The caller has been let in; the event of each change names them. */
+
+import { type Admission, noEntry } from '../../domain/accounts/admission/service.ts'
+import { requireOrdinary } from '../../domain/accounts/core/account.ts'
+import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
+import { mergeGroups, mergeProfile, readProfile } from '../../domain/accounts/core/profile.ts'
+import type { Roles } from '../../domain/accounts/core/roles.ts'
+import { isByCommand, type Usernames } from '../../domain/accounts/core/usernames.ts'
+import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../domain/foundation/events/page.ts'
+import type { EventStore } from '../../domain/foundation/events/store.ts'
+import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
+import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import type { RefusedAddresses } from '../../domain/messages/delivery/refused-addresses.ts'
+import type { Exports } from '../../domain/self-service/me/exports.ts'
+import type { AccountExport } from '../../domain/self-service/me/me-schema.ts'
+import type { ErasureStore } from '../../domain/self-service/me/store.ts'
+import type { ListedSession } from '../../domain/sessions/core/session.ts'
+import type { SessionStore } from '../../domain/sessions/core/store.ts'
+import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.ts'
+import type { SecondFactor } from '../../domain/sign-in/core/second-factor.ts'
+import type { RegistrationStore } from '../../domain/sign-in/registration/store.ts'
+import type { UndoService } from '../../domain/sign-in/undo/service.ts'
+import type { Ground } from '../../platform/ground.ts'
+import { invalid } from '../../platform/http/read-values.ts'
+import { AppError } from '../../texts/errors.ts'
+import { readAccountUuid } from '../access/account-path.ts'
+import {
+  type AccountDetails,
+  type AccountPatch,
+  type AccountQuery,
+  contactChangeRecord,
+  isMetadata,
+  type ListedAccount,
+  listedRecord,
+  refusedAtRecord,
+} from './directory-schema.ts'
+import { readSearch } from './search.ts'
+import type {
+  AccountChange,
+  AccountFilter,
+  AccountSearch,
+  AdministeredAccount,
+  DirectoryStore,
+} from './store.ts'
+import { createViewRecorder } from './view-recorder.ts'
+
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
+  roles: Roles
+  usernames: Usernames
+  admission: Admission
+  accountClaims: AccountClaims
+  exports: Exports
+  secondFactor: SecondFactor
+  undo: Pick<UndoService, 'changesOf'>
+  notices: OwnerNotices
+  refusedAddresses: RefusedAddresses
+  stores: {
+    registrations: RegistrationStore
+    directory: DirectoryStore
+    erasure: ErasureStore
+    sessions: SessionStore
+    events: EventStore
+  }
+}
+
+const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id'])
+
+/** Tells whether the search meant this very person: showing them is a look. */
+const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
+  search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
+
+/** The fields that administrators may set on an account that a test identity opened: no role, no groups, no name. */
+const OF_TEST_ACCOUNTS: ReadonlySet<string> = new Set([
+  'metadata',
+  'language',
+  'locked',
+  'locked_reason',
+  'end_tokens',
+])
+
+const given = (patch: AccountPatch) =>
+  Object.entries(patch).flatMap(([field, value]) => (value === undefined ? [] : [field]))
+
+const MAXIMUM_SESSIONS = 1000
+/** So many people's messages or events are read at once. */
+const MAXIMUM_PEOPLE = 20
+
+export type Directory = ReturnType<typeof createDirectory>
+
+export function createDirectory(needs: Needs) {
+  const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
+  const { undo, refusedAddresses, clock, config, stores } = needs
+  const { directory: store, erasure, sessions, events } = stores
+  const { defaultCountry, passwordDigest } = config.accounts
+  const views = createViewRecorder({ events, clock })
+
+  const listed = (account: AdministeredAccount) => listedRecord(account, passwordDigest, roles)
+
+  async function require(uuid: string): Promise<AdministeredAccount> {
+    const account = await store.find(readAccountUuid(uuid))
+    if (account === null) throw new AppError('account_not_found')
+    return account
+  }
+
+  async function firstThatFinds(
+    searches: AccountSearch[],
+    filter: AccountFilter,
+    before: number | null,
+    limit: number,
+  ): Promise<{ search: AccountSearch; found: AdministeredAccount[] }> {
+    const [search, ...others] = searches as [AccountSearch, ...AccountSearch[]]
+    const found = await store.list(search, filter, before, limit)
+    if (found.length > 0 || others.length === 0) return { search, found }
+    return firstThatFinds(others, filter, before, limit)
+  }
+
+  async function describe(account: AdministeredAccount): Promise<AccountDetails> {
+    const [held, changes, { passkeys, identities, sessions }, refusedAt] = await Promise.all([
+      secondFactor.find(account),
+      undo.changesOf(account),
+      erasure.count(account.id, clock.now()),
+      account.email === null ? null : refusedAddresses.findRefusal(account.email),
+    ])
+    const factors = account.twoFactorEnabled ? secondFactor.methods(held, true) : []
+    return {
+      ...listed(account),
+      factors,
+      ...{ passkeys, identities, sessions },
+      ...refusedAtRecord(refusedAt),
+      ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
+      ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
+    }
+  }
+
+  /** Refuses a change after which a claim no longer fits, unless it did not fit before. */
+  function requireClaimsFit(current: AdministeredAccount, change: AccountChange): void {
+    const { profile: _, ...rest } = change
+    const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+    const after = { ...current, ...set }
+    const field = accountClaims.findOverflow(current, after)
+    if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
+  }
+
+  /** Reads a patch, as far as it does not depend on the account. */
+  function readPatch(patch: AccountPatch) {
+    const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
+    if (!isMetadata(metadata)) throw invalid('metadata')
+    const profilePatch = profile && readProfile(profile, { mayHavePicture: true })
+    const { username: typed } = patch
+    const username =
+      typeof typed === 'string' ? usernames.read(typed, { mayBeReserved: isByCommand() }) : typed
+    const change = {
+      roleId: role === undefined ? undefined : roles.read('role_id', role),
+      accountableType: patch.accountable_type,
+      accountableId: patch.accountable_id,
+      metadata,
+      language: patch.language,
+      locked,
+      lockedReason,
+      username,
+      endsTokens: patch.end_tokens,
+    }
+    const plan = (current: AdministeredAccount): AccountChange => {
+      const planned = {
+        ...change,
+        profile: profilePatch && mergeProfile(current.profile, profilePatch),
+        groups: groups && mergeGroups(current.groups, groups),
+      }
+      requireClaimsFit(current, planned)
+      return planned
+    }
+    return { locked, plan }
+  }
+
+  /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
+  async function confirm(account: AdministeredAccount): Promise<void> {
+    if (account.accountConfirmedAt !== null) return
+    const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
+    if (identifier === null) throw new AppError('no_verified_contact')
+    const confirmed = await stores.registrations.confirm(
+      account,
+      identifier,
+      null,
+      { permit: admission.permit(noEntry, null), isAdministrator: true },
+      clock.now(),
+    )
+    if (confirmed === null) throw new AppError('identifier_taken')
+  }
+
+  async function view(uuid: string): Promise<AdministeredAccount> {
+    const account = await require(uuid)
+    await views.record(account)
+    return account
+  }
+
+  return {
+    async list(query: AccountQuery): Promise<Page<ListedAccount>> {
+      const { limit, after } = readPage(query)
+      const { searches, filter } = readSearch(query, defaultCountry, roles)
+      const { search, found } = await firstThatFinds(searches, filter, after, limit + 1)
+      const page = toPage(found, limit, listed)
+      for (const account of page.items) if (isMeant(search, account)) await views.record(account)
+      await views.recordList(page.items.length)
+      return page
+    },
+    /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. */
+    async uuidsOf(query: string): Promise<string[]> {
+      if (isUuid(query)) return [query]
+      const { searches, filter } = readSearch({ query }, defaultCountry, roles)
+      const { search, found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
+      for (const account of found) if (isMeant(search, account)) await views.record(account)
+      await views.recordList(found.length)
+      return found.map(({ uuid }) => uuid)
+    },
+    /** The account must exist, as for all that follow. */
+    find: require,
+    /** The same for a look at the person, which is recorded once an hour for each who looks. */
+    view,
+    /** Counts people whom a list of another kind showed. */
+    recordList: views.recordList,
+    describe,
+    /** A look that is recorded. */
+    get: async (uuid: string): Promise<AccountDetails> => describe(await view(uuid)),
+    /**
+     * Locking ends every session; unlocking tells the owner. Confirming verifies the contact that the account waits for,
+     * as its code would. A username that is, or was, somebody else's: `username_taken`. Claims of tokens that would not
+     * fit: `claims_too_large`.
+     */
+    async change(uuid: string, patch: AccountPatch): Promise<AccountDetails> {
+      const { plan, ...change } = readPatch(patch)
+      const found = await require(uuid)
+      if (patch.confirmed) await confirm(found)
+      const account = patch.confirmed ? await require(uuid) : found
+      if (given(patch).some((field) => !OF_TEST_ACCOUNTS.has(field))) requireOrdinary(account)
+      const isLocked = change.locked ?? account.lockedAt !== null
+      if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
+      const unlocks = change.locked === false && account.lockedAt !== null
+      const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
+      const changed = await store.change(account, plan, messages, clock.now())
+      if (changed === null) throw new AppError('account_not_found')
+      // The answer shows the person: without a change to record, it is a look like any other.
+      if (!changed.isRecorded && !patch.confirmed) await views.record(changed.account)
+      return describe(changed.account)
+    },
+    /** Everything that is stored about the person. */
+    export: async (uuid: string): Promise<AccountExport> => exports.ofAccount(await require(uuid)),
+    /** It cannot be undone. */
+    async erase(uuid: string): Promise<void> {
+      const account = await require(uuid)
+      const messages = await notices.about(account, 'account_erased')
+      if (!(await erasure.eraseByOperator(account.id, messages, clock.now())))
+        throw new AppError('account_not_found')
+    },
+    /** Lists first the sessions used last. */
+    async listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>> {
+      const account = await view(uuid)
+      const all = await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())
+      const keyOf = ({ lastUsedAt, id }: ListedSession) => `${lastUsedAt.toISOString()} ${id}`
+      return pageOf(query, all, { list: 'sessions', keyOf, newestFirst: true })
+    },
+    async endSessions(uuid: string): Promise<void> {
+      const account = await require(uuid)
+      await sessions.endAll(account.id, clock.now())
+    },
+    async endSession(uuid: string, sessionId: string): Promise<void> {
+      const account = await require(uuid)
+      const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
+      if (!ended) throw new AppError('session_not_found')
+    },
+  }
+}

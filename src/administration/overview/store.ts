@@ -1,0 +1,70 @@
+/**
+ * Numbers for the first screen of administration: PostgreSQL, in every storage shape. It counts over `accounts`,
+ * `events` and `messages`.
+ */
+
+import { sql } from 'drizzle-orm'
+import type { EventType } from '../../domain/foundation/events/event.ts'
+import { DECOYS_LANE } from '../../domain/messages/outbox/lanes.ts'
+import type { Channel } from '../../domain/messages/outbox/message.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import { accounts, eventDetails, events, messages } from '../../platform/postgres/schema.ts'
+import { column, defineStatement, type RowOf } from '../../platform/postgres/statement.ts'
+import { type MessageState, messageState } from '../message-log/store.ts'
+
+const countAccounts = defineStatement({
+  name: 'overview.count_accounts',
+  params: {},
+  row: { total: 'int', confirmed: 'int', locked: 'int' },
+  sql: () => sql`
+  select count(*)::int as total, count(account_confirmed_at)::int as confirmed, count(locked_at)::int as locked
+    from ${accounts}`,
+})
+
+const countEvents = defineStatement({
+  name: 'overview.count_events',
+  params: { types: 'text', since: 'timestamptz' },
+  row: { hour: 'timestamptz', type: column<EventType>('text'), count: 'int' },
+  sql: (p) => sql`
+  select date_trunc('hour', created_at, 'UTC') as hour, type, sum(coalesce(detail.count, 1))::int as count
+    from ${events} left join ${eventDetails} detail on event_id = id
+   where created_at >= ${p.since} and type in (select jsonb_array_elements_text(${p.types}::jsonb))
+   group by 1, 2`,
+})
+
+/** Finished ones and waiting ones have an index each. */
+const countMessages = defineStatement({
+  name: 'overview.count_messages',
+  params: { since: 'timestamptz' },
+  row: {
+    hour: 'timestamptz',
+    state: column<MessageState>('text'),
+    channel: column<Channel>('text'),
+    /** It is null for e-mail, and where no gateway took it. */
+    gateway: 'text?',
+    count: 'int',
+  },
+  sql: (p) => sql`
+  select date_trunc('hour', created_at, 'UTC') as hour, ${messageState} as state, channel, gateway, count(*)::int as count
+    from (select * from ${messages} where finished_at >= ${p.since}
+          union all
+          select * from ${messages} where finished_at is null) message
+   where created_at >= ${p.since} and lane <> ${sql.raw(String(DECOYS_LANE))}
+   group by 1, 2, 3, 4`,
+})
+
+export type EventsOfHour = RowOf<typeof countEvents>
+export type MessagesOfHour = RowOf<typeof countMessages>
+
+export type OverviewStore = ReturnType<typeof createOverviewStore>
+
+export function createOverviewStore(database: Database) {
+  return {
+    countAccounts: async () => (await database.first(countAccounts, {}))!,
+    /** Counts by the hour in which they happened; gathered failures count as often as they happened. */
+    countEvents: (types: readonly EventType[], since: Date): Promise<EventsOfHour[]> =>
+      database.all(countEvents, { types: JSON.stringify(types), since }),
+    /** Counts messages by the hour in which they were queued. */
+    countMessages: (since: Date): Promise<MessagesOfHour[]> => database.all(countMessages, { since }),
+  }
+}

@@ -1,0 +1,123 @@
+/** The keys that sign access tokens, under /admin/v1: seen, rotated, revoked. */
+import { Elysia, t } from 'elysia'
+import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
+import { pageOf } from '../../domain/foundation/events/page.ts'
+import type { KeyService } from '../../domain/sessions/tokens/key-service.ts'
+import { answer, listAnswer, success } from '../../platform/http/answers.ts'
+import { namedObject } from '../../platform/http/components.ts'
+import { errorResponses } from '../../platform/http/error-responses.ts'
+import { nullable, timeField } from '../../platform/http/schemas.ts'
+import { AppError } from '../../texts/errors.ts'
+import type { AdminBase } from '../access/access.ts'
+import { detail } from '../access/operation-schema.ts'
+import type { Once } from '../idempotency/service.ts'
+
+const key = namedObject(
+  'SigningKey',
+  {
+    kid: t.String(),
+    state: t.String(),
+    created_at: timeField(),
+    signs_from: timeField(),
+    published_until: nullable(timeField()),
+  },
+  'A key that signs access tokens.',
+)
+
+export type SigningKeyRecord = typeof key.static
+
+/** The record of a revocation that made no key. */
+const NO_SUCCESSOR = 'no successor'
+const UNKNOWN = 'no such key'
+
+type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
+
+export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) {
+  async function keyOf(kid: string) {
+    const found = (await keys.list()).find((one) => one.kid === kid)
+    if (!found) throw new AppError('route_not_found')
+    return toKey(found)
+  }
+  return new Elysia({ name: 'signing-keys', prefix: '/admin/v1' })
+    .use(base)
+    .get(
+      '/keys',
+      async ({ query }) => {
+        const page = pageOf(query, (await keys.list()).map(toKey), { list: 'keys', keyOf: orderOf })
+        return success(page)
+      },
+      {
+        query: t.Object(pageQuery),
+        response: {
+          200: listAnswer('SigningKeys', key, 'The signing keys, oldest first.'),
+          ...errorResponses('validation_failed'),
+        },
+        detail: detail('listSigningKeys', 'List the signing keys'),
+      },
+    )
+    .post(
+      '/keys/rotate',
+      ({ body, caller, headers, path }) =>
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const key = toKey(await keys.rotate({ atOnce: body.now === true }))
+            return { id: key.kid, answer: success({ key }) }
+          },
+          repeat: async (kid) => success({ key: await keyOf(kid) }),
+        }),
+      {
+        body: t.Object({ now: t.Optional(t.Boolean()) }),
+        response: {
+          200: answer('SigningKeyAdded', { key }, 'The new key.'),
+          ...errorResponses(),
+        },
+        detail: detail('rotateSigningKey', 'Add a signing key'),
+      },
+    )
+    .post(
+      '/keys/revoke',
+      ({ body, caller, headers, path }) =>
+        once({
+          ...{ headers, caller, path, body },
+          async make() {
+            const revoked = await keys.revoke(body.kid)
+            const successor = revoked?.successor ? toKey(revoked.successor) : null
+            const answer = success({ revoked: revoked !== null, successor })
+            return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
+          },
+          repeat: async (kid) =>
+            success({
+              revoked: kid !== UNKNOWN,
+              successor: kid === UNKNOWN || kid === NO_SUCCESSOR ? null : await keyOf(kid),
+            }),
+        }),
+      {
+        body: t.Object({ kid: t.String({ maxLength: 100 }) }),
+        response: {
+          200: answer(
+            'SigningKeyRevoked',
+            {
+              revoked: t.Boolean({ description: 'False where there is no such key' }),
+              successor: t.Union([key, t.Null()]),
+            },
+            'The key is unpublished and refused.',
+          ),
+          ...errorResponses(),
+        },
+        detail: detail('revokeSigningKey', 'Withdraw a signing key'),
+      },
+    )
+}
+
+const orderOf = ({ signs_from, kid }: ReturnType<typeof toKey>) => `${signs_from} ${kid}`
+
+type KeyDescription = Awaited<ReturnType<Keys['list']>>[number]
+
+const toKey = ({ kid, state, createdAt, signsFrom, publishedUntil }: KeyDescription) => ({
+  kid,
+  state,
+  created_at: createdAt.toISOString(),
+  signs_from: signsFrom.toISOString(),
+  published_until: publishedUntil?.toISOString() ?? null,
+})

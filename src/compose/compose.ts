@@ -1,0 +1,344 @@
+/**
+ * The only builder: configuration -> connections -> stores -> services -> app. The parts that it puts together are in
+ * compose/, in that order.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPostgresLimitStore } from '../domain/foundation/limits/store-postgres.ts'
+import { countAnswer } from '../domain/foundation/metrics/answers.ts'
+import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
+import { reportTestIdentities } from '../domain/foundation/test-identities/service.ts'
+import { createReach } from '../domain/messages/delivery/reach.ts'
+import { createSender } from '../domain/messages/delivery/service.ts'
+import { createBreaker } from '../domain/messages/senders/breaker.ts'
+import type { MessageSender } from '../domain/messages/senders/sender.ts'
+import { clientSettings } from '../operations/client-settings/routes.ts'
+import { type DevKey, openDevKey } from '../operations/dev/dev-key.ts'
+import { createMailbox } from '../operations/dev/mailbox.ts'
+import type { createDevRoutes } from '../operations/dev/routes.ts'
+import { describeLockedOut } from '../operations/doctor/store.ts'
+import { createHousekeeping } from '../operations/housekeeping/service.ts'
+import { originsOf } from '../pages/applications/origins.ts'
+import { systemClock } from '../platform/clock.ts'
+import { serviceName } from '../platform/config/service-name.ts'
+import { type Config, hasSecureCookies } from '../platform/config/types.ts'
+import type { Ground } from '../platform/ground.ts'
+import { type Network, network as trueNetwork } from '../platform/guarded-fetch.ts'
+import { createAddressProbes } from '../platform/http/address-probes.ts'
+import { openScrapeListener } from '../platform/http/scrape-listener.ts'
+import { createLogger, type Logger } from '../platform/log/logging.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { requireMigrated } from '../platform/postgres/migrate.ts'
+import { findOwnTable } from '../platform/postgres/own-objects.ts'
+import { describeForeignEncoding } from '../platform/postgres/server-fitness.ts'
+import { failedStatement } from '../platform/postgres/statement-name.ts'
+import { RedisUnavailable } from '../platform/redis/failure.ts'
+import { requireCommands } from '../platform/redis/script.ts'
+import { StoreUnreachable } from '../platform/store-unreachable.ts'
+import { version } from '../platform/version.ts'
+import { createCatalog } from '../texts/catalog.ts'
+import { createAdministration } from './administration.ts'
+import { createApp } from './app.ts'
+import { type Connections, connect } from './connections.ts'
+import { addGauges, gaugeOfTime, measured, openMetrics } from './measuring.ts'
+import { migrateDatabase } from './migrating.ts'
+import type { createPages } from './pages.ts'
+import { createServices, type Services } from './services.ts'
+import { createReadiness, watchStores } from './store-watch.ts'
+import { createStores, type Stores, sweepsOf } from './stores.ts'
+
+interface ComposeOptions extends Pick<Ground, 'clock' | 'config' | 'logger'> {
+  dev: boolean
+  /** It replaces SMTP, the gateways and the mailbox. */
+  sender?: MessageSender
+  /** It replaces the network in which sign-in providers are. */
+  network?: Network
+  /** Default: nothing is measured. */
+  metrics?: Metrics
+  /** The pages of --dev, which only compose() loads. */
+  createDevRoutes?: typeof createDevRoutes | null
+  /** The pages for people, which only compose() loads, and only where they are on. */
+  createPages?: typeof createPages | null
+  devKey?: DevKey | null
+}
+
+export type Service = ReturnType<typeof build>
+
+/**
+ * The service as `poterne serve` runs it, ready for requests. Throws when a store is not there: a service that cannot answer
+ * does not start.
+ */
+export async function compose(options: ComposeOptions): Promise<Service> {
+  const { config, clock, logger } = options
+  const connections = await connect(config, logger, { makesDatabase: true })
+  const { database, redis } = connections
+  const nameRedis = (error: unknown) => {
+    const key = config.redis.mode === 'single' ? 'redis.url' : 'redis.urls'
+    throw error instanceof RedisUnavailable ? new StoreUnreachable(key, error) : error
+  }
+  try {
+    await (config.database.migrate
+      ? migrateDatabase(database, config, clock.now())
+      : requireMigrated(database))
+    if (redis)
+      await redis
+        .ready()
+        .then(() => requireCommands(redis))
+        .catch(nameRedis)
+    const createDevRoutes = options.dev ? (await import('../operations/dev/routes.ts')).createDevRoutes : null
+    const devKey = options.dev ? openDevKey(devFile(config, 'dev-key'), config.server.port) : null
+    const metrics = await openMetrics(config)
+    const createPages = config.pages.enabled ? (await import('./pages.ts')).createPages : null
+    const service = build({ ...options, createDevRoutes, createPages, devKey, metrics }, connections)
+    await service.start().catch(nameRedis)
+    return service
+  } catch (error) {
+    await connections.close()
+    throw error
+  }
+}
+
+/** Builds what a command needs of this configuration, on a migrated database, while nothing runs beside the command. */
+export const withService = <T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> =>
+  withStores(config, async (service) => {
+    await requireMigrated(service.database)
+    await service.services.secrets.load()
+    return work(service)
+  })
+
+/** The same on a database as it is. */
+export async function withStores<T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> {
+  const logger = createLogger({ clock: systemClock, level: 'error' })
+  const connections = await connect(config, logger)
+  try {
+    return await work(build({ config, dev: false, clock: systemClock, logger }, connections))
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Makes every store, every service and the app, and starts nothing: no loop, no timer, no write before `start`. */
+export function build(options: ComposeOptions, connections: Connections) {
+  const { config, dev, clock, logger, network = trueNetwork, metrics = noMetrics } = options
+  const { devKey = null } = options
+  const { secret } = connections
+  const { database, redis } = metrics.isOn ? measured(connections, metrics) : connections
+  const mailbox = dev ? createMailbox(clock, devFile(config, 'dev-mailbox.jsonl')) : null
+  const breaker = createBreaker(clock)
+  const sender = options.sender ?? createSender(config, mailbox, { clock, breaker })
+  const reaches = createReach(config, dev)
+  const stores = createStores(config, database, redis)
+  const catalog = createCatalog({ language: config.server.language, ...config.texts })
+  const foundation = {
+    catalog,
+    config,
+    clock,
+    logger,
+    metrics,
+    network,
+    database,
+    stores,
+    secret,
+    sender,
+    reaches,
+    breaker,
+  }
+  const { services, worker } = createServices(foundation)
+  const housekeeping = createHousekeeping({
+    store: stores.housekeeping,
+    sweeps: { ...sweepsOf(stores), two_factor_removals: services.twoFactorRemovals.removeDue },
+    clock,
+    logger,
+    ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
+  })
+  const { hashing, keys, secrets, funnel, events, eventTail, backups } = services
+  const ping = createReadiness({
+    database,
+    redis,
+    counters: createPostgresLimitStore(database),
+    clock,
+    version: version.version,
+  })
+  if (metrics.isOn) addGauges(metrics, { services, stores, database, clock, config, ping })
+  const probes = createAddressProbes()
+  let storeWatch: Awaited<ReturnType<typeof watchStores>> | null = null
+  let lostApps: Promise<unknown> | null = null
+  let scrapes: ReturnType<typeof openScrapeListener> | null = null
+  const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
+  const settings = clientSettings({
+    config,
+    catalog,
+    providers: services.providers.names,
+    loginTokenSeconds: services.firstFactorRecords.lifetimeSeconds,
+    intoMailbox: dev,
+  })
+  const app = createApp(
+    { ...services, ping, clientSettings: settings },
+    {
+      baseUrl,
+      handsOver: config.pages.enabled && config.pages.applications.length > 0,
+      pages: options.createPages?.(services, { dev, settings }) ?? null,
+      devRoutes:
+        mailbox && devKey
+          ? (options.createDevRoutes?.({
+              ...{ mailbox, catalog, key: devKey },
+              start: { adminUrl: adminUrlOf(config), hasDocumentation: docs, hasPages: config.pages.enabled },
+            }) ?? null)
+          : null,
+      passkeys: config.passkeys,
+      catalog,
+      trustedProxies,
+      corsOrigins,
+      ...(config.pages.enabled && {
+        corsOfPaths: { '/oauth2/token': originsOf(config.pages.applications, dev) },
+      }),
+      logger,
+      ...(dev && { onInternalError: printStack, showsCauses: true }),
+      documentation: docs ? { baseUrl, version: version.version } : null,
+      secureCookies: hasSecureCookies(config),
+      probes,
+      ...(metrics.isOn && { onAnswer: (answer) => countAnswer(metrics, answer) }),
+    },
+  )
+  const administration = createAdministration(services, {
+    ...config.admin,
+    catalog,
+    logger,
+    ...(dev && { onInternalError: printStack }),
+    trustedProxies,
+    clock,
+    version: version.version,
+    serviceName: serviceName(config),
+    probes,
+    examined: {
+      ...{ config, clock: systemClock, database, redis, secret, stores, secrets },
+      testIdentities: services.testIdentities,
+    },
+  })
+  return {
+    app,
+    administration,
+    services,
+    /** Only with --dev. */
+    mailbox,
+    devKey,
+    /** Commands and tests look beneath the services with it. */
+    database,
+    housekeeping,
+    /** Asks the stores for what the first request needs, as the signing keys. Rejects when the service could not answer. */
+    async start() {
+      await requireOwnPasskeys(config, stores.passkeys)
+      // By the machine's own clock, whatever clock the service goes by.
+      const watched = { database, redis, clock: systemClock, logger, version: version.version }
+      storeWatch = await watchStores(watched)
+      if (config.metrics.listen) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
+      await secrets.load()
+      await keys.start(secrets.opensLasting())
+      await secrets.start()
+      await reportTestIdentities(services.testIdentities, logger)
+    },
+    /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
+    begin() {
+      void secrets.run()
+      events.start()
+      worker.start()
+      funnel.start()
+      housekeeping.start()
+      hashing.start()
+      backups.start()
+      lostApps = Promise.all([
+        reportLostApps(services.authenticators, logger),
+        reportLockedOut(config, database, logger),
+        reportEncoding(database, logger),
+      ])
+    },
+    /** Ends what `start` and `begin` began, then the connections. Call it when no request is under way. */
+    async close() {
+      storeWatch?.close()
+      await scrapes?.close()
+      await backups.close()
+      await housekeeping.close()
+      await secrets.close()
+      await lostApps
+      await worker.close()
+      await funnel.close()
+      eventTail.close()
+      await events.close()
+      await sender.close()
+      keys.close()
+      hashing.close()
+      await connections.close()
+    },
+  }
+}
+
+/**
+ * It serves people who develop against --dev: the log never has messages of errors, because they may quote values. The
+ * stack of a driver's error ends in the driver; the name of the statement shows where to look.
+ */
+function printStack(error: unknown): void {
+  const statement = failedStatement(error)
+  const stack = error instanceof Error ? error.stack : String(error)
+  process.stderr.write(`${stack}\n${statement ? `    in the statement ${statement}\n` : ''}`)
+}
+
+/** The file lies beside the embedded database; without that directory what --dev keeps lives in memory only. */
+function devFile({ storage }: Config, name: string): string | null {
+  return existsSync(storage.dataDir) ? join(storage.dataDir, name) : null
+}
+
+/** The address of the page of administration; null where nothing listens. */
+function adminUrlOf({ admin }: Config): string | null {
+  if (admin.listen === null) return null
+  const { host, port } = admin.listen
+  // Passkeys do not work on a bare address.
+  const name = host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${admin.baseUrl ?? `http://${name}:${port}`}/admin/`
+}
+
+/** A passkey works for one relying party only: with another `rp_id` its owner could not sign in any more. */
+async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys']): Promise<void> {
+  const { rpId, allowRpIdChange } = passkeys
+  if (rpId === null || allowRpIdChange) return
+  const foreign = await store.countForeign(rpId)
+  if (foreign === 0) return
+  throw new Error(
+    `passkeys.rp_id is "${rpId}", and ${foreign} stored passkeys belong to another one: put the former rp_id back, or set passkeys.allow_rp_id_change = true to make them useless`,
+  )
+}
+
+/**
+ * Runs beside the first requests: an authenticator app that was sealed under another server secret cannot be used any
+ * more.
+ */
+async function reportLostApps(authenticators: Pick<Services['authenticators'], 'countLost'>, logger: Logger) {
+  try {
+    const count = await authenticators.countLost()
+    if (count > 0) logger.error({ count }, LOST_APPS)
+  } catch {
+    logger.warn('the authenticator apps could not be counted')
+  }
+}
+
+async function reportLockedOut(config: Config, database: Database, logger: Logger): Promise<void> {
+  try {
+    const lockedOut = await describeLockedOut(config, database)
+    if (lockedOut !== null) logger.warn({ key: 'codes.login' }, lockedOut)
+  } catch {
+    logger.warn('the accounts without another way in could not be counted')
+  }
+}
+
+/** Reports an encoding in which poterne can start, and loses letters: SQL_ASCII. */
+async function reportEncoding(database: Database, logger: Logger): Promise<void> {
+  if (database.kind === 'embedded') return
+  try {
+    const foreign = describeForeignEncoding((await findOwnTable(database)).encoding)
+    if (foreign !== null) logger.warn({ key: 'database.url' }, `database.url: ${foreign}`)
+  } catch {
+    logger.warn('the encoding of the database could not be read')
+  }
+}
+
+const LOST_APPS =
+  'authenticator apps cannot be used: they were sealed under another server.secret, or are damaged; their owners sign in with a recovery code, or a code is sent to them'

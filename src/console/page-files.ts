@@ -1,0 +1,14 @@
+/**
+ * The files of the page of administration, by name. A Bun macro: it runs while the code is bundled, so that the
+ * executable holds their content.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+export function readPageFiles(): Record<string, string> {
+  const directory = join(import.meta.dir, 'page')
+  const paths = readdirSync(directory).map((name) => join(directory, name))
+  // The pages for people have the same passkeys.
+  paths.push(join(import.meta.dir, '../pages/frame/credentials.js'))
+  return Object.fromEntries(paths.sort().map((path) => [basename(path), readFileSync(path, 'utf8')]))
+}

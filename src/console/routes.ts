@@ -1,0 +1,79 @@
+/** The page of administration, /admin/ on its listener: static files, the same for everybody. */
+import { Elysia, t } from 'elysia'
+import type { HttpBase } from '../platform/http/http-base.ts'
+import { pickLanguage } from '../texts/accept-language.ts'
+import { languages } from '../texts/languages.ts'
+import { readPageFiles } from './page-files.ts' with { type: 'macro' }
+import { wordsEn } from './words-en.ts'
+import { wordsFr } from './words-fr.ts'
+
+const files = readPageFiles() as unknown as Record<string, string>
+const words = { en: wordsEn, fr: wordsFr }
+type PageLanguage = keyof typeof words
+
+const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }
+
+/** Nothing but the page's own files; no frame around it, no form that leads elsewhere, and no copy for Back. */
+const headers = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+
+const isPageLanguage = (tag: string | undefined): tag is PageLanguage => tag !== undefined && tag in words
+
+/** Returns the language of the page: `lang` of the address, else what Accept-Language asks for. */
+function languageOf(asked: string | undefined, accepted: string | undefined): PageLanguage {
+  if (isPageLanguage(asked)) return asked
+  const picked = pickLanguage(accepted, Object.keys(words), 'en')
+  return isPageLanguage(picked) ? picked : 'en'
+}
+
+/** Returns the subject of each message, by `purpose:password_changed` and the like. */
+function subjectsIn(language: PageLanguage, service: string): Record<string, string> {
+  const { codes, notices } = languages[language].messages
+  return Object.fromEntries(
+    Object.entries({ ...codes, ...notices }).map(([purpose, { subject }]) => [
+      `purpose:${purpose}`,
+      subject.replace('{service}', service),
+    ]),
+  )
+}
+
+/** `<` is escaped, so that no word can end the element that holds them. */
+function pageIn(language: PageLanguage, service: string): string {
+  const json = JSON.stringify({ ...words[language], ...subjectsIn(language, service), service }).replaceAll(
+    '<',
+    '\\u003c',
+  )
+  return (files['page.html'] as string)
+    .replace('lang="en"', `lang="${language}"`)
+    .replace('id="words">{}<', () => `id="words">${json}<`)
+}
+
+const answer = (content: string, type: string, more = {}) =>
+  new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more } })
+
+/** A route for each file: a parameter in their place would take /admin/docs too. `service`: what it is called. */
+export function createPageRoutes(httpBase: HttpBase, service: string) {
+  const pages: Record<PageLanguage, string> = { en: pageIn('en', service), fr: pageIn('fr', service) }
+  const page = new Elysia({ name: 'page', prefix: '/admin' }).use(httpBase).get(
+    '/',
+    ({ query, headers }) => {
+      const language = languageOf(query.lang, headers['accept-language'])
+      return answer(pages[language], 'text/html', { 'content-language': language })
+    },
+    {
+      query: t.Object({ lang: t.Optional(t.String()) }),
+      detail: { hide: true },
+    },
+  )
+  for (const [name, content] of Object.entries(files)) {
+    const type = types[name.split('.').at(-1) ?? '']
+    if (type !== undefined) page.get(`/${name}`, () => answer(content, type), { detail: { hide: true } })
+  }
+  return page
+}

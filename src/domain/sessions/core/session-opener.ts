@@ -1,0 +1,129 @@
+/** Opens sessions: the last step of every way to sign in. */
+
+import { randomUUID } from 'node:crypto'
+import type { Ground } from '../../../platform/ground.ts'
+import { AppError } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
+import { accountRecord } from '../../accounts/core/account-schema.ts'
+import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
+import type { KnownDevices } from '../../accounts/devices/service.ts'
+import type { LimitService } from '../../foundation/limits/service.ts'
+import type { Outbox } from '../../messages/outbox/service.ts'
+import type { AccessTokenService } from '../tokens/access-token.ts'
+import type { AccountClaims } from '../tokens/account-claims.ts'
+import type { RefreshTokens } from '../tokens/refresh-token.ts'
+import { browserIdleSeconds } from './browser-idle.ts'
+import type { Device, NewSession } from './session.ts'
+import type { SessionStore } from './store.ts'
+
+interface SignIn {
+  /** The id of the session; default: a new one. */
+  id?: string
+  account: Account
+  device: Device
+  address: string
+  /** The methods by which the person signed in, as RFC 8176 values: `pwd`, `otp`, `mfa`. */
+  amr: string[]
+  /** Replaces a digest that has older parameters. */
+  newDigest?: string | null
+  /** Writes the session together with other changes of the sign-in; without it only the session is written. */
+  write?: (session: NewSession, now: Date) => Promise<(Account & { isNewDevice?: boolean }) | null>
+}
+
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
+  devices: KnownDevices
+  accessTokens: AccessTokenService
+  accountClaims: AccountClaims
+  refreshTokens: RefreshTokens
+  limits: LimitService
+  notices: OwnerNotices
+  outbox: Outbox
+  stores: { sessions: SessionStore }
+}
+
+/** A new session, with its tokens and its account; `deviceToken`: the device is trusted now. */
+export type OpenedSession = Awaited<ReturnType<SessionOpener['open']>> & { deviceToken?: string }
+export type SessionOpener = ReturnType<typeof createSessionOpener>
+
+export function createSessionOpener(needs: Needs) {
+  const {
+    devices,
+    accessTokens,
+    accountClaims,
+    refreshTokens,
+    limits,
+    notices,
+    outbox,
+    clock,
+    logger,
+    config,
+  } = needs
+  const store = needs.stores.sessions
+  const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  const idleSecondsOf = ({ browser }: Device) =>
+    browser ? browserIdleSeconds(browser.stays, config.tokens) : refreshLifetimeSeconds
+
+  /** A sign-in is not refused because nobody can be told of it. */
+  async function tellOwner(account: Account, { name, os }: Device): Promise<void> {
+    try {
+      if (!(await limits.admits([limits.counters.newDevices(account.uuid)]))) return
+      const named = name ?? os
+      const values = named === null ? {} : { device: named }
+      await outbox.sendNotices(await notices.about(account, 'new_device', { values }))
+    } catch {
+      logger.warn({ account: account.uuid }, 'the owner could not be told of a new device')
+    }
+  }
+
+  /** A right that an administrator took away since the account was read ends the session that was opened. */
+  async function claimsOf(account: Account, sessionId: string, now: Date) {
+    try {
+      return accountClaims.of(account)
+    } catch (error) {
+      await store.end(sessionId, account.uuid, now)
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
+     * refused before anything is written.
+     */
+    async open({ id = randomUUID(), account, device, address, amr, newDigest = null, write }: SignIn) {
+      accountClaims.require(account)
+      const now = clock.now()
+      const refreshToken = refreshTokens.create()
+      const tags = devices.tagsOf(account.uuid, { fingerprint: device.fingerprint, address })
+      const after = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+      const session = {
+        id,
+        device,
+        address,
+        tags,
+        amr,
+        familyHash: refreshToken.familyHash,
+        kind: device.browser ? ('browser' as const) : ('direct' as const),
+        stays: device.browser?.stays ?? false,
+        expiresAt: after(Math.min(idleSecondsOf(device), refreshAbsoluteLifetimeSeconds)),
+        endsAt: after(refreshAbsoluteLifetimeSeconds),
+      }
+      const signedIn = await (write?.(session, now) ?? store.signIn(account, session, newDigest, now))
+      if (signedIn === null) throw new AppError('invalid_credentials')
+      if (signedIn.isNewDevice && config.accounts.notifyNewDevice) await tellOwner(signedIn, device)
+      const accessToken = await accessTokens.sign({
+        accountUuid: signedIn.uuid,
+        sessionId: id,
+        roleId: signedIn.roleId,
+        authTime: now,
+        amr,
+        claims: await claimsOf(signedIn, id, now),
+      })
+      return {
+        accessToken,
+        refreshToken: refreshTokens.write(refreshToken),
+        account: accountRecord(signedIn, config.accounts.passwordDigest),
+      }
+    },
+  }
+}

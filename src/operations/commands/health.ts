@@ -1,0 +1,56 @@
+/** `poterne health`: checks whether the service with the same configuration is running; for health checks. */
+import { get } from 'node:http'
+import { Command } from 'commander'
+import type { Config } from '../../platform/config/types.ts'
+import type { CommonOptions } from './common-options.ts'
+import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+import { print, printJson } from './print.ts'
+
+/** Shorter than the timeout of container engines and load balancers. */
+const TIMEOUT_MS = 2000
+
+export function healthCommand(): Command {
+  return new Command('health')
+    .description('check whether the service with this configuration is running (exit code 0) or not (1)')
+    .option(...configOption)
+    .action(checkHealth)
+}
+
+async function checkHealth({ json, ...options }: CommandOptions & CommonOptions): Promise<void> {
+  const { config } = requireConfig({ ...options, mustDeliver: false })
+  const url = urlOf(config, '/healthz')
+  const status = await askStatus(url)
+  const isAlive = status === 200
+  if (json) printJson({ url, status, alive: isAlive })
+  if (!isAlive)
+    throw new CommandFailure(
+      1,
+      json ? '' : `${url} ${status === null ? 'does not answer' : `says ${status}`}`,
+    )
+  if (!json) print(`${url} answers\n`)
+}
+
+/** The address at which this machine reaches the service. */
+export const urlOf = ({ server }: Pick<Config, 'server'>, path: string) =>
+  `http://${reachableHost(server.host)}:${server.port}${path}`
+
+/**
+ * It returns null if there is no answer in time. Uses node:http, because fetch would use the proxy of the environment.
+ */
+export function askStatus(url: string): Promise<number | null> {
+  return new Promise((resolve) => {
+    const asked = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? null)
+    })
+    asked.on('error', () => resolve(null))
+  })
+}
+
+/** Nobody can connect to "all addresses", so loopback is used instead; an IPv6 address needs brackets in a URL. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}

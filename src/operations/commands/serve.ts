@@ -1,0 +1,278 @@
+/** `poterne serve`: runs the service until SIGTERM or SIGINT, then finishes the requests under way. A second signal exits. */
+import { Command } from 'commander'
+import { compose, type Service } from '../../compose/compose.ts'
+import { openSocket, ownSocketPath, withDatabase } from '../../platform/admin-socket.ts'
+import { systemClock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config/types.ts'
+import { keepHeapTidy } from '../../platform/heap.ts'
+import { createLogger, type Logger, type ProcessLogger } from '../../platform/log/logging.ts'
+import { version } from '../../platform/version.ts'
+import { whyUnwritable } from '../../storage/backup/files.ts'
+import { seedPeople } from '../dev/seed.ts'
+import { lockSeededAccount } from '../dev/seed-store.ts'
+import type { CommonOptions } from './common-options.ts'
+import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+import { READ_AT_START } from './progress.ts'
+
+/** The time that requests and sendings under way may take to finish; supervisors allow 10 s in all. */
+const DRAIN_MS = 8000
+const END_MS = 9500
+/** The time that the last lines of the log may take. */
+const LAST_LINES_MS = 1000
+/** The one who starts a service asks first whether it is ready: what runs beside requests comes after that. */
+const BEGIN_AFTER_MS = 100
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the service')
+    .option(...configOption)
+    .option('--dev', 'listen on this machine only and keep every message in /dev/mailbox')
+    .option('--seed', 'with --dev: add three people to try things with')
+    .action(serve)
+}
+
+type AdminServer = Pick<Bun.Server<undefined>, 'stop'>
+
+interface ServeOptions extends CommandOptions, CommonOptions {
+  seed?: boolean
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const dev = options.dev === true
+  if (options.seed && !dev) throw new CommandFailure(2, '--seed works only together with --dev')
+  const { config: configured, file, warnings } = requireConfig({ ...options, dev })
+  const config = withPorts(configured)
+  const { level, format } = config.log
+  const pretty =
+    !options.json && (format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true))
+  const logger = createLogger({ clock: systemClock, level, pretty })
+  for (const { key, message } of warnings) logger.warn({ key }, `${key}: ${message}`)
+  const unwritable = config.backup.at && whyUnwritable(config.backup.directory, config.storage.dataDir)
+  if (unwritable)
+    logger.warn({ key: 'backup.directory' }, `backup.directory: no backup will be made: ${unwritable}`)
+  const ended = signalled(logger)
+  keepProxyOutside(process.env)
+  await requireFree(config)
+  const service = await compose({ config, dev, clock: systemClock, logger })
+  const url = await listen(service, config)
+  const beginning = setTimeout(service.begin, BEGIN_AFTER_MS)
+  const administration = [
+    await listenForAdministration(service, config, logger),
+    await openAdminSocket(service, config, logger),
+  ]
+  keepHeapTidy()
+  const { version: number, commit } = version
+  logger.info(
+    { url, config: describeFile(file), storage: describeStorage(config), dev, version: number, commit },
+    'listening',
+  )
+  if (dev) {
+    logger.info(devAddresses(url, service.devKey?.value ?? ''), 'open these')
+    if (config.limits.enabled) logger.info('limits are on, here too: POTERNE_LIMITS_ENABLED=false lifts them')
+  }
+  if (options.seed) await seed(service, url, logger)
+  await ended
+  clearTimeout(beginning)
+  await stop(service, administration, logger)
+}
+
+/** Port 0 means any free port. It is chosen here, because other values that depend on it are needed to build. */
+function withPorts(config: Config): Config {
+  const { server, admin, tokens } = config
+  const port = server.port || freePort(server.host)
+  const derived = (url: string) => url.replace(/:0$/, `:${port}`)
+  return {
+    ...config,
+    server: { ...server, port, baseUrl: derived(server.baseUrl) },
+    tokens: { ...tokens, audience: derived(tokens.audience) },
+    admin: {
+      ...admin,
+      listen: admin.listen && { ...admin.listen, port: admin.listen.port || freePort(admin.listen.host) },
+    },
+  }
+}
+
+function freePort(host: string): number {
+  const probe = Bun.listen({ hostname: host, port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}
+
+/** Tried before a directory is made or a database migrated: a start that cannot listen changes nothing. */
+async function requireFree({ server, admin, metrics }: Config): Promise<void> {
+  const addresses: [Address | null, ListenKey][] = [
+    [server, 'server.port'],
+    [admin.listen, 'admin.listen'],
+    [metrics.listen, 'metrics.listen'],
+  ]
+  for (const [address, key] of addresses) {
+    if (address === null) continue
+    try {
+      const { host: hostname, port } = address
+      await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) }).stop(true)
+    } catch (error) {
+      throw cannotListen(error, address, key)
+    }
+  }
+}
+
+interface Address {
+  host: string
+  port: number
+}
+
+type ListenKey = 'server.port' | 'admin.listen' | 'metrics.listen'
+
+function cannotListen(error: unknown, { host, port }: Address, key: ListenKey): CommandFailure {
+  const { code } = error as { code?: string }
+  const hint = key === 'server.port' ? listenHint(code) : `${key} must be an address of this machine`
+  return new CommandFailure(
+    1,
+    code === 'EADDRINUSE'
+      ? `${host}:${port} is in use: stop what listens there, or set ${key}`
+      : `cannot listen on ${host}:${port} (${code ?? 'unknown cause'}): ${hint}`,
+  )
+}
+
+/** Returns the address it listens on. If it cannot listen, it closes the service, which would keep the process alive. */
+async function listen({ app, close }: Service, { server }: Config): Promise<string> {
+  try {
+    app.listen({ hostname: server.host, port: server.port, reusePort: false })
+  } catch (error) {
+    await close()
+    throw cannotListen(error, server, 'server.port')
+  }
+  const { hostname, port } = app.server!
+  return `http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
+}
+
+/** It returns null where `admin.listen` is not set. */
+async function listenForAdministration(
+  { administration, app, close }: Service,
+  { admin }: Config,
+  logger: Logger,
+): Promise<AdminServer | null> {
+  if (administration.listener === null || admin.listen === null) return null
+  const { host, port } = admin.listen
+  const listener = await administration.listener()
+  try {
+    listener.listen({ hostname: host, port, reusePort: false })
+  } catch (error) {
+    await app.server?.stop(true)
+    await close()
+    throw cannotListen(error, admin.listen, 'admin.listen')
+  }
+  const { hostname, port: bound } = listener.server!
+  const url =
+    admin.baseUrl ?? byName(`http://${hostname?.includes(':') ? `[${hostname}]` : hostname}:${bound}`)
+  logger.info({ url: `${url}/admin/` }, 'administration listens')
+  return listener.server
+}
+
+/** Without it the service runs as well: the command line then opens the database itself, where it can. */
+async function openAdminSocket({ administration }: Service, config: Config, logger: Logger) {
+  const path = ownSocketPath(config)
+  if (path === null) return null
+  const opened = await openSocket(path, withDatabase(config, administration.handle))
+  if ('server' in opened) return opened.server
+  logger.warn({ path, cause: opened.refused }, 'the socket of administration is not open')
+  return null
+}
+
+function listenHint(code: string | undefined): string {
+  return code === 'EACCES'
+    ? 'ports below 1024 are for root; set server.port, and let a reverse proxy listen there'
+    : 'server.host must be an address of this machine'
+}
+
+/** Names the host `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
+const byName = (url: string) => url.replace('//127.0.0.1:', '//localhost:')
+
+function devAddresses(url: string, key: string) {
+  const named = byName(url)
+  return {
+    start: `${named}/?key=${key}`,
+    mailbox: `${named}/dev/mailbox?key=${key}`,
+    documentation: `${url}/swagger`,
+  }
+}
+
+async function seed({ mailbox, database, services }: Service, url: string, logger: Logger): Promise<void> {
+  const people = await seedPeople({
+    mailbox: mailbox!,
+    lock: (email) => lockSeededAccount(database, email, systemClock.now()),
+    wait: () => Bun.sleep(50),
+    async request(method, path, { body, accessToken } = {}) {
+      const answer = await fetch(`${url}/api/v1/auth/${path}`, {
+        method,
+        headers: {
+          ...(body && { 'content-type': 'application/json' }),
+          ...(accessToken && { authorization: `Bearer ${accessToken}` }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+    },
+  })
+  for (const { email, password, about, appSecret } of people) {
+    const isOwner = about === 'authenticator_app'
+    if (isOwner) await services.administrators.put(email, 'owner')
+    logger.info(
+      {
+        email,
+        password,
+        about,
+        ...(appSecret && { appSecret }),
+        ...(isOwner && { administration: 'owner' }),
+      },
+      'you can sign in as',
+    )
+  }
+}
+
+function describeStorage({ database, redis, storage }: Config): string {
+  if (database.url === null) return `embedded in ${storage.dataDir}`
+  return redis.urls.length > 0 ? `postgresql and redis (${redis.mode})` : 'postgresql'
+}
+
+/** HTTP_PROXY and HTTPS_PROXY are for outgoing requests; a gateway on this machine is always called directly. */
+export function keepProxyOutside(env: NodeJS.ProcessEnv): void {
+  const own = env.NO_PROXY ?? env.no_proxy
+  env.NO_PROXY = [...(own ? [own] : []), 'localhost', '127.0.0.1', '::1', '[::1]'].join(',')
+}
+
+/** Resolves at the first signal; the second one exits at once. */
+function signalled(logger: Logger): Promise<void> {
+  // Other services read their configuration again at it; without a listener it would end this one.
+  process.on('SIGHUP', () => logger.warn(`SIGHUP: ${READ_AT_START}: restart poterne to change it`))
+  return new Promise((resolve) => {
+    let signals = 0
+    const onSignal = () => {
+      signals += 1
+      if (signals > 1) process.exit(1)
+      resolve()
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}
+
+async function stop({ app, close }: Service, administration: (AdminServer | null)[], logger: ProcessLogger) {
+  logger.info('ending: requests under way are answered first')
+  const late = Bun.sleep(END_MS)
+  await Promise.all(administration.map((server) => server?.stop(true)))
+  const drained = await Promise.race([
+    app.server!.stop().then(() => true),
+    Bun.sleep(DRAIN_MS).then(() => false),
+  ])
+  if (!drained) {
+    logger.warn('requests under way were cut')
+    await app.server?.stop(true)
+  }
+  await Promise.race([close(), late])
+  logger.info('ended')
+  await Promise.race([logger.flush(LAST_LINES_MS), late])
+  process.exit(0)
+}

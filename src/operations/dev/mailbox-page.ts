@@ -1,0 +1,182 @@
+/**
+ * The mailbox of --dev as a page for people: newest first, the code in large type, e-mail and SMS told apart at a
+ * glance. Everything that came from outside is escaped; an HTML part is shown in a sandboxed frame of its own.
+ */
+
+import { escapeHtml } from '../../platform/http/page-answer.ts'
+import { type Language, textDirection } from '../../texts/languages.ts'
+import type { Texts } from '../../texts/texts.ts'
+import type { MailboxEntry } from './mailbox.ts'
+import { pagePolicy } from './page-policy.ts'
+
+const style = `
+:root {
+  color-scheme: light dark;
+  --ground: #f6f5f2;
+  --card: #ffffff;
+  --ink: #1d2126;
+  --soft: #5c646d;
+  --line: #dcd9d2;
+  --accent: #0f5f6b;
+  --email: #0f5f6b;
+  --sms: #8a5a00;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #16181b;
+    --card: #1f2226;
+    --ink: #e8e6e1;
+    --soft: #a5abb3;
+    --line: #383d44;
+    --accent: #6cc5d2;
+    --email: #6cc5d2;
+    --sms: #e0b252;
+  }
+}
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+body { margin: 0 auto; padding: 16px 16px 48px; max-width: 760px; background: var(--ground); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }
+nav { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: baseline; margin: 0 0 16px; }
+nav strong { margin-inline-end: auto; letter-spacing: .02em; }
+@media (max-width: 480px) { nav strong { flex: 1 0 100%; } }
+a { color: var(--accent); }
+h1 { margin: 0; font-size: 24px; }
+.soft { color: var(--soft); margin: 0 0 16px; }
+.tools { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 16px; }
+.tools input { flex: 1 1 200px; }
+input, select, button { font: inherit; color: inherit; padding: 8px 12px; border: 1px solid var(--line); border-radius: 9px;
+  background: var(--card); }
+button { cursor: pointer; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+article { margin: 0 0 12px; padding: 14px 18px; background: var(--card); border: 1px solid var(--line);
+  border-inline-start: 6px solid var(--email); border-radius: 12px; }
+article[data-channel=sms] { border-inline-start-color: var(--sms); border-radius: 4px 22px 22px 22px; }
+.about { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 14px; color: var(--soft); overflow-wrap: anywhere; }
+.about .channel { font-weight: 700; color: var(--email); }
+[data-channel=sms] .about .channel { color: var(--sms); }
+.about time { margin-inline-start: auto; }
+h2 { margin: 6px 0; font-size: 17px; overflow-wrap: anywhere; }
+.code { display: flex; flex-wrap: wrap; align-items: center; gap: 16px; margin: 8px 0; }
+output { font: bold 36px/1.2 ui-monospace, monospace; letter-spacing: 6px; }
+details { margin-top: 6px; }
+summary { cursor: pointer; font-size: 14px; color: var(--soft); }
+pre { margin: 8px 0 0; font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
+iframe { width: 100%; height: 420px; margin-top: 8px; border: 1px solid var(--line); border-radius: 9px; background: #fff; }
+`
+
+/** Local times, a filter, copying, and a reload when something new is there and nobody is reading a message. */
+const script = `
+const lang = document.documentElement.lang
+for (const time of document.querySelectorAll('time')) {
+  const at = new Date(time.dateTime)
+  time.textContent = at.toLocaleTimeString(lang, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  time.title = at.toLocaleString(lang, { dateStyle: 'full', timeStyle: 'long' })
+}
+const text = document.getElementById('filter')
+const channel = document.getElementById('channel')
+const none = document.getElementById('none')
+function filter() {
+  const wanted = text.value.trim().toLowerCase()
+  let shown = 0
+  for (const one of document.querySelectorAll('article')) {
+    const fits = (channel.value === '' || one.dataset.channel === channel.value) &&
+      one.textContent.toLowerCase().includes(wanted)
+    one.hidden = !fits
+    if (fits) shown += 1
+  }
+  none.hidden = shown > 0
+  sessionStorage.setItem('filter', JSON.stringify([text.value, channel.value]))
+}
+;[text.value, channel.value] = JSON.parse(sessionStorage.getItem('filter') ?? '["",""]')
+text.addEventListener('input', filter)
+channel.addEventListener('input', filter)
+filter()
+document.addEventListener('click', async ({ target }) => {
+  if (!(target instanceof HTMLButtonElement) || !target.value) return
+  await navigator.clipboard.writeText(target.value)
+  target.textContent = document.body.dataset.copied
+})
+document.addEventListener('toggle', ({ target }) => {
+  const frame = target.querySelector?.('iframe')
+  if (target.open && frame && !frame.src) frame.src = frame.dataset.src
+}, true)
+setInterval(async () => {
+  if (document.querySelector('details[open]')) return
+  try {
+    const answer = await fetch('/dev/mailbox.json', { cache: 'no-store' })
+    const [newest] = await answer.json()
+    if (String(newest?.id ?? '') !== document.body.dataset.newest) location.reload()
+  } catch {}
+}, 1500)
+`
+
+export const mailboxPolicy = pagePolicy({
+  style,
+  script,
+  directives: [`frame-src 'self'`, `form-action 'self'`],
+})
+
+/** The policy of an HTML part in its frame: a document without origin, scripts, forms or anything from elsewhere. */
+export const htmlPartPolicy = [
+  'sandbox',
+  `default-src 'none'`,
+  `style-src 'unsafe-inline'`,
+  'img-src https: data:',
+  `frame-ancestors 'self'`,
+].join('; ')
+
+export function mailboxPage(entries: MailboxEntry[], language: Language, texts: Texts): string {
+  const words = escapeWords(texts.mailbox)
+  const newest = entries[0]?.id ?? ''
+  return `<!doctype html>
+<html lang="${language}" dir="${textDirection(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${words.title}</title>
+<style>${style}</style>
+</head>
+<body data-newest="${newest}" data-copied="${words.copied}">
+<nav><a href="/"><strong>poterne</strong></a><a href="/swagger">${words.documentation}</a></nav>
+<h1>${words.title}</h1>
+<p class="soft">${words.about}</p>
+<form class="tools" method="post" action="/dev/mailbox/clear">
+<input id="filter" type="search" placeholder="${words.filter}" aria-label="${words.filter}" autocomplete="off">
+<select id="channel" aria-label="${words.channel}"><option value="">${words.all}</option><option value="email">${words.email}</option><option value="sms">${words.sms}</option></select>
+<button>${words.clear}</button>
+</form>
+<main>
+<p id="none" class="soft" hidden>${words.empty}</p>
+${entries.map((entry) => article(entry, texts)).join('\n')}
+</main>
+<script>${script}</script>
+</body>
+</html>
+`
+}
+
+/** The words come from files of the operator, too. */
+const escapeWords = <Words extends Record<string, string>>(words: Words): Words =>
+  Object.fromEntries(Object.entries(words).map(([key, word]) => [key, escapeHtml(word)])) as Words
+
+function article(entry: MailboxEntry, texts: Texts): string {
+  const words = escapeWords(texts.mailbox)
+  const { id, channel } = entry
+  const purposes: Record<string, string> = texts.purposes
+  const purpose = purposes[entry.purpose] ?? words.notice
+  const code = entry.code === null ? '' : escapeHtml(entry.code)
+  const codeRow = `<div class="code"><output>${code}</output><button type="button" value="${code}">${words.copy}</button></div>`
+  const text = `<pre dir="auto">${escapeHtml(entry.text)}</pre>`
+  return `<article data-channel="${channel}">
+<div class="about"><span class="channel">${channel === 'sms' ? words.sms : words.email}</span><span>${escapeHtml(purpose)}</span><strong dir="ltr">${escapeHtml(entry.to)}</strong><time datetime="${escapeHtml(entry.created_at)}"></time></div>
+${entry.subject === '' ? '' : `<h2 dir="auto">${escapeHtml(entry.subject)}</h2>`}
+${code === '' ? '' : codeRow}
+${
+  channel === 'sms'
+    ? text
+    : `<details><summary>${words.text_part}</summary>${text}</details>
+<details><summary>${words.html_part}</summary><iframe sandbox data-src="/dev/mailbox/${id}.html" title="${words.html_part}"></iframe></details>`
+}
+</article>`
+}

@@ -1,0 +1,148 @@
+/** The checks of stored data: it can be opened with the server secret, and it is cared for. */
+
+import { pickSigningKey, SEAL_LABEL } from '../../domain/sessions/tokens/key-rotation.ts'
+import { DAMAGED_KEY } from '../../domain/sessions/tokens/key-service.ts'
+import { whyUnwritable } from '../../storage/backup/files.ts'
+import { AFTER } from '../backups/after.ts'
+import {
+  allOf,
+  type DatabaseContext,
+  type Finding,
+  failure,
+  ok,
+  type StoreContext,
+  warning,
+} from './check.ts'
+import { createDoctorStore, describeLockedOut } from './store.ts'
+
+const DAY_MS = 86_400_000
+/** A key signs for 90 days. */
+const OLDEST_KEY_DAYS = 95
+/** A day, and time to notice. */
+const MOST_HOURS = 36
+
+export async function checkSealedRows({ secrets }: StoreContext): Promise<Finding> {
+  const { lostRows, previous } = await secrets.status()
+  if (lostRows > 0)
+    return failure(
+      `${lostRows} sealed rows (authenticator apps, keys) open under no accepted secret: put the former secret into server.previous_secrets, or tell the owners of the apps to sign in with a recovery code and set them up again`,
+    )
+  const removable = previous.filter(
+    ({ wasCurrent, removableAt }) => wasCurrent && removableAt !== null && removableAt <= new Date(),
+  )
+  return removable.length > 0
+    ? ok(`all open; ${removable.length} former secrets are needed no more (\`poterne secret status\`)`)
+    : ok('all open under the accepted secrets')
+}
+
+export async function checkSigningKey({ stores, secret, secrets, clock }: StoreContext): Promise<Finding> {
+  const now = clock.now()
+  const keys = await stores.signingKeys.list()
+  const signing = pickSigningKey(keys, now)
+  if (!signing) return warning('there is none yet: the first start of the service makes it')
+  try {
+    secret.open(SEAL_LABEL, signing.sealedPrivateJwk)
+  } catch {
+    if ((await secrets.status()).openRows) return failure(DAMAGED_KEY)
+    return failure(
+      'the signing keys were sealed under another server secret: put that secret back, or run `poterne keys rotate --now`',
+    )
+  }
+  // A clock that went back makes it younger than nothing.
+  const days = Math.max(0, Math.floor((now.getTime() - signing.signsFrom.getTime()) / DAY_MS))
+  return days > OLDEST_KEY_DAYS
+    ? warning(`it is ${days} days old, and none took its place after 90: run \`poterne keys rotate\``)
+    : ok(`it is ${days} days old`)
+}
+
+const NAMED_ACCOUNTS = 5
+
+/** Checks the claims that tokens of the last day lacked, and the reasons why none was signed. */
+export async function checkClaims({ config, stores, clock }: StoreContext): Promise<Finding> {
+  if (config.tokens.claims.length === 0) return ok('tokens.claims adds no claim')
+  const since = new Date(clock.now().getTime() - DAY_MS)
+  const accountsWith = async (type: 'token.incomplete' | 'token.claim_omitted') => {
+    const events = await stores.events.list({ types: [type], since }, null, 100)
+    return [...new Set(events.map(({ account }) => account))].slice(0, NAMED_ACCOUNTS).join(', ')
+  }
+  const incomplete = await accountsWith('token.incomplete')
+  if (incomplete !== '')
+    return failure(
+      `accounts without a claim that tokens.claims requires tried to sign in or to refresh, among them ${incomplete}: give them a username or the metadata, or take \`required\` away`,
+    )
+  const omitted = await accountsWith('token.claim_omitted')
+  return omitted === ''
+    ? ok(`all ${config.tokens.claims.length} claims were in the tokens of the last day`)
+    : warning(
+        `claims did not fit into tokens of ${omitted}: all together are at most 2,048 bytes; give these accounts fewer groups or shorter metadata`,
+      )
+}
+
+/** The clocks of two machines may differ by so much. */
+const TOLERATED_MS = 60_000
+
+const remedies = {
+  'signing key': 'run `poterne keys rotate`',
+  token: 'revoke it and make another',
+  administrator: 'look in the events for who added it',
+}
+
+/** Without this, what was made under a clock that ran ahead would live on for as long as the clock was wrong. */
+export async function checkMadeLater({ database, clock }: StoreContext): Promise<Finding> {
+  const soon = new Date(clock.now().getTime() + TOLERATED_MS)
+  const found = await createDoctorStore(database).madeLater(soon)
+  if (found.length === 0) return ok('no key, token or administrator was made in the future')
+  const named = found.map(
+    ({ kind, name, madeAt }) => `${kind} ${name} (${madeAt.toISOString()}): ${remedies[kind]}`,
+  )
+  return warning(`the clock was wrong when these were made: ${named.join('; ')}`)
+}
+
+export async function checkWaysIn({ config, database }: DatabaseContext): Promise<Finding> {
+  const lockedOut = await describeLockedOut(config, database)
+  return lockedOut === null ? ok('nobody depends on a way to sign in that is turned off') : warning(lockedOut)
+}
+
+/** An entry that works is a warning, so that nobody forgets it. */
+export async function checkTestIdentities({ testIdentities }: StoreContext): Promise<Finding> {
+  const entries = await testIdentities.list()
+  return allOf(
+    entries.map(({ identifier, until, problem }) =>
+      problem === null
+        ? warning(`${identifier} signs in by its code until ${until}`)
+        : failure(`${identifier} is ignored, ${problem}: take it out of test_identities`),
+    ),
+    ok('there are none'),
+  )
+}
+
+/** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */
+export async function checkBackup({ config, stores, clock }: StoreContext): Promise<Finding> {
+  const { at, passphraseFile } = config.backup
+  if (config.server.secret === null && passphraseFile === null)
+    return failure(
+      'none can be made: the server secret is the file that poterne made, which is lost together with the machine; set backup.passphrase_file (or server.secret) and backup.at',
+    )
+  const unwritable = at === null ? null : whyUnwritable(config.backup.directory, config.storage.dataDir)
+  if (unwritable !== null) return failure(`backup.directory: ${unwritable}`)
+  const { lastSuccessAt, lastFailureAt, lastFailure, lastWarning } = await stores.backups.getState()
+  if (lastFailureAt !== null && (lastSuccessAt === null || lastFailureAt > lastSuccessAt))
+    return failure(
+      lastFailure?.startsWith(AFTER)
+        ? `the last one lies in ${config.backup.directory} only (${lastFailure}): mend that command`
+        : `the last one failed (${lastFailure}): run \`poterne backup\` and mend what it says`,
+    )
+  const none = 'set backup.at, or run `poterne backup` from your own schedule'
+  if (lastSuccessAt === null)
+    return at === null
+      ? warning(`none was ever made: ${none}, unless you back the database up in another way`)
+      : warning(`none was made yet: the first one is due at ${at}`)
+  const hours = Math.floor((clock.now().getTime() - lastSuccessAt.getTime()) / 3_600_000)
+  if (hours <= MOST_HOURS)
+    return lastWarning === null
+      ? ok(`the last one is ${hours} hours old`)
+      : warning(`the last one is ${hours} hours old; ${lastWarning}`)
+  return at === null
+    ? warning(`the last one is ${hours} hours old: ${none}`)
+    : failure(`the last one is ${hours} hours old, although backup.at is ${at}: look in the log for why`)
+}

@@ -1,0 +1,66 @@
+/** The pages of the accounts elsewhere that are linked with this one. A page that links or unlinks names both. */
+
+import type { Security } from '../../domain/self-service/me/me-schema.ts'
+import type { LinkedIdentity } from '../../domain/sign-in/identities/store.ts'
+import { nameOfProvider } from '../../texts/provider-name.ts'
+import { isolated, notice } from '../frame/elements.ts'
+import { html } from '../frame/html.ts'
+import type { Screen } from '../visits/service.ts'
+import { linkButton, ownAccount, page, row } from './elements.ts'
+import { type AccountOffered, proofScreen, startAgainScreen } from './screens.ts'
+import { identityIn, type OwnVisit } from './service.ts'
+
+type Linked = Pick<LinkedIdentity, 'provider' | 'email'>
+
+export function providersScreen(visit: OwnVisit, offered: AccountOffered, linked: readonly Linked[]): Screen {
+  const { pages } = visit.texts
+  return page(
+    visit,
+    pages.providers,
+    html`<p class="lead">${pages.providers_lead}</p><div class="section">${offered.providers.map((name) => {
+      const identity = linked.find(({ provider }) => provider === name)
+      const [action, label] = identity
+        ? ['/account/providers/choose', pages.unlink]
+        : ['/account/providers/link', pages.link]
+      return row(
+        nameOfProvider(name),
+        identity ? (identity.email ?? pages.linked) : pages.none,
+        html`<form method="post" action="${visit.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
+      )
+    })}</div>`,
+  )
+}
+
+/** Names the identity that is to open the account from now on. */
+export function linkScreen(visit: OwnVisit, security: Security): Screen {
+  const { pages } = visit.texts
+  const identity = identityIn(visit.ticket)
+  if (visit.ticket?.kind === 'done') {
+    const list = linkButton(pages.providers, '/account/providers')
+    return page(visit, pages.providers, html`${notice(pages.linked, 'good')}${list}`)
+  }
+  if (identity === null) return startAgainScreen(visit, pages.providers, '/account/providers')
+  const { provider, email } = identity
+  return proofScreen(visit, security, {
+    title: pages.providers,
+    lead: pages.link_lead,
+    action: '/account/providers/confirm',
+    button: pages.link,
+    before: html`<div class="section">${row(nameOfProvider(provider), email && isolated(email.address.destination))}${ownAccount(visit)}</div>`,
+  })
+}
+
+export function unlinkScreen(visit: OwnVisit, security: Security, linked: readonly Linked[]): Screen {
+  const { pages } = visit.texts
+  const provider = visit.flow.typed?.provider ?? ''
+  const email = linked.find((identity) => identity.provider === provider)?.email ?? null
+  return proofScreen(visit, security, {
+    title: pages.providers,
+    lead: pages.unlink_lead,
+    action: '/account/providers/remove',
+    button: pages.unlink,
+    danger: true,
+    before: html`<input type="hidden" name="provider" value="${provider}">
+<div class="section">${row(nameOfProvider(provider), email && isolated(email))}${ownAccount(visit)}</div>`,
+  })
+}

@@ -1,0 +1,267 @@
+/**
+ * The changes that people make to their own account on the pages. Each step calls the service of the JSON route that
+ * does the same.
+ */
+
+import { askedFields } from '../../domain/accounts/core/profile.ts'
+import type { ContactsService } from '../../domain/self-service/contacts/service.ts'
+import type { Exports } from '../../domain/self-service/me/exports.ts'
+import type { MeService } from '../../domain/self-service/me/service.ts'
+import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
+import type { SessionService } from '../../domain/sessions/core/service.ts'
+import type { OwnerProof } from '../../domain/sign-in/core/sign-in-schema.ts'
+import type { ProvedIdentity } from '../../domain/sign-in/identities/identity.ts'
+import type { IdentityService } from '../../domain/sign-in/identities/service.ts'
+import type { LoginByCodeService } from '../../domain/sign-in/login-by-code/service.ts'
+import type { PasskeyService } from '../../domain/sign-in/passkeys/service.ts'
+import type { PasswordsService } from '../../domain/sign-in/passwords/service.ts'
+import type { SocialService } from '../../domain/sign-in/social/service.ts'
+import type { TwoFactorService } from '../../domain/sign-in/two-factor/service.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { Catalog } from '../../texts/catalog.ts'
+import { AppError } from '../../texts/errors.ts'
+import { readAssertion, readAttestation } from '../visits/credential.ts'
+import { languageOf } from '../visits/flow.ts'
+import { createLeaveToProvider } from '../visits/provider.ts'
+import type { Typed, Visit, Visits } from '../visits/service.ts'
+import type { PageTicket } from '../visits/tickets.ts'
+
+interface Needs {
+  visits: Visits
+  catalog: Catalog
+  config: Config
+  me: MeService
+  exports: Exports
+  contacts: ContactsService
+  passwords: PasswordsService
+  twoFactor: TwoFactorService
+  passkeys: PasskeyService
+  identities: IdentityService
+  social: SocialService
+  sessions: SessionService
+  loginByCode: LoginByCodeService
+}
+
+export type AccountPages = ReturnType<typeof createAccountPages>
+
+/** A visit of somebody who is signed in. */
+export interface OwnVisit extends Visit {
+  session: BrowserSession
+}
+
+/** The answer to a form: recovery codes and the new app are shown once, since nothing keeps them. */
+export type Done = Response | { recoveryCodes: string[] }
+
+/** The identity at a provider that waits for the owner's word. */
+export const identityIn = (ticket: PageTicket | null): ProvedIdentity | null =>
+  ticket?.kind === 'linked' ? (JSON.parse(ticket.identity ?? 'null') as ProvedIdentity) : null
+
+const PROVIDER_SECONDS = 600
+const APP_SECONDS = 900
+
+/** The fields that prove who sits there, besides the session. */
+function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
+  return {
+    ...(typed.password && { password: typed.password }),
+    ...(typed.otp && { otp: typed.otp }),
+    ...(typed.credential && { credential: readAssertion(typed.credential) }),
+    refresh_token: session.cookie,
+  }
+}
+
+export function createAccountPages(needs: Needs) {
+  const { visits, catalog, config, me, exports, contacts, passwords, twoFactor, passkeys } = needs
+  const { identities, social, sessions, loginByCode } = needs
+
+  const leaveToProvider = createLeaveToProvider({ visits, social, baseUrl: config.server.baseUrl })
+
+  /** Back to a page, with a sentence that says what was done. */
+  const back = (visit: OwnVisit, path: string, notice?: string): Response =>
+    visits.go(visit, path, { ...languageOf(visit.flow), ...(notice !== undefined && { notice }) })
+
+  const startAgain = (visit: OwnVisit, path: string): Response =>
+    visits.go(visit, path, { ...languageOf(visit.flow), problem: { code: 'start_again' } })
+
+  return {
+    back,
+    /** A form of somebody who signed in here before does nothing. The page says who is signed in now. */
+    refuseEarlier: (visit: OwnVisit): Response =>
+      visits.go(visit, '/account', { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }),
+    async sendCode(visit: OwnVisit, path: string): Promise<Response> {
+      await loginByCode.requestStepUpCode(visit.session, visit.caller)
+      return visits.go(visit, path, { ...visit.flow, notice: 'code_on_its_way' })
+    },
+    async changeProfile(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const profile = Object.fromEntries(askedFields.map((field) => [field, typed[field]]))
+      await me.change(visit.session, { profile })
+      return back(visit, '/account/profile', 'saved')
+    },
+    async changeLanguage(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { language = '' } = typed
+      if (!catalog.has(language)) {
+        throw new AppError('validation_failed', { fields: [{ field: 'language', code: 'invalid_value' }] })
+      }
+      await me.change(visit.session, { language })
+      return visits.go(visit, '/account', { language, notice: 'saved' })
+    },
+    async acceptTerms(visit: OwnVisit): Promise<Response> {
+      await me.change(visit.session, { terms: config.accounts.terms })
+      return visits.go(visit, '/account', { notice: 'saved' })
+    },
+    async changePassword(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { new_password: password = '', ...rest } = typed
+      const { password: current_password, ...proof } = proofOf(visit, rest)
+      await passwords.change(
+        visit.session,
+        { password, confirmation: password, current_password, ...proof },
+        visit.caller,
+      )
+      return back(visit, '/account', 'password_changed')
+    },
+    async changeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+      const { contact = '' } = typed
+      await contacts.change(visit.session, kind, { contact, ...proofOf(visit, typed) }, visit.caller)
+      return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact } })
+    },
+    async confirmContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+      const { otp = '' } = typed
+      await contacts.confirm(visit.session, kind, { otp }, visit.caller)
+      return back(visit, '/account', 'saved')
+    },
+    async removeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+      await contacts.remove(visit.session, kind, proofOf(visit, typed), visit.caller)
+      return back(visit, '/account', 'removed')
+    },
+    async enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/two-factor/confirm')
+    },
+    async confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
+      const { otp = '' } = typed
+      return { recoveryCodes: await twoFactor.confirmEnabling(visit.session, otp, visit.caller) }
+    },
+    /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
+    async beginApp(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { secret, picture } = await twoFactor.requestApp(
+        visit.session,
+        proofOf(visit, typed),
+        visit.caller,
+      )
+      const { sessionId } = visit.session
+      const what = { kind: 'app', session: sessionId, secret, picture }
+      const ticket = await visits.tickets.keep(what, APP_SECONDS)
+      return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
+    },
+    async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
+      if (visit.ticket?.kind === 'done') return visits.go(visit, '/account/two-factor/app/confirm')
+      const { otp = '' } = typed
+      const recoveryCodes = await twoFactor.confirmApp(visit.session, otp, visit.caller)
+      await visits.tickets.spend(visit)
+      return { recoveryCodes }
+    },
+    async disableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await twoFactor.disable(visit.session, proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/two-factor', 'two_factor_off')
+    },
+    async newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
+      const proof = proofOf(visit, typed)
+      return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
+    },
+    stepUpOptions: (visit: OwnVisit) => passkeys.stepUpOptions(visit.session, visit.caller),
+    newPasskeyOptions: (visit: OwnVisit, typed: Typed) =>
+      passkeys.registrationOptions(visit.session, proofOf(visit, typed), visit.caller),
+    async addPasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const credential = readAttestation(typed.credential)
+      await passkeys.register(visit.session, credential, null, visit.caller)
+      return back(visit, '/account/passkeys', 'saved')
+    },
+    async renamePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await passkeys.rename(visit.session, typed.passkey ?? '', typed.name ?? '')
+      return back(visit, '/account/passkeys', 'saved')
+    },
+    async removePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await passkeys.remove(visit.session, typed.passkey ?? '', proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/passkeys', 'removed')
+    },
+    /** The proof of the owner is checked when the browser comes back, so it is kept until then. */
+    beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { provider = '' } = typed
+      const kept = { kind: 'link', session: visit.session.sessionId, provider }
+      return leaveToProvider(visit, { provider, back: '/account/providers/linked', kept })
+    },
+    /** The identity is proved; what the account asks for is asked now. */
+    async linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const identity = identityIn(visit.ticket)
+      if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'saved')
+      if (identity === null) return startAgain(visit, '/account/providers')
+      await identities.linkProved(visit.session, identity, proofOf(visit, typed), visit.caller)
+      await visits.tickets.spend(visit)
+      return back(visit, '/account/providers', 'saved')
+    },
+    async returnFromProvider(
+      visit: OwnVisit,
+      { code, error }: { code?: string; error?: string },
+    ): Promise<Response> {
+      const { ticket } = visit
+      if (ticket?.kind !== 'link') return startAgain(visit, '/account/providers')
+      if (code === undefined) {
+        const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
+        return visits.go(visit, '/account/providers', { problem: { code: wrong } })
+      }
+      const { provider = '', verifier = '' } = ticket
+      const identity = await identities.takeCode(provider, code, verifier)
+      const what = {
+        kind: 'linked',
+        session: visit.session.sessionId,
+        identity: JSON.stringify(identity),
+      }
+      const next = await visits.tickets.keep(what, PROVIDER_SECONDS)
+      return visits.go(visit, '/account/providers/confirm', { ticket: next })
+    },
+    async unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await identities.unlink(visit.session, typed.provider ?? '', proofOf(visit, typed), visit.caller)
+      return back(visit, '/account/providers', 'removed')
+    },
+    async endSession(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await sessions.end(visit.session, typed.session ?? '')
+      return back(visit, '/account/sessions', 'session_ended')
+    },
+    async forgetDevice(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const { device } = typed
+      await (device === undefined
+        ? sessions.forgetDevice(visit.session, typed.session ?? '')
+        : sessions.forgetTrustedDevice(visit.session, device))
+      return back(visit, '/account/sessions', 'device_forgotten')
+    },
+    async endAllSessions(visit: OwnVisit): Promise<Response> {
+      await sessions.logOutAll(visit.session)
+      await visits.signOut(visit)
+      return visits.go(visit, '/signed-out', {})
+    },
+    /** A file, which nothing keeps. */
+    async exportAccount(visit: OwnVisit, typed: Typed): Promise<Response> {
+      const document = await exports.ofOwner(visit.session, proofOf(visit, typed), visit.caller)
+      return new Response(JSON.stringify({ status: 200, ...document }, null, 2), {
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'content-disposition': 'attachment; filename="account.json"',
+        },
+      })
+    },
+    async eraseAccount(visit: OwnVisit, typed: Typed): Promise<Response> {
+      await me.erase(visit.session, proofOf(visit, typed), visit.caller)
+      await visits.signOut(visit)
+      return visits.go(visit, '/signed-out', { notice: 'account_erased' })
+    },
+    /** The data that the screens show. */
+    read: {
+      security: (visit: OwnVisit) => me.describeSecurity(visit.session),
+      account: (visit: OwnVisit) => me.describe(visit.session),
+      sessions: (visit: OwnVisit) => sessions.list(visit.session),
+      passkeys: (visit: OwnVisit) => passkeys.list(visit.session),
+      identities: (visit: OwnVisit) => identities.list(visit.session),
+      events: (visit: OwnVisit, cursor: string | undefined) =>
+        me.listEvents(visit.session, { limit: '50', ...(cursor !== undefined && { cursor }) }),
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
+import type { ApplicationConfig } from '../../platform/config/types.ts'
+import { submit, withContact } from '../frame/elements.ts'
+import { html } from '../frame/html.ts'
+import type { Flow } from '../visits/flow.ts'
+import type { Screen, View, Visit, Visits } from '../visits/service.ts'
+import { needsConsent } from './request.ts'
+import type { ApplicationService } from './service.ts'
+
+/** `lines`: what to add to the configuration, for a developer. */
+export function unknownScreen(
+  { texts: { pages } }: View,
+  what: 'application' | 'redirect_uri',
+  lines: string | null = null,
+): Screen {
+  return {
+    title: pages.unknown_application_title,
+    content: html`<h1>${pages.unknown_application_title}</h1>
+<p class="lead">${what === 'application' ? pages.unknown_application : pages.unknown_redirect}</p>${
+      lines !== null && html`<pre dir="ltr">${lines}</pre>`
+    }`,
+  }
+}
+
+/** The lines of the configuration with which the request would have been known. JSON's texts are those of TOML. */
+export function linesToAdd(
+  applications: readonly ApplicationConfig[],
+  { application: id, redirectUri }: Pick<NonNullable<Flow['handOver']>, 'application' | 'redirectUri'>,
+): string {
+  const { name = id, redirectUris = [] } = applications.find((one) => one.id === id) ?? {}
+  const uris = [...new Set([...redirectUris, redirectUri])]
+  return [
+    '[[pages.applications]]',
+    `id = ${JSON.stringify(id)}`,
+    `name = ${JSON.stringify(name)}`,
+    `redirect_uris = [${uris.map((uri) => JSON.stringify(uri)).join(', ')}]`,
+  ].join('\n')
+}
+
+export function continueScreen({ texts: { pages }, session }: View, name: string, href: string): Screen {
+  const title = pages.continue_to.replace('{application}', name)
+  const who = session?.account.email ?? session?.account.phone
+  return {
+    title,
+    content: html`<h1>${title}</h1>
+${who && html`<p class="lead">${withContact(pages.signed_in_as, who)}</p>`}
+<a class="button" href="${href}">${pages.continue}</a>`,
+  }
+}
+
+export function signOutScreen({ texts: { pages } }: View, action: string): Screen {
+  return {
+    title: pages.sign_out,
+    content: html`<h1>${pages.sign_out}</h1><p class="lead">${pages.sign_out_lead}</p>
+<form method="post" action="${action}">${submit(pages.sign_out)}</form>`,
+  }
+}
+
+/** Follows a form: an https application gets the browser at once, any other only if the person wants it. */
+export const createHandOverScreen =
+  ({ visits, applications }: { visits: Visits; applications: ApplicationService }) =>
+  (visit: Visit, { application, redirectUri }: NonNullable<Flow['handOver']>): Screen => {
+    const name = applications.list.find(({ id }) => id === application)?.name ?? application
+    const href = visits.address(visit, '/oauth2/continue')
+    const screen = continueScreen(visit, name, href)
+    return needsConsent(redirectUri) ? screen : { ...screen, refreshTo: href }
+  }

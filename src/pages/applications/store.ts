@@ -1,0 +1,195 @@
+/** Codes of the hand-over, in the table `authorization_codes`, and the sessions that they open. */
+import { sql } from 'drizzle-orm'
+import { accountRow } from '../../domain/accounts/core/account-sql.ts'
+import { changeAndRecord, eventOrigin, eventOriginTypes } from '../../domain/foundation/events/event-sql.ts'
+import {
+  endSessions,
+  endSurplusBelow,
+  lives,
+  openSessionBelow,
+} from '../../domain/sessions/core/session-sql.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import { accounts, authorizationCodes, sessions } from '../../platform/postgres/schema.ts'
+import { defineStatement, type ParamsOf, type ValuesOf } from '../../platform/postgres/statement.ts'
+import { daysBefore } from '../../platform/postgres/sweep.ts'
+
+/** The values that come with a code; `challenge` is made from the verifier. */
+const redemptionParamTypes = {
+  codeHash: 'bytea',
+  application: 'text',
+  redirectUri: 'text',
+  challenge: 'text',
+} as const
+
+const sessionBelowParamTypes = {
+  id: 'uuid',
+  name: 'text',
+  address: 'text',
+  familyHash: 'bytea',
+  expiresAt: 'timestamptz',
+  endsAt: 'timestamptz',
+  /** True if it ends when the browser's session would, unless the person asked to stay signed in. */
+  endsWithBrowser: 'boolean',
+} as const
+
+/** Tabs that are restored together ask at the same time, each for a code of its own. */
+const MOST_LIVING = 5
+
+/** It counts here and not where codes are made: of parallel callers none sees the codes of the others. */
+const isAmongNewest = sql`(
+  select count(*) from ${authorizationCodes} newer
+   where newer.session_id = ${authorizationCodes}.session_id and newer.application = ${authorizationCodes}.application
+     and (newer.expires_at, newer.code_hash) > (${authorizationCodes}.expires_at, ${authorizationCodes}.code_hash)
+  ) < ${sql.raw(String(MOST_LIVING))}`
+
+/** It removes what can open nothing any more. Another caller removes what is locked, or it is being used. */
+const issue = defineStatement({
+  name: 'applications.issue_code',
+  /** `sessionId`: of the browser. */
+  params: { ...redemptionParamTypes, sessionId: 'uuid', expiresAt: 'timestamptz' },
+  sql: (p) => sql`
+  with surplus as materialized (
+    select code_hash from ${authorizationCodes}
+     where session_id = ${p.sessionId} and application = ${p.application} and used_at is null
+     order by expires_at desc, code_hash desc offset ${sql.raw(String(MOST_LIVING - 1))}),
+  held as materialized (
+    select code_hash from ${authorizationCodes} where code_hash in (select code_hash from surplus)
+       for update skip locked),
+  dropped as (delete from ${authorizationCodes} where code_hash in (select code_hash from held))
+  insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, expires_at)
+  values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
+})
+
+/** Says why a code was refused. */
+const findCode = defineStatement({
+  name: 'applications.find_code',
+  params: redemptionParamTypes,
+  row: {
+    isOfApplication: 'boolean',
+    isForAddress: 'boolean',
+    isVerified: 'boolean',
+    usedAt: 'timestamptz?',
+    expiresAt: 'timestamptz',
+  },
+  sql: (p) => sql`
+  select application = ${p.application} as is_of_application, redirect_uri = ${p.redirectUri} as is_for_address,
+         challenge = ${p.challenge} as is_verified, used_at, expires_at
+    from ${authorizationCodes} where code_hash = ${p.codeHash} and ${isAmongNewest}`,
+})
+
+/**
+ * The rows of the account and of the browser are locked, so that what ends either one comes before or after. The account
+ * comes first, as in every statement that ends its sessions: the other order would be a deadlock.
+ */
+const redeem = defineStatement({
+  name: 'applications.redeem_code',
+  params: { ...redemptionParamTypes, ...sessionBelowParamTypes, now: 'timestamptz', ...eventOriginTypes },
+  row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text' },
+  sql: (p) => sql`
+  with owner as (
+    select id from ${accounts}
+     where id = (select account_id from ${authorizationCodes} join ${sessions} on ${sessions}.id = session_id
+                  where ${authorizationCodes}.code_hash = ${p.codeHash})
+       and account_confirmed_at is not null and locked_at is null
+       for update),
+  found as (
+    select ${authorizationCodes}.code_hash, session_id, account_id, device_type, device_os, device_fingerprint,
+           amr, stays, ${sessions}.created_at as authenticated_at, ${sessions}.expires_at as browser_ends
+      from ${authorizationCodes}
+      join ${sessions} on ${sessions}.id = session_id
+      join owner on owner.id = account_id
+     where ${authorizationCodes}.code_hash = ${p.codeHash} and used_at is null
+       and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.application}
+       and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge} and ${isAmongNewest}
+       and kind = 'browser' and revoked_at is null and ${sessions}.expires_at > ${p.now}
+       for update of ${sql.raw('sessions, authorization_codes')}),
+  used as (
+    update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found
+     where ${authorizationCodes}.code_hash = found.code_hash),
+  ${endSurplusBelow({ ...p, clientId: p.application }, sql`found`)},
+  opened as (${openSessionBelow({ ...p, clientId: p.application }, sql`found`)})
+  select ${accounts}.*, authenticated_at, amr from found join ${accounts} on ${accounts}.id = found.account_id`,
+})
+
+/** A code that is used again, long after its use, was stolen by one of the two that used it. */
+const endReused = defineStatement({
+  name: 'applications.end_reused',
+  params: {
+    codeHash: 'bytea',
+    application: 'text',
+    challenge: 'text',
+    now: 'timestamptz',
+    before: 'timestamptz',
+    since: 'timestamptz',
+    ...eventOriginTypes,
+  },
+  sql: (p) => sql`
+  with reused as (
+    select opened from ${authorizationCodes}
+     where code_hash = ${p.codeHash} and application = ${p.application} and challenge = ${p.challenge}
+       and used_at < ${p.before} and used_at > ${p.since}),
+  ${endSessions(p, 'reuse', sql`id = reused.opened and ${lives(p)}`, sql`reused`)}
+  select 1 from ended_sessions`,
+})
+
+const sweep = defineStatement({
+  name: 'applications.sweep',
+  params: { before: 'timestamptz', limit: 'int' },
+  row: { codeHash: 'bytea' },
+  sql: (p) => sql`
+  delete from ${authorizationCodes} where code_hash in (
+    select code_hash from ${authorizationCodes} where expires_at < ${p.before} limit ${p.limit})
+  returning code_hash`,
+})
+
+const findClient = defineStatement({
+  name: 'applications.of_family',
+  params: { familyHash: 'bytea' },
+  row: { clientId: 'text?' },
+  sql: (p) => sql`select client_id from ${sessions} where family_hash = ${p.familyHash}`,
+})
+
+type Redemption = ValuesOf<typeof redemptionParamTypes>
+
+export type ApplicationStore = ReturnType<typeof createApplicationStore>
+
+export function createApplicationStore(database: Database) {
+  return {
+    /** Of an application's codes in one browser, the five newest can be used. */
+    issue: (code: ParamsOf<typeof issue>): Promise<void> => database.run(issue, code),
+    /**
+     * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
+     * where the browser's session is over.
+     */
+    async redeem(redemption: Redemption, session: ValuesOf<typeof sessionBelowParamTypes>, now: Date) {
+      const { application } = redemption
+      const params = { ...redemption, ...session, now, ...eventOrigin() }
+      return changeAndRecord(database, redeem, params, now, ({ uuid }) => ({
+        type: 'session.started',
+        account: uuid,
+        sessionId: session.id,
+        data: { application },
+      }))
+    },
+    /** Ends what the code opened, if it was used more than ten seconds and less than ten minutes ago. */
+    async endReused({ redirectUri: _, ...code }: Redemption, now: Date): Promise<void> {
+      const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
+      await database.run(endReused, { ...code, now, before: ago(10), since: ago(600), ...eventOrigin() })
+    },
+    /** Says in one word why `redeem` refused the code. */
+    async causeOf(redemption: Redemption, now: Date): Promise<string> {
+      const code = await database.first(findCode, redemption)
+      if (code === null) return 'code_unknown'
+      if (!code.isOfApplication) return 'code_of_another_application'
+      if (!code.isForAddress) return 'redirect_uri_differs'
+      if (!code.isVerified) return 'verifier_wrong'
+      if (code.usedAt !== null) return 'code_used'
+      return code.expiresAt <= now ? 'code_expired' : 'session_over'
+    },
+    /** The application of a refresh token's session. */
+    clientOf: async (familyHash: Uint8Array): Promise<string | null> =>
+      (await database.first(findClient, { familyHash }))?.clientId ?? null,
+    sweep: async (now: Date, limit: number): Promise<number> =>
+      (await database.all(sweep, { before: daysBefore(now, 1), limit })).length,
+  }
+}

@@ -1,0 +1,45 @@
+/** The refusals of the endpoint for tokens: OAuth's name of each, its cause for the log, and a description for developers. */
+
+import { describeFailure } from '../../platform/http/failure.ts'
+import { AppError, type ErrorCode } from '../../texts/errors.ts'
+
+const oauthNames: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'invalid_request',
+  invalid_grant: 'invalid_grant',
+  invalid_client: 'invalid_client',
+  unsupported_grant_type: 'unsupported_grant_type',
+  internal_error: 'server_error',
+}
+
+/** A token that gives nothing any more is OAuth's `invalid_grant`: the application has to send the person again. */
+const OVER = new Set<ErrorCode>(['invalid_token', 'token_expired', 'account_incomplete'])
+
+export function withOAuthName(error: unknown): AppError {
+  const { errorCode, retryAfterSeconds, scheme, oauthDescription } = describeFailure(error)
+  const code = OVER.has(errorCode) ? 'invalid_grant' : errorCode
+  return new AppError(code, {
+    oauthError: oauthNames[code] ?? 'temporarily_unavailable',
+    oauthDescription,
+    cause: error instanceof AppError ? (error.cause ?? (OVER.has(errorCode) ? errorCode : undefined)) : error,
+    ...(scheme && { scheme }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+/** Without its id an application is not known. */
+export const missing = (field: string, code: 'invalid_request' | 'invalid_client' = 'invalid_request') =>
+  new AppError(code, { cause: `field_missing:${field}`, oauthDescription: `${field} is missing` })
+
+export const unreadable = (field: string) =>
+  new AppError('invalid_request', {
+    cause: 'field_unreadable',
+    oauthDescription: `${field} holds characters that are not allowed`,
+  })
+
+/** Many libraries send an id and a secret in this way unless they are told not to. */
+export const secretNotTaken = () =>
+  new AppError('invalid_client', {
+    cause: 'secret_not_taken',
+    oauthDescription: 'applications have no secret here: send client_id in the form, and no Authorization',
+    scheme: 'Basic',
+  })

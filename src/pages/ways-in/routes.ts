@@ -1,0 +1,169 @@
+/** The pages by which people come in: sign-in, registration, confirmation, codes, recovery; and the way out. */
+import { Elysia } from 'elysia'
+import type { MessageSender } from '../../domain/messages/senders/sender.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { HttpBase } from '../../platform/http/http-base.ts'
+import { pageRoute } from '../../platform/http/route-traits.ts'
+import type { Flow } from '../visits/flow.ts'
+import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
+import * as screens from './screens.ts'
+import type { WaysIn } from './service.ts'
+
+interface Needs {
+  visits: Visits
+  waysIn: WaysIn
+  offered: screens.Offered
+  clock: Clock
+  sender: Pick<MessageSender, 'isLate'>
+  /** People who are signed in already go there. */
+  home: string
+  /** The page that leads on to an application. */
+  handOverScreen(visit: Visit, handOver: NonNullable<Flow['handOver']>): Screen
+}
+
+export function createWaysInRoutes(
+  httpBase: HttpBase,
+  { visits, waysIn, offered, clock, sender, home, handOverScreen }: Needs,
+) {
+  const drawing = (visit: Visit): screens.Drawing => ({
+    offered,
+    now: clock.now(),
+    isLate: (channel) => sender.isLate?.(channel) ?? false,
+    to: (path) => visits.address(visit, path),
+  })
+
+  const drawn = {
+    '/sign-in': screens.signInScreen,
+    '/sign-up': screens.signUpScreen,
+    '/confirm': screens.confirmScreen,
+    '/code': screens.codeScreen,
+    '/recover': screens.recoverScreen,
+    '/choose-password': screens.choosePasswordScreen,
+  }
+
+  /** Path, the page to which a mistake leads back, what is done. */
+  type Form = [path: string, back: string, work: (visit: Visit, typed: Typed) => Promise<Response> | Response]
+
+  /** These forms act on the account that is signed in. */
+  const ownForms: Form[] = [
+    ['/sign-up/join', '/sign-up', waysIn.join],
+    ['/sign-in/terms', '/sign-in/terms', waysIn.acceptTerms],
+  ]
+  /** People come in by these forms. They do nothing with the account that is signed in. */
+  const forms: Form[] = [
+    ['/sign-in', '/sign-in', waysIn.signIn],
+    ['/sign-in/code', '/sign-in', waysIn.requestCode],
+    ['/sign-in/passkey', '/sign-in', waysIn.usePasskey],
+    ['/sign-in/provider', '/sign-in', waysIn.beginProvider],
+    ['/sign-in/forgot', '/sign-in', (visit) => waysIn.turn(visit, '/recover')],
+    ['/sign-in/confirm', '/sign-in', (visit) => waysIn.turn(visit, '/confirm')],
+    ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
+    ['/sign-up', '/sign-up', waysIn.register],
+    ['/sign-up/provider', '/sign-up', waysIn.beginProvider],
+    ['/sign-up/terms', '/sign-up/terms', waysIn.acceptTermsForProvider],
+    ['/sign-up/sign-in', '/sign-up', (visit) => waysIn.turn(visit, '/sign-in')],
+    ['/confirm', '/confirm', waysIn.confirm],
+    ['/confirm/again', '/confirm', waysIn.confirmAgain],
+    ['/code', '/code', waysIn.enterCode],
+    ['/code/again', '/code', waysIn.sendCodeAgain],
+    ['/code/sign-in', '/code', (visit) => waysIn.turn(visit, '/sign-in')],
+    ['/recover', '/recover', waysIn.recover],
+    ['/recover/code', '/recover', (visit) => waysIn.turn(visit, '/choose-password')],
+    ['/recover/sign-in', '/recover', (visit) => waysIn.turn(visit, '/sign-in')],
+    ['/choose-password', '/choose-password', waysIn.choosePassword],
+    ['/choose-password/again', '/choose-password', waysIn.recoverAgain],
+  ]
+
+  /** These forms change the way, or send a code again. */
+  const turns = new Set([
+    '/sign-in/forgot',
+    '/sign-in/confirm',
+    '/sign-in/register',
+    '/sign-up/sign-in',
+    '/confirm/again',
+    '/code/again',
+    '/code/sign-in',
+    '/recover/code',
+    '/recover/sign-in',
+    '/choose-password/again',
+  ])
+
+  const routes = new Elysia({ name: 'ways-in' }).use(httpBase)
+  for (const [path, screen] of Object.entries(drawn)) {
+    routes.get(
+      path,
+      ({ request, client, query }) =>
+        visits.show((visit) =>
+          path === '/sign-up' && typeof query.invitation === 'string'
+            ? waysIn.holdInvitation(visit, query.invitation)
+            : path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
+              ? visits.leave(visit, visit.flow.to ?? home)
+              : path === '/code' && visit.flow.methods && visit.ticket === null
+                ? waysIn.startAgain(visit, '/sign-in')
+                : screen(visit, drawing(visit)),
+        )({ request, client }),
+      pageRoute,
+    )
+  }
+  for (const [path, back, work] of [...ownForms, ...forms]) {
+    const forAnybody = forms.some(([each]) => each === path)
+    const form = { back, keeps: ['identifier', 'stay', 'trust'], finishes: !turns.has(path), forAnybody }
+    routes.post(path, visits.take(form, work), pageRoute)
+  }
+  return routes
+    .post(
+      '/sign-in/passkey/options',
+      visits.take({ back: '/sign-in', forAnybody: true }, async (visit) =>
+        Response.json(await waysIn.passkeyOptions(visit)),
+      ),
+      pageRoute,
+    )
+    .get(
+      '/sign-in/provider',
+      ({ request, client, query }) =>
+        visits.show((visit) => waysIn.finishProvider(visit, query), '/sign-in')({ request, client }),
+      pageRoute,
+    )
+    .get(
+      '/sign-in/terms',
+      visits.show((visit) =>
+        waysIn.isAskedForTerms(visit)
+          ? screens.termsScreen(visit, drawing(visit), { isNew: false })
+          : waysIn.goOn(visit),
+      ),
+      pageRoute,
+    )
+    .get(
+      '/sign-up/terms',
+      visits.show((visit) => screens.termsScreen(visit, drawing(visit), { isNew: true })),
+      pageRoute,
+    )
+    .get(
+      '/leave',
+      visits.show((visit) => {
+        const { handOver } = visit.flow
+        if (handOver) return handOverScreen(visit, handOver)
+        if (visit.flow.ticket && visit.ticket === null) return waysIn.startAgain(visit, '/sign-in')
+        const to = visit.ticket?.to ?? visit.flow.to
+        return to === undefined || to.startsWith('/')
+          ? visits.leave(visit, to ?? home)
+          : screens.leaveScreen(visit, to)
+      }),
+      pageRoute,
+    )
+    .get(
+      '/signed-out',
+      visits.show((visit) => screens.signedOutScreen(visit, drawing(visit))),
+      pageRoute,
+    )
+    .post(
+      '/sign-out',
+      visits.take({ back: '/sign-in', forAnybody: true }, async (visit) => {
+        if (visit.isOfEarlierSignIn) return waysIn.refuseEarlier(visit, '/account')
+        await visits.signOut(visit)
+        const { to } = visit.flow
+        return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.leave(visit, to)
+      }),
+      pageRoute,
+    )
+}

@@ -1,0 +1,98 @@
+/** The lock by which one process alone has the directory of the embedded database. */
+import { type Stats, statSync, utimesSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import {
+  adviseOn,
+  currentUser,
+  DataDirectoryRefused,
+  describeForeignFile,
+} from '../../platform/data-directory.ts'
+import { lockDirectory } from '../../platform/directory-lock.ts'
+
+export class DataDirectoryLocked extends Error {
+  override name = 'DataDirectoryLocked'
+  constructor(
+    readonly directory: string,
+    /** The other one took it so shortly ago that its socket may not be open yet. */
+    readonly isStarting = false,
+  ) {
+    super(
+      `storage.data_dir: ${resolve(directory)} is in use by another poterne: ` +
+        (isStarting ? 'it is starting: try again' : 'stop that one first'),
+    )
+  }
+}
+
+/** A start on a slow machine takes about so long. */
+const STARTING_MS = 15_000
+
+/** A lock lasts as long as its file, and people remove files named `lock`. Versions before this one lock that one only. */
+const FILE = 'in-use-do-not-remove'
+const FORMER_FILE = 'lock'
+
+/** Throws DataDirectoryLocked. */
+export function lockData(directory: string): () => void {
+  const locks: (() => void)[] = []
+  const release = () => {
+    for (const unlock of locks) unlock()
+  }
+  for (const name of [FILE, FORMER_FILE]) {
+    const lock = tryLock(directory, name)
+    if (typeof lock !== 'function') {
+      release()
+      throw new DataDirectoryLocked(directory, wasTakenShortlyAgo(directory))
+    }
+    locks.push(lock)
+  }
+  noteTaken(directory)
+  return release
+}
+
+/** The time of the file is when it was taken: SQLite writes nothing into it. */
+function noteTaken(directory: string): void {
+  const now = new Date()
+  try {
+    utimesSync(join(directory, FILE), now, now)
+  } catch {
+    // Somebody else's file is locked as well as one's own.
+  }
+}
+
+function wasTakenShortlyAgo(directory: string): boolean {
+  const found = statSync(join(directory, FILE), { throwIfNoEntry: false })
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) < STARTING_MS
+}
+
+export type DirectoryLock = ReturnType<typeof createLock>
+
+export function createLock(directory: string) {
+  let unlock: (() => void) | null = null
+  let held: string | null = null
+  const readIdentity = () => identityOf(statSync(join(directory, FILE), { throwIfNoEntry: false }))
+  return {
+    /** Throws DataDirectoryLocked. */
+    take() {
+      unlock = lockData(directory)
+      held = readIdentity()
+    },
+    release() {
+      unlock?.()
+      unlock = null
+      held = null
+    },
+    /** Its file was removed or replaced while it was held: another process may have the directory. */
+    isLost: () => held !== null && held !== readIdentity(),
+  }
+}
+
+const identityOf = (found: Stats | undefined): string => (found ? `${found.dev}:${found.ino}` : 'none')
+
+function tryLock(directory: string, name: string): ReturnType<typeof lockDirectory> {
+  try {
+    return lockDirectory(directory, name)
+  } catch {
+    throw new DataDirectoryRefused(
+      `storage.data_dir: ${currentUser()} cannot write ${resolve(directory, 'lock')}: ${describeForeignFile(directory) ?? adviseOn(directory)}`,
+    )
+  }
+}
