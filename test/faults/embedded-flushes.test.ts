@@ -341,10 +341,10 @@ describe('an exception that leaves WebAssembly', () => {
 
 test.each([
   ['openEmbedded', 'embedded.ts'],
-  ['openEmbeddedInThread', 'embedded-thread.ts'],
+  ['openEmbeddedInThread', 'thread.ts'],
 ])('a statement that does not return ends the process with one line, by %s', async (open, file) => {
   const { settings } = await createStorage('embedded')
-  const module = Bun.resolveSync(`../../src/platform/postgres/${file}`, import.meta.dir)
+  const module = Bun.resolveSync(`../../src/storage/embedded/${file}`, import.meta.dir)
   const script = `
     import { ${open} } from ${JSON.stringify(module)}
     const database = await ${open}(${JSON.stringify(settings.storage?.data_dir)}, { silenceMs: 3000 })
