@@ -9,7 +9,13 @@ import { readLogo } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting, type Settings } from './settings.ts'
-import { type ConfigFile, configFileCandidates, type Environment, readConfigFile } from './sources.ts'
+import {
+  type ConfigFile,
+  configFileCandidates,
+  type Environment,
+  readConfigFile,
+  variablesIn,
+} from './sources.ts'
 import type { Config, LogoFile } from './types.ts'
 import type { SchemaValues } from './values.ts'
 import { findWarnings } from './warnings.ts'
@@ -122,7 +128,7 @@ function toConfig(values: SchemaValues, { textFiles, logoFile, file }: Files): C
     tokens: { ...tokens, audience: tokens.audience ?? baseUrl },
     admin: { ...admin, listen: parseListenAddress(admin.listen) },
     metrics: { listen: parseListenAddress(metrics.listen) },
-    namedVariables: [...(file?.variables ?? [])],
+    namedVariables: variablesIn(JSON.stringify(file?.table ?? {})),
     passkeys: {
       ...passkeys,
       origins: passkeyOrigins(passkeys),

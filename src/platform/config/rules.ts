@@ -221,7 +221,7 @@ export function command(doc: string, placeholder: string, example: string[]): Ke
   const wrongFor = (reason: string): Reading<never> => ({ wrong: null, reason })
   const read = (raw: unknown): Reading<string[]> => {
     if (!Array.isArray(raw) || raw.some((each) => typeof each !== 'string' || each.includes('\0')))
-      return wrongFor(`expected ${expected}`)
+      return { wrong: raw }
     const [program, ...args] = raw as string[]
     if (program === undefined) return wrongFor('is empty: name a command, or leave the key out')
     if (!program.startsWith('/'))

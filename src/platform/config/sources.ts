@@ -12,6 +12,10 @@ import { variable } from './rules.ts'
 
 export type Environment = Record<string, string | undefined>
 
+/** The names of the environment variables that a text refers to as `${NAME}`. */
+export const variablesIn = (text: string): string[] =>
+  [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name as string)
+
 export interface ConfigFile {
   path: string
   table: Record<string, unknown>
@@ -49,7 +53,7 @@ export function readConfigFile(
         return { path }
       }
       const source = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
-      const variables = new Set([...source.matchAll(/\$\{(\w+)\}/g)].map((match) => match[1] as string))
+      const variables = new Set(variablesIn(source))
       return { path, table: parse(source), variables }
     } catch (error) {
       if (causeOf(error) === 'ENOENT' && !candidate.named) continue
