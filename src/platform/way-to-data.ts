@@ -7,7 +7,6 @@ import { dlopen } from 'bun:ffi'
 import {
   closeSync,
   constants,
-  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -78,7 +77,9 @@ function cover(path: string, mount: Mount): void {
 
 /** Directories of root alone, from the top: nobody else can put a link in the place of one. */
 function closedAbove(directory: string): string[] {
-  if (process.platform !== 'linux' || process.geteuid?.() !== 0 || !existsSync(directory)) return []
+  if (process.platform !== 'linux' || process.geteuid?.() !== 0) return []
+  // One that is no directory is refused by whoever opens it.
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return []
   const path = realpathSync(directory)
   const owner = ownerOfData(path, join(path, DATABASE_DIRECTORY))
   if (owner === null || owner.uid === 0) return []

@@ -115,7 +115,7 @@ describe('over the socket of a service with the embedded database', () => {
       ],
       [
         ['messages', 'list', '--state', 'gone'],
-        /^--state must be waiting, sent, delivered, refused or expired, not gone\n$/,
+        /^--state must be waiting, sent, delivered, unknown, refused or expired, not gone\n$/,
       ],
       [['messages', 'list', '--channel', 'fax'], /^--channel must be email or sms, not fax\n$/],
       [['messages', 'list', '--account', 'a', '--to', 'b'], /^name the person by --account or by --to/],

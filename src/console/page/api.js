@@ -1,5 +1,5 @@
 /** The interface under /admin/v1, as the page calls it: the same that scripts use, with a cookie in place of a token. */
-import { readOptions, writeCredential } from '../../domain/administration/page/page/credentials.js'
+import { readOptions, writeCredential } from './credentials.js'
 import { dialog, element, field, say } from './elements.js'
 
 export class Refusal extends Error {
