@@ -11,7 +11,7 @@ import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-const WRONG_CODE = 'not a code'
+const WRONG_CODE = '000000'
 
 const waitingChange = statement<{ accountId: number }, { destination: string }>(
   sql`select destination from contact_changes where account_id = ${param('accountId', 'bigint')}`,
