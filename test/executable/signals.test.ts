@@ -122,7 +122,7 @@ describe('a request that does not end', () => {
     await waitFor(() => refuses(service))
     const signalledAt = performance.now()
     expect(await service.kill('SIGTERM')).toBe(1)
-    expect(performance.now() - signalledAt).toBeLessThan(1000)
+    expect(performance.now() - signalledAt).toBeLessThan(3000)
     await service.close()
   })
 
