@@ -129,6 +129,7 @@ export const ar: Texts = {
     phone_change_sent: 'أُرسل رمز من 6 أرقام إلى رقم الهاتف الجديد.',
     two_factor_code_sent: 'أرسلنا إليك من جديد رمزًا من 6 أرقام.',
     two_factor_app_required: 'أدخل الرمز الظاهر في تطبيق المصادقة لإتمام تسجيل الدخول.',
+    two_factor_passkey_required: 'استخدم مفتاح المرور لإكمال تسجيل الدخول.',
     two_factor_recovery_required: 'أدخل أحد رموز الاسترداد لإتمام تسجيل الدخول.',
     two_factor_unavailable: 'لا يمكن إرسال رمز إليك الآن. يرجى المحاولة لاحقًا.',
     two_factor_enrolment_sent: 'أرسلنا إليك رمزًا من 6 أرقام لتفعيل التحقق بخطوتين.',

@@ -127,6 +127,7 @@ export const en: Texts = {
     phone_change_sent: 'A 6-digit code has been sent to the new phone number.',
     two_factor_code_sent: 'A 6-digit code has been sent to you again.',
     two_factor_app_required: 'Enter the code of your authenticator app to finish signing in.',
+    two_factor_passkey_required: 'Use your passkey to finish signing in.',
     two_factor_recovery_required: 'Enter one of your recovery codes to finish signing in.',
     two_factor_unavailable: 'No code can be sent to you right now. Please try again later.',
     two_factor_enrolment_sent: 'A 6-digit code has been sent to you to turn on two-factor sign-in.',

@@ -131,6 +131,7 @@ export const es: Texts = {
     two_factor_code_sent: 'Le hemos enviado de nuevo un código de 6 cifras.',
     two_factor_app_required:
       'Introduzca el código de su aplicación de autenticación para terminar de iniciar sesión.',
+    two_factor_passkey_required: 'Use su llave de acceso para terminar de iniciar sesión.',
     two_factor_recovery_required:
       'Introduzca uno de sus códigos de recuperación para terminar de iniciar sesión.',
     two_factor_unavailable: 'Ahora mismo no se le puede enviar ningún código. Inténtelo más tarde.',

@@ -131,6 +131,7 @@ export const fr = {
     two_factor_code_sent: 'Un code à 6 chiffres vous a été renvoyé.',
     two_factor_app_required:
       'Saisissez le code de votre application d’authentification pour terminer la connexion.',
+    two_factor_passkey_required: 'Utilisez votre clé d’accès pour terminer la connexion.',
     two_factor_recovery_required: 'Saisissez l’un de vos codes de secours pour terminer la connexion.',
     two_factor_unavailable: 'Aucun code ne peut vous être envoyé pour le moment. Réessayez plus tard.',
     two_factor_enrolment_sent:

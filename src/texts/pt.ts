@@ -132,6 +132,7 @@ export const pt: Texts = {
     phone_change_sent: 'Foi enviado um código de 6 dígitos para o novo número de telefone.',
     two_factor_code_sent: 'Foi enviado de novo um código de 6 dígitos.',
     two_factor_app_required: 'Introduza o código do seu autenticador para terminar de iniciar sessão.',
+    two_factor_passkey_required: 'Use a sua chave de acesso para concluir o início de sessão.',
     two_factor_recovery_required:
       'Introduza um dos seus códigos de recuperação para terminar de iniciar sessão.',
     two_factor_unavailable: 'Neste momento não é possível enviar um código. Tente novamente mais tarde.',

@@ -106,7 +106,7 @@ describe.each(limitingShapes)('a stranger beside an owner with two factors, on %
       expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).status).toBe(200)
       service.clock.advance(60_000)
       const login = await service.post('login', { identifier: phone, password: PASSWORD }, newClient())
-      expect([login.status, login.body.two_factor?.methods]).toEqual([202, ['email']])
+      expect([login.status, login.body.two_factor?.methods]).toEqual([202, ['email', 'recovery_code']])
       expect(await service.inbox.nextCode(identifier)).toMatch(/^\d{6}$/)
     },
   )

@@ -129,7 +129,7 @@ describe('the client example', () => {
     await protectBySentCodes(service, email)
     const { logIn, finishLogIn, me, kept } = newClient()
     const outcome = await logIn(email, PASSWORD)
-    expect(outcome).toMatchObject({ twoFactor: { methods: ['email'], expires_in: 600 } })
+    expect(outcome).toMatchObject({ twoFactor: { methods: ['email', 'recovery_code'], expires_in: 600 } })
     expect(kept.tokens).toBeNull()
     const { twoFactor } = outcome as { twoFactor: { login_token: string } }
     const wrong = await finishLogIn(email, '000000', twoFactor).catch((error: unknown) => error)

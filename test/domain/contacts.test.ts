@@ -324,7 +324,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const { body } = await confirm(bearer, 'phone', await service.inbox.nextCode(phone))
     expect(body.account.two_factor_enabled).toBe(true)
     const due = await logIn(phone)
-    expect([due.status, due.body.two_factor.methods]).toEqual([202, ['sms']])
+    expect([due.status, due.body.two_factor.methods]).toEqual([202, ['sms', 'recovery_code']])
     const otp = await service.inbox.nextCode(phone)
     expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
   })

@@ -74,7 +74,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
       expect(new Set(codes).size).toBe(10)
       expect((await me(bearer)).two_factor_enabled).toBe(true)
       expect((await service.post('login', { identifier: email, password })).body.two_factor).toEqual({
-        methods: ['email'],
+        methods: ['email', 'recovery_code'],
         sent_to: 'p•••@example.com',
         expires_in: 600,
         login_token: expect.stringMatching(LOGIN_TOKEN),
@@ -115,7 +115,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     rule('work by SMS for an account that has a phone only', async () => {
       const phone = newPhone()
       const { person } = await protectBySentCodes(service, phone)
-      expect((await service.post('login', person)).body.two_factor.methods).toEqual(['sms'])
+      expect((await service.post('login', person)).body.two_factor.methods).toEqual(['sms', 'recovery_code'])
       const otp = await service.inbox.nextCode(phone)
       expect((await service.post('2fa/verify', { identifier: phone, otp })).status).toBe(200)
       await noticed(phone, /double authentification de votre compte est maintenant active/)
@@ -194,7 +194,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
         code: 'two_factor_required',
         message: 'Enter the code of your authenticator app to finish signing in.',
         two_factor: {
-          methods: ['totp'],
+          methods: ['totp', 'recovery_code'],
           sent_to: null,
           expires_in: 600,
           login_token: expect.stringMatching(LOGIN_TOKEN),
@@ -344,7 +344,7 @@ describe('with two_factor.allow_email = false', () => {
     expect((await service.post('2fa/enable/confirm', enrolment, { bearer })).status).toBe(200)
     // By whatever identifier, the code goes to the number.
     const login = await service.post('login', person)
-    expect([login.status, login.body.two_factor.methods]).toEqual([202, ['sms']])
+    expect([login.status, login.body.two_factor.methods]).toEqual([202, ['sms', 'recovery_code']])
     await service.inbox.nextCode(phone)
     await service.post('2fa/request-otp', { identifier: email })
     const otp2 = await service.inbox.nextCode(phone)
@@ -381,7 +381,7 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
 
   test('keeps it as long as it has nothing else', async () => {
     const { person } = await protectBySentCodes(before)
-    expect(await methodsOf(person)).toEqual([202, ['email']])
+    expect(await methodsOf(person)).toEqual([202, ['email', 'recovery_code']])
     const otp = await before.inbox.nextCode(person.identifier)
     const verified = await after.post('2fa/verify', { ...person, otp })
     expect(decodeJwt(verified.body.access_token).amr).toEqual(['pwd', 'otp'])
@@ -394,7 +394,7 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
     expect((await before.post('phone/change', change, { bearer })).status).toBe(201)
     const otp = await before.inbox.nextCode(phone)
     expect((await before.post('phone/confirm', { otp }, { bearer })).status).toBe(200)
-    expect(await methodsOf(person)).toEqual([202, ['email']])
+    expect(await methodsOf(person)).toEqual([202, ['email', 'recovery_code']])
   })
 
   test('is not sent it any more once it has a passkey', async () => {
@@ -405,13 +405,13 @@ describe('when two_factor.allow_email becomes false, an account that turned two 
     expect((await before.post('passkeys/registration', { credential }, { bearer })).status).toBe(201)
     await before.delivered()
     const received = before.inbox.textsTo(person.identifier).length
-    expect(await methodsOf(person)).toEqual([202, ['passkey']])
+    expect(await methodsOf(person)).toEqual([202, ['passkey', 'recovery_code']])
     const { identifier } = person
     expect((await after.post('2fa/request-otp', { identifier })).status).toBe(201)
     await after.delivered()
     expect(before.inbox.textsTo(identifier)).toHaveLength(received)
     const { two_factor } = (await after.get('me/security', { bearer })).body
-    expect(two_factor.methods).toEqual(['passkey'])
+    expect(two_factor.methods).toEqual(['passkey', 'recovery_code'])
     expect((await after.post('2fa/verify', { ...person, otp: recoveryCodes[1] })).status).toBe(200)
   })
 })

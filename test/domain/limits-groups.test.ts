@@ -38,7 +38,7 @@ test('a login token asks for codes where strangers have used up those of the ide
   const login = await service.post('login', { identifier, password: PASSWORD }, newClient())
   const { login_token } = login.body.two_factor
   const asked = await service.post('2fa/request-otp', { identifier, login_token }, newClient())
-  expect([login.body.two_factor.methods, asked.status]).toEqual([['email'], 201])
+  expect([login.body.two_factor.methods, asked.status]).toEqual([['email', 'recovery_code'], 201])
   const otp = await service.newestCode(identifier)
   expect((await service.post('2fa/verify', { identifier, otp, login_token }, newClient())).status).toBe(200)
 })
@@ -48,9 +48,9 @@ test('somebody with the password is sent ten codes a day, and an owner on a know
   const logIn = async (fields: object = {}) =>
     (await service.post('login', { identifier, password: PASSWORD, ...fields }, newClient())).body.two_factor
   // The first of ten went out before the device was known.
-  for (let n = 0; n < 9; n++) expect((await logIn()).methods).toEqual(['email'])
+  for (let n = 0; n < 9; n++) expect((await logIn()).methods).toEqual(['email', 'recovery_code'])
   expect((await logIn()).methods).toEqual(['recovery_code'])
-  expect((await logIn(known)).methods).toEqual(['email'])
+  expect((await logIn(known)).methods).toEqual(['email', 'recovery_code'])
 })
 
 test('a login token of somebody else, or a wrong one, pays as a stranger', async () => {

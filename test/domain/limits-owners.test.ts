@@ -144,7 +144,10 @@ describe('an owner', () => {
     expect(await repeat(sms.daily_budget / 2 + 2, register)).toEqual({ 201: 20, 429: 2 })
     const methodsOf = async ({ person }: { person: Person }) =>
       (await service.post('login', { ...person }, newClient())).body.two_factor.methods
-    expect([await methodsOf(old), await methodsOf(young)]).toEqual([['sms'], ['sms']])
+    expect([await methodsOf(old), await methodsOf(young)]).toEqual([
+      ['sms', 'recovery_code'],
+      ['sms', 'recovery_code'],
+    ])
   })
 
   test('whose account is young gets SMS on a known device, whatever strangers of the same network ask for', async () => {

@@ -106,7 +106,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
       const ask = (body: object, caller: object = OTHER) => service.post('2fa/request-otp', body, caller)
       for (const answer of [await ask({ identifier, login_token: token }), await ask({}, { bearer })]) {
         expectRefusal(answer, 'use_another_method')
-        expect(answer.body.two_factor).toEqual({ methods: ['totp'] })
+        expect(answer.body.two_factor).toEqual({ methods: ['totp', 'recovery_code'] })
       }
       const stranger = await ask({ identifier: newEmail() })
       expect(stranger.status).toBe(201)
@@ -136,7 +136,7 @@ describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
     const verify = (otp: string) => service.post('2fa/verify', { ...person, otp }, OWNER)
     expectRefusal(await verify(appCode(secret, now(), 1)), 'invalid_code')
     expect((await verify(recoveryCodes[0] as string)).status).toBe(200)
-    expect((await login()).body.two_factor.methods).toEqual(['email'])
+    expect((await login()).body.two_factor.methods).toEqual(['email', 'recovery_code'])
     expect((await verify(await service.inbox.nextCode(identifier))).status).toBe(200)
     const off = await service.post('2fa/disable', { password: PASSWORD, otp: recoveryCodes[1] }, { bearer })
     expect(off.status).toBe(200)

@@ -361,7 +361,7 @@ describe.each(shapes)('social login on %s', (shape) => {
       const { status, body } = await signIn()
       expect(status).toBe(202)
       expect(Object.keys(body)).toEqual(['status', 'code', 'message', 'two_factor'])
-      expect(body.two_factor).toMatchObject({ methods: ['email'], identifier: account.uuid })
+      expect(body.two_factor).toMatchObject({ methods: ['email', 'recovery_code'], identifier: account.uuid })
       expect(JSON.stringify(body)).not.toContain(email)
       const otp = await service.inbox.nextCode(email)
       const { identifier } = body.two_factor

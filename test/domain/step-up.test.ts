@@ -37,7 +37,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       status: 403,
       code: 'two_factor_required',
       message: 'Please confirm this with your second factor.',
-      two_factor: { methods: ['totp'] },
+      two_factor: { methods: ['totp', 'recovery_code'] },
       request_id: expect.any(String),
     })
     const field = path === 'password/change' ? 'current_password' : 'password'
@@ -79,7 +79,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
     const remove = (otp?: string) => call('DELETE', 'phone', { password: PASSWORD, otp }, { bearer })
     const missing = await remove()
     expectRefusal(missing, 'two_factor_required')
-    expect(missing.body.two_factor).toEqual({ methods: ['totp'] })
+    expect(missing.body.two_factor).toEqual({ methods: ['totp', 'recovery_code'] })
     expectRefusal(await remove('000000'), 'invalid_code')
     const { status, body } = await remove(recoveryCodes[1])
     expect([status, body.account.phone, body.account.two_factor_enabled]).toEqual([200, null, true])
@@ -107,7 +107,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
         expectRefusal(answer, 'invalid_code')
       }
       const missing = await service.post('2fa/recovery-codes', { password: PASSWORD }, { bearer })
-      expect(missing.body.two_factor).toEqual({ methods: ['email'] })
+      expect(missing.body.two_factor).toEqual({ methods: ['email', 'recovery_code'] })
       expect((await service.post('2fa/request-otp', {}, { bearer })).status).toBe(201)
       const otp = await service.inbox.nextCode(email)
       const body = { password: PASSWORD, otp }
@@ -136,7 +136,7 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
       has_password: true,
       language: 'fr',
       last_password_change_at: null,
-      two_factor: { enabled: true, methods: ['totp'], recovery_codes_left: 10 },
+      two_factor: { enabled: true, methods: ['totp', 'recovery_code'], recovery_codes_left: 10 },
       passkeys: 0,
       identities: 0,
       sessions: 1,

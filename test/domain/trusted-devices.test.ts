@@ -76,7 +76,7 @@ describe('a trusted device', () => {
       service.get('me/export', { bearer, headers: { 'x-refresh-token': refresh_token, ...headers } })
     const refused = await copy()
     expectRefusal(refused, 'two_factor_required')
-    expect(refused.body.two_factor.methods).toEqual(['totp'])
+    expect(refused.body.two_factor.methods).toEqual(['totp', 'recovery_code'])
     expectRefusal(await copy({ 'x-otp': '000000' }), 'invalid_code')
     expect((await copy({ 'x-otp': owner.code() })).status).toBe(200)
   })

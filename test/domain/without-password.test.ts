@@ -305,7 +305,7 @@ describe('two factors without a password', () => {
     const { identifier } = person
     const due = await firstCode(identifier)
     expect(due.status).toBe(202)
-    expect(due.body.two_factor).toMatchObject({ methods: ['totp'], sent_to: null })
+    expect(due.body.two_factor).toMatchObject({ methods: ['totp', 'recovery_code'], sent_to: null })
     const { login_token } = due.body.two_factor
     expectRefusal(await service.post('2fa/request-otp', { identifier, login_token }), 'use_another_method')
     // Neither is a code of the app the first factor, nor a recovery code.
@@ -327,7 +327,7 @@ describe('two factors without a password', () => {
     const otp = await service.inbox.nextCode(identifier)
     const code = await addApp({ bearer, proof: { ...proof, otp } })
     const due = await firstCode(identifier)
-    expect(due.body.two_factor.methods).toEqual(['totp'])
+    expect(due.body.two_factor.methods).toEqual(['totp', 'recovery_code'])
     const { login_token } = due.body.two_factor
     expect((await service.post('2fa/verify', { identifier, otp: code(), login_token })).status).toBe(200)
   })

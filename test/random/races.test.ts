@@ -111,7 +111,7 @@ test('what the stranger changes of two factors while the owner resets the passwo
   expect(reset?.status).toBe(200)
   expect(late.map(({ status }) => status >= 400)).toEqual([true, true, true])
   const login = await service.post('login', { identifier, password: NEW_PASSWORD })
-  expect(login.body.two_factor.methods).toEqual(['totp'])
+  expect(login.body.two_factor.methods).toEqual(['totp', 'recovery_code'])
   const verified = await service.post('2fa/verify', { identifier, otp: recovery_codes[1] })
   expect(verified.status).toBe(200)
 })

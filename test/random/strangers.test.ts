@@ -137,7 +137,10 @@ async function signsInByProvider(
   const proof = { id_token: await provider.idToken(nonce), nonce }
   let answer = await service.post('social/p1/token', proof, client)
   if (secret !== null) {
-    expect([answer.status, answer.body.two_factor?.methods]).toEqual([202, ['passkey', 'totp']])
+    expect([answer.status, answer.body.two_factor?.methods]).toEqual([
+      202,
+      ['passkey', 'totp', 'recovery_code'],
+    ])
     const { login_token } = answer.body.two_factor
     const otp = appCode(secret, service.clock.now(), 1)
     service.clock.advance(MINUTE)

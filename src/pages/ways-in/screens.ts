@@ -330,11 +330,10 @@ ${sendAgain(visit, drawing, '/code/again', problem.wait)}
   }
 }
 
-function secondFactorLead({ texts: { pages, sentences }, flow }: View, usesPasskey: boolean): Html | string {
+function secondFactorLead({ texts: { pages, sentences }, flow }: View): Html | string {
   const { methods = [], sentTo: contact } = flow
   const due = twoFactorSentence(methods, Boolean(contact))
-  if (contact && due === 'two_factor_required') return withContact(pages.code_sent_to, contact)
-  return usesPasskey && due === 'two_factor_unavailable' ? pages.second_factor_passkey : sentences[due]
+  return contact && due === 'two_factor_required' ? withContact(pages.code_sent_to, contact) : sentences[due]
 }
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {
@@ -345,7 +344,7 @@ function secondFactorScreen(visit: View, drawing: Drawing): Screen {
   const sent = methods.includes('email') || methods.includes('sms')
   const usesPasskey = methods.includes('passkey') && offered.passkeys
   const takesCode = methods.some((method) => method !== 'passkey')
-  const lead = secondFactorLead(visit, usesPasskey)
+  const lead = secondFactorLead(visit)
   const codePart = html`${codeField(visit, problem.of('otp'), methods.includes('recovery_code') ? { hint: pages.recovery_code_hint } : {})}
 ${offered.trustDevice && check('trust', pages.trust_device, { checked: visit.flow.typed?.trust === 'yes' })}
 ${submit(pages.sign_in)}

@@ -67,7 +67,6 @@ export const pagesAr: PageTexts = {
   join: 'انضم',
   other_way: 'الدخول بطريقة أخرى',
   second_factor_title: 'خطوة أخرى',
-  second_factor_passkey: 'استخدم مفتاح المرور لإكمال تسجيل الدخول.',
   recovery_code_hint: 'يمكنك أيضًا إدخال أحد رموز الاسترداد.',
   recover_title: 'نسيت كلمة السر؟',
   recover_lead: 'نرسل إليك رمزًا لتختار كلمة سر جديدة.',

@@ -68,7 +68,6 @@ export const pagesEn: PageTexts = {
   join: 'Join',
   other_way: 'Sign in another way',
   second_factor_title: 'One more step',
-  second_factor_passkey: 'Use your passkey to finish signing in.',
   recovery_code_hint: 'You can also enter one of your recovery codes.',
   recover_title: 'Forgot your password?',
   recover_lead: 'We send you a code with which you choose a new one.',

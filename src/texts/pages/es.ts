@@ -68,7 +68,6 @@ export const pagesEs: PageTexts = {
   join: 'Unirse',
   other_way: 'Iniciar sesión de otra forma',
   second_factor_title: 'Un paso más',
-  second_factor_passkey: 'Use su llave de acceso para terminar de iniciar sesión.',
   recovery_code_hint: 'También puede escribir uno de sus códigos de recuperación.',
   recover_title: '¿Ha olvidado la contraseña?',
   recover_lead: 'Le enviamos un código para elegir una nueva.',

@@ -66,7 +66,6 @@ export const pagesFr = {
   join: 'Rejoindre',
   other_way: 'Se connecter autrement',
   second_factor_title: 'Encore une étape',
-  second_factor_passkey: 'Utilisez votre clé d’accès pour terminer la connexion.',
   recovery_code_hint: 'Vous pouvez aussi saisir un de vos codes de secours.',
   recover_title: 'Mot de passe oublié ?',
   recover_lead: 'Nous vous envoyons un code pour en choisir un nouveau.',

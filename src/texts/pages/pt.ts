@@ -68,7 +68,6 @@ export const pagesPt: PageTexts = {
   join: 'Entrar no grupo',
   other_way: 'Entrar de outra forma',
   second_factor_title: 'Mais um passo',
-  second_factor_passkey: 'Use a sua chave de acesso para concluir o início de sessão.',
   recovery_code_hint: 'Também pode escrever um dos seus códigos de recuperação.',
   recover_title: 'Esqueceu-se da senha?',
   recover_lead: 'Enviamos-lhe um código para escolher uma nova.',

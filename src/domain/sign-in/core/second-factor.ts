@@ -190,13 +190,11 @@ export function createSecondFactor(needs: Needs) {
 
   /**
    * The methods that can be used now. Sent codes are among them if one can be sent, by both channels where the account has
-   * both. Recovery codes are listed only if nothing else can be used: there are few, and they are the last resort.
+   * both. Recovery codes are named wherever some are left: whoever lost a phone has to see that they can be used.
    */
   function methods(held: HeldFactors, canSend: boolean) {
-    const all = inOrder(factors.flatMap((factor) => factor.methods(held)))
     const works = (method: TwoFactorMethod) => canSend || (method !== 'email' && method !== 'sms')
-    const others = all.filter((method) => method !== 'recovery_code' && works(method))
-    return others.length > 0 ? others : all.filter((method) => method === 'recovery_code')
+    return inOrder(factors.flatMap((factor) => factor.methods(held))).filter(works)
   }
 
   /**

@@ -109,9 +109,9 @@ const twoFactorMethod = component(
 )
 
 export const twoFactorMethodsField = t.Array(twoFactorMethod, {
-  examples: [['email']],
+  examples: [['email', 'recovery_code']],
   description:
-    'The methods that can be used now. `recovery_code` is listed only if nothing else can be used, but always works',
+    'The methods that can be used now, in this order. `recovery_code` is listed wherever some are left',
 })
 
 export const signedInAnswer = answer(
@@ -149,6 +149,7 @@ export const outcomeAnswer = <Due extends TwoFactorDue>(
 export function twoFactorSentence(methods: TwoFactorMethod[], wasSent = true) {
   if (methods.includes('totp')) return 'two_factor_app_required'
   if (wasSent && (methods.includes('email') || methods.includes('sms'))) return 'two_factor_required'
+  if (methods.includes('passkey')) return 'two_factor_passkey_required'
   return methods.includes('recovery_code') ? 'two_factor_recovery_required' : 'two_factor_unavailable'
 }
 
