@@ -37,6 +37,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   const applications = createApplicationService(services)
   const waysIn = createWaysIn({ ...services, visits })
   const offered = {
+    service: frame.name,
     email: settings.registration.email,
     phone: settings.registration.phone,
     signInByCode: settings.codes.sign_in,

@@ -1,6 +1,6 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
-import { field, hiddenUsername, isolated, notice, otherWay, passwordInput } from '../frame/elements.ts'
+import { codeField, hiddenUsername, isolated, notice, otherWay, passwordInput } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
@@ -89,22 +89,40 @@ export function proofFields(visit: OwnVisit, security: Security, problem: ShownP
       autocomplete: 'current-password',
       wrong: problem.of('password', 'current_password'),
     })}`
-  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, problem)}`
+  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem)}`
 }
 
-export const secondFactorField = ({ texts: { pages } }: OwnVisit, problem: ShownProblem): Html =>
-  field({
-    name: 'otp',
-    label: pages.second_factor_code,
-    autocomplete: 'one-time-code',
-    inputmode: 'numeric',
+const hasDigits = ({ methods }: Security) =>
+  methods.some((method) => method !== 'passkey' && method !== 'recovery_code')
+
+/** It takes letters where the account has nothing else, or the person wants to type a recovery code. */
+const takesLetters = ({ flow }: OwnVisit, security: Security) => Boolean(flow.letters) || !hasDigits(security)
+
+/** It is never sent by itself: the form changes what opens the account. */
+export function secondFactorField(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
+  const { pages } = visit.texts
+  const letters = takesLetters(visit, security)
+  return codeField({
+    label: letters ? pages.method_recovery_code : pages.second_factor_code,
+    letters,
     wrong: problem.of('otp'),
-    maxlength: 64,
+    waits: true,
   })
+}
 
 /** The ways below the button of a form with `proofFields`. They come after it, since Enter presses the first button of a form. */
 export const otherProofs = (visit: OwnVisit, security: Security, sendLabel?: string): Html =>
-  html`${security.counts.passkeys > 0 && proofByPasskey(visit)}${sendProofCode(visit, security, sendLabel)}`
+  html`${security.counts.passkeys > 0 && proofByPasskey(visit)}${sendProofCode(visit, security, sendLabel)}${otherCode(visit, security)}`
+
+/** The field of the other kind, for whoever has codes of both. */
+export function otherCode(visit: OwnVisit, security: Security): Html | null {
+  const { pages } = visit.texts
+  if (!security.account.twoFactorEnabled || !hasDigits(security) || security.recoveryCodesLeft === 0)
+    return null
+  const letters = takesLetters(visit, security)
+  const more = html` name="field" value="${letters ? 'digits' : 'letters'} ${visit.path}"`
+  return html`<p class="next">${otherWay(letters ? pages.use_digits : pages.use_recovery_code, visit.to('/account/field'), 'link', more)}</p>`
+}
 
 /** A passkey of the account takes the place of `proofFields`. */
 const proofByPasskey = ({ texts: { pages }, to }: OwnVisit): Html =>
@@ -114,10 +132,12 @@ const proofByPasskey = ({ texts: { pages }, to }: OwnVisit): Html =>
 /** Sends a code of the second factor, where the account takes one. */
 export function sendProofCode(
   visit: OwnVisit,
-  { account, methods }: Security,
+  security: Security,
   label = visit.texts.pages.send_code,
 ): Html | null {
+  const { account, methods } = security
   if (!account.twoFactorEnabled || !(methods.includes('email') || methods.includes('sms'))) return null
+  if (takesLetters(visit, security)) return null
   const page = html` name="page" value="${visit.path}"`
   return html`<p class="next">${otherWay(label, visit.to('/account/code'), 'link', page)}</p>`
 }

@@ -36,6 +36,14 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
   const forms: Form[] = [
     ['/account/code', '/account', (visit, typed) => account.sendCode(visit, pageOf(typed))],
     [
+      '/account/field',
+      '/account',
+      async (visit, { field = '' }) => {
+        const [kind, page = ''] = field.split(' ', 2)
+        return visits.go(visit, pageOf({ page }), { ...visit.flow, letters: kind === 'letters' })
+      },
+    ],
+    [
       '/account/sign-in-again',
       '/account',
       async (visit, typed) =>
@@ -83,6 +91,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
   /** These forms lead to another page, or send a code again. */
   const turns = new Set([
     '/account/code',
+    '/account/field',
     '/account/sign-in-again',
     '/account/passkeys/choose',
     '/account/providers/choose',
@@ -125,7 +134,9 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
         if (visit.isOfEarlierSignIn) return account.refuseEarlier(visit)
         try {
           const done = await work(visit, typed)
-          return done instanceof Response ? done : screens.recoveryCodesScreen(visit, done.recoveryCodes)
+          return done instanceof Response
+            ? done
+            : screens.recoveryCodesScreen(visit, done.recoveryCodes, offered)
         } catch (error) {
           // The session is over, or this form came twice at once: a browser that has the new cookie is led straight back.
           if (error instanceof AppError && error.errorCode === 'invalid_token') return signIn(visit, back)

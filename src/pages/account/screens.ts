@@ -8,6 +8,7 @@ import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../domain/sessions/core/service.ts'
 import { profileFields } from '../../platform/postgres/schema.ts'
 import {
+  codeField,
   field,
   hiddenUsername,
   isolated,
@@ -23,6 +24,7 @@ import type { Offered } from '../ways-in/screens.ts'
 import {
   ago,
   linkButton,
+  otherCode,
   otherProofs,
   ownAccount,
   page,
@@ -39,7 +41,7 @@ import type { OwnVisit } from './service.ts'
 export interface AccountOffered
   extends Pick<
     Offered,
-    'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
+    'service' | 'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
   > {
   languages: readonly string[]
 }
@@ -186,7 +188,7 @@ export function confirmCodeScreen(
     visit,
     title,
     html`<p class="lead">${lead}</p>${before}<form method="post" action="${visit.to(action)}">
-${field({ name: 'otp', label: pages.code, autocomplete: 'one-time-code', inputmode: 'numeric', kind: 'code', wrong: problem.of('otp'), autofocus: true, maxlength: 64 })}
+${codeField({ label: pages.code, letters: false, wrong: problem.of('otp'), autofocus: true })}
 ${submit(pages.confirm)}</form>`,
     problem,
   )
@@ -231,14 +233,24 @@ ${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkBut
 }
 
 /** Shown once: nothing keeps them. */
-export function recoveryCodesScreen(visit: OwnVisit, codes: readonly string[]): Screen {
+export function recoveryCodesScreen(
+  visit: OwnVisit,
+  codes: readonly string[],
+  { service }: AccountOffered,
+): Screen {
   const { pages } = visit.texts
-  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(codes.join('\n'))}`
+  const { email, phone } = visit.session.account
+  const day = new Intl.DateTimeFormat(visit.client.language, { dateStyle: 'long', timeZone: 'UTC' })
+  /** Says on paper and in the file whose codes these are. */
+  const whose = [service, email ?? phone ?? '', day.format(visit.now)]
+  const text = [whose.filter(Boolean).join(' · '), '', ...codes, ''].join('\n')
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
   return page(
     visit,
     pages.recovery_codes,
     html`<p class="lead">${pages.recovery_codes_lead}</p>
-<ul class="codes" id="codes">${codes.map((code) => html`<li>${code}</li>`)}</ul>
+<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' · '}${isolated(part)}`)}</figcaption>
+<ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
 <button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${pages.copy}</button>
 <button class="button quiet" type="button" data-print hidden>${pages.print}</button>
 <a class="button quiet" href="${file}" download="recovery-codes.txt">${pages.save_file}</a>
@@ -315,7 +327,7 @@ export function addPasskeyScreen(visit: OwnVisit, security: Security): Screen {
 ${proofFields(visit, security, problem)}
 <input type="hidden" name="credential">${submit(pages.add_passkey)}
 <p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p>
-${sendProofCode(visit, security)}</form>`,
+${sendProofCode(visit, security)}${otherCode(visit, security)}</form>`,
     problem,
   )
 }
@@ -405,7 +417,7 @@ export function exportScreen(visit: OwnVisit, security: Security): Screen {
     visit,
     pages.export,
     html`<p class="lead">${pages.export_lead}</p><form method="post" action="${visit.to('/account/export')}" data-file>
-${needsSecond && secondFactorField(visit, problem)}${submit(pages.download)}${needsSecond && otherProofs(visit, security)}</form>`,
+${needsSecond && secondFactorField(visit, security, problem)}${submit(pages.download)}${needsSecond && otherProofs(visit, security)}</form>`,
     problem,
   )
 }

@@ -11,13 +11,14 @@ export interface FieldOptions {
   /** The problem with its value. */
   wrong?: string | null | undefined
   hint?: string | undefined
-  inputmode?: 'numeric' | 'email' | 'tel' | undefined
+  inputmode?: 'numeric' | 'text' | 'email' | 'tel' | undefined
   required?: boolean
   autofocus?: boolean
   maxlength?: number
   /** It stands beside the label, and comes after the field for the keyboard. */
   after?: Html
-  kind?: 'code'
+  /** Six digits, or the sixteen letters of a recovery code. */
+  kind?: 'code' | 'letters'
 }
 
 export function field(options: FieldOptions): Html {
@@ -29,12 +30,33 @@ export function field(options: FieldOptions): Html {
 <div class="label"><label for="${name}">${label}</label></div>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}"${
     value !== undefined && html` value="${value}"`
-  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`} autocapitalize="none" autocorrect="off" spellcheck="false"${required && html` required`}${focused && html` autofocus`}${
+  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`} autocapitalize="${kind === 'letters' ? 'characters' : 'none'}" autocorrect="off" spellcheck="false"${required && html` required`}${focused && html` autofocus`}${
     wrong && html` aria-invalid="true"`
   }${about !== '' && html` aria-describedby="${about}"`}>${after}
 ${wrong && html`<p class="wrong" id="${name}-wrong">${wrong}</p>`}
 ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 </div>`
+}
+
+/**
+ * A phone shows digits for a code that was sent or that an app has, and letters for a recovery code or an access code.
+ * `waits`: six digits do not send the form by themselves.
+ */
+export const codeField = (
+  options: Pick<FieldOptions, 'label' | 'wrong' | 'hint' | 'autofocus'> & {
+    letters: boolean
+    waits?: boolean
+  },
+): Html => {
+  const { letters, waits = false, ...rest } = options
+  return field({
+    ...rest,
+    name: 'otp',
+    autocomplete: 'one-time-code',
+    inputmode: letters ? 'text' : 'numeric',
+    ...(letters ? { kind: 'letters' } : !waits && { kind: 'code' }),
+    maxlength: 64,
+  })
 }
 
 /** With script, a button beside the label shows what was typed. */
@@ -51,6 +73,10 @@ export const hiddenUsername = (identifier: string | undefined): Html | null =>
   identifier === undefined || identifier === ''
     ? null
     : html`<input class="hidden" type="text" name="username" autocomplete="username" value="${identifier}" tabindex="-1" aria-hidden="true" readonly>`
+
+/** Changes what the field for a code takes. */
+export const changesCodeField = (letters: boolean): Html =>
+  html` name="letters" value="${letters ? 'yes' : ''}"`
 
 export const check = (
   name: string,

@@ -39,7 +39,7 @@ const plain: Person = { email: 'ada@example.com', phone: null, name: 'Ada Lovela
 const protectedPerson: Person = {
   ...plain,
   phone: '+33612345678',
-  methods: ['totp', 'email', 'recovery_code'],
+  methods: ['totp', 'recovery_code'],
   recoveryCodesLeft: 8,
 }
 const endangered: Person = {
@@ -141,15 +141,18 @@ const linkedTicket = {
     email: { address: { kind: 'email', destination: 'ada@work.example.com', key: 'ada@work.example.com' } },
   }),
 }
-const codes = [
-  '7KQ2-MN4P',
-  'H8RX-2WVT',
-  'Q3ZC-9JKL',
-  'B6YF-5DSA',
-  'T1GH-8PLM',
-  'N4VE-7XRC',
-  'C9UJ-3KWB',
-  'F2DS-6QHT',
+/** In the form of those that the service makes. */
+export const drawnCodes = [
+  '16AX-VGVQ-5HN2-HQHD',
+  'NMRY-AE4A-KECJ-T39P',
+  'TZ0D-GFX7-59GG-20JP',
+  'C08Q-Z8DT-G7EN-4TTD',
+  '1MG7-66AP-5V6H-X05E',
+  'X4SC-6HHH-4G1R-HV98',
+  '1SV3-8QMB-XTHB-7H21',
+  'C77F-6XRS-MK9M-WKBC',
+  '04HM-AEEZ-9MMP-3BJG',
+  'B9MH-XC9Z-MNTD-9NMY',
 ]
 
 interface AccountState {
@@ -177,6 +180,12 @@ const more: AccountState[] = [
   },
   { name: 'first', path: '/account/password', person: withPhoneAlone },
   { name: 'two-factor', path: '/account/password', person: protectedPerson },
+  { name: 'recovery-code', path: '/account/password', person: protectedPerson, flow: { letters: true } },
+  {
+    name: 'sent-codes',
+    path: '/account/password',
+    person: { ...protectedPerson, methods: ['email', 'recovery_code'] },
+  },
   { name: 'too-old', path: '/account/export', flow: wrong('reauthentication_required') },
   { name: 'first', path: '/account/email', person: withPhoneAlone },
   {
@@ -235,7 +244,8 @@ export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
       draw: (view, drawing) =>
         screens.recoveryCodesScreen(
           visitOf(view, drawing, '/account/two-factor', protectedPerson, catalog),
-          codes,
+          drawnCodes,
+          accountOffered,
         ),
     },
   ]

@@ -105,10 +105,19 @@ const waysInStates: PageState[] = [
   { name: 'code', flow: { typed }, draw: codeScreen },
   { name: 'code-elsewhere', draw: codeScreen },
   { name: 'code-again', flow: { typed, notice: 'sent_again' }, draw: codeScreen },
-  { name: 'second-factor-app', flow: { methods: ['totp', 'recovery_code', 'passkey'] }, draw: secondFactor },
+  {
+    name: 'second-factor-app',
+    flow: { typed, methods: ['passkey', 'totp', 'recovery_code'] },
+    draw: secondFactor,
+  },
+  {
+    name: 'second-factor-letters',
+    flow: { typed, methods: ['passkey', 'totp', 'recovery_code'], letters: true },
+    draw: secondFactor,
+  },
   {
     name: 'second-factor-sent',
-    flow: { methods: ['email', 'recovery_code'], sentTo: 'a••@example.com' },
+    flow: { typed, methods: ['email', 'recovery_code'], sentTo: 'a••@example.com' },
     draw: secondFactor,
   },
   {
@@ -117,7 +126,7 @@ const waysInStates: PageState[] = [
     draw: secondFactor,
   },
   { name: 'second-factor-recovery', flow: { methods: ['recovery_code'] }, draw: secondFactor },
-  { name: 'second-factor-passkey', flow: { methods: ['passkey'] }, draw: secondFactor },
+  { name: 'second-factor-passkey', flow: { methods: ['passkey', 'recovery_code'] }, draw: secondFactor },
   { name: 'second-factor-none', flow: { methods: [] }, draw: secondFactor },
   { name: 'recover', flow: { typed }, draw: recoverScreen },
   { name: 'choose-password', flow: { typed }, draw: choosePasswordScreen },
@@ -127,6 +136,7 @@ const waysInStates: PageState[] = [
     draw: choosePasswordScreen,
   },
   { name: 'choose-password-elsewhere', draw: choosePasswordScreen },
+  { name: 'choose-password-access-code', flow: { typed, letters: true }, draw: choosePasswordScreen },
   { name: 'leave', draw: (view) => withoutRefresh(leaveScreen(view, 'https://app.example.com/')) },
   { name: 'continue', draw: (view) => continueScreen(asAda(view), 'Example', '#') },
   { name: 'sign-out', draw: (view) => signOutScreen(view, '#') },
@@ -150,9 +160,9 @@ const waysInStates: PageState[] = [
   { name: 'missing', draw: ({ texts }) => unreachedScreen(texts, 'route_not_found') },
 ]
 
-export const pageStates = (config: Config, catalog: Catalog): PageState[] => [
+export const pageStates = (config: Config, catalog: Catalog, name: string): PageState[] => [
   ...waysInStates,
-  ...accountStates(previewOffered(config), catalog),
+  ...accountStates(previewOffered(config, name), catalog),
 ]
 
 /** A picture of a page that leads on would be one of the next page. */
@@ -167,9 +177,11 @@ export const viewOf = ({ flow = {} }: PageState, texts: Texts, language: Languag
 })
 
 /** The offers of most installations, together with those of this one. */
-export function previewOffered({ password, social, pages }: Config): Offered {
+export function previewOffered(config: Config, name: string): Offered {
+  const { password, social, pages } = config
   const configured = social.providers.map(({ name }) => name)
   return {
+    service: name,
     email: true,
     phone: true,
     signInByCode: true,

@@ -14,7 +14,7 @@ type Theme = (typeof themes)[number]
 /** Returns how many pages there are. */
 export async function writePreview(config: Config, catalog: Catalog, directory: string): Promise<number> {
   const frame = frameOf(config)
-  const states = pageStates(config, catalog)
+  const states = pageStates(config, catalog, frame.name)
   const [style, ...others] = frame.assets as [Asset, ...Asset[]]
   mkdirSync(directory, { recursive: true })
   for (const theme of themes) {
@@ -63,7 +63,7 @@ async function drawStates(
 ): Promise<[string, string][]> {
   const texts = catalog.of(language)
   const drawing = {
-    offered: previewOffered(config),
+    offered: previewOffered(config, frame.name),
     now: PREVIEW_TIME,
     isLate: () => false,
     to: (path: string) => `${leadsTo(path)}.html`,

@@ -36,6 +36,8 @@ export interface Flow {
   handOver?: { application: string; redirectUri: string; challenge: string; state?: string }
   /** The hand-over needs a sign-in since then, in milliseconds since 1970. */
   signInAfter?: number
+  /** The field for a code takes letters: a recovery code, or a temporary access code. */
+  letters?: boolean
   /** The masked contact to which a code went. */
   sentTo?: string
 }

@@ -65,13 +65,20 @@ export function createWaysInRoutes(
     ['/confirm', '/confirm', waysIn.confirm],
     ['/confirm/again', '/confirm', waysIn.confirmAgain],
     ['/code', '/code', waysIn.enterCode],
+    ['/confirm/change', '/confirm', (visit) => waysIn.turn(visit, '/sign-up')],
     ['/code/again', '/code', waysIn.sendCodeAgain],
+    ['/code/field', '/code', (visit, typed) => waysIn.changeCodeField(visit, typed, '/code')],
     ['/code/sign-in', '/code', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/recover', '/recover', waysIn.recover],
-    ['/recover/code', '/recover', (visit) => waysIn.turn(visit, '/choose-password')],
+    ['/recover/code', '/recover', (visit) => waysIn.turn(visit, '/choose-password', { letters: true })],
     ['/recover/sign-in', '/recover', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/choose-password', '/choose-password', waysIn.choosePassword],
     ['/choose-password/again', '/choose-password', waysIn.recoverAgain],
+    [
+      '/choose-password/field',
+      '/choose-password',
+      (visit, typed) => waysIn.changeCodeField(visit, typed, '/choose-password'),
+    ],
   ]
 
   /** These forms change the way, or send a code again. */
@@ -81,11 +88,14 @@ export function createWaysInRoutes(
     '/sign-in/register',
     '/sign-up/sign-in',
     '/confirm/again',
+    '/confirm/change',
     '/code/again',
+    '/code/field',
     '/code/sign-in',
     '/recover/code',
     '/recover/sign-in',
     '/choose-password/again',
+    '/choose-password/field',
   ])
 
   const routes = new Elysia({ name: 'ways-in' }).use(httpBase)

@@ -3,10 +3,11 @@
  * that was only named.
  */
 
-import { twoFactorSentence } from '../../domain/sign-in/core/sign-in-schema.ts'
 import { nameOfProvider } from '../../texts/provider-name.ts'
 import {
+  changesCodeField,
   check,
+  codeField,
   type FieldOptions,
   field,
   hiddenUsername,
@@ -25,6 +26,8 @@ import { noticeOf, type ShownProblem, showProblem } from './problems.ts'
 
 /** The offers of the forms, from the configuration. */
 export interface Offered {
+  /** The name of the service. */
+  service: string
   email: boolean
   phone: boolean
   signInByCode: boolean
@@ -234,23 +237,6 @@ function newPassword({ texts }: View, { offered }: Drawing, wrong: string | null
   })
 }
 
-const codeField = (
-  { texts: { pages } }: View,
-  wrong: string | null,
-  { label = pages.code, hint, autofocus = true }: { label?: string; hint?: string; autofocus?: boolean } = {},
-): Html =>
-  field({
-    hint,
-    name: 'otp',
-    label,
-    autocomplete: 'one-time-code',
-    inputmode: 'numeric',
-    kind: 'code',
-    wrong,
-    autofocus,
-    maxlength: 64,
-  })
-
 function identifierField(visit: View, { offered }: Drawing, wrong: string | null): Html {
   const { typed } = visit.flow
   if (typed?.identifier) return html`${hiddenUsername(typed.identifier)}`
@@ -284,14 +270,21 @@ export function confirmScreen(visit: View, drawing: Drawing): Screen {
   const { to } = drawing
   const problem = showProblem(visit, ['identifier', 'otp', 'password'], drawing.now)
   const inThisBrowser = visit.ticket?.kind === 'registration'
+  const named = visit.flow.typed?.identifier
+  const lead = sentTo(visit, pages.confirm_lead, pages.code_sent_confirm)
   return {
     title: pages.confirm_title,
     content: html`<h1>${pages.confirm_title}</h1>
-<p class="lead">${sentTo(visit, pages.confirm_lead, pages.code_sent_confirm)}</p>
+${
+  named
+    ? // A form of its own: Enter in the field of the code must not press this button.
+      html`<form class="lead" method="post" action="${to('/confirm/change')}">${lead} <button class="link">${pages.correct}</button></form>`
+    : html`<p class="lead">${lead}</p>`
+}
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/confirm')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
-${codeField(visit, problem.of('otp'), { autofocus: isNext(visit, problem) })}
+${codeField({ label: pages.code, letters: false, wrong: problem.of('otp'), autofocus: isNext(visit, problem) })}
 ${
   !inThisBrowser &&
   html`${newPassword(visit, drawing, problem.of('password'), drawing.offered.passwordOptional)}
@@ -321,7 +314,7 @@ function signInCodeScreen(visit: View, drawing: Drawing): Screen {
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/code')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
-${codeField(visit, problem.of('otp'), { autofocus: isNext(visit, problem) })}
+${codeField({ label: pages.code, letters: false, wrong: problem.of('otp'), autofocus: isNext(visit, problem) })}
 ${creates && termsCheck(visit, drawing)}
 ${submit(pages.sign_in)}
 ${sendAgain(visit, drawing, '/code/again', problem.wait)}
@@ -330,10 +323,45 @@ ${sendAgain(visit, drawing, '/code/again', problem.wait)}
   }
 }
 
-function secondFactorLead({ texts: { pages, sentences }, flow }: View): Html | string {
+/** What the second step asks for, of all that the account has: a passkey alone, letters, or six digits. */
+function askedFor({ flow: { methods = [], letters } }: View, usesPasskey: boolean) {
+  const takesDigits = methods.some((method) => method !== 'passkey' && method !== 'recovery_code')
+  const takesLetters = methods.includes('recovery_code')
+  if (takesLetters && (letters || !(takesDigits || usesPasskey))) return 'letters'
+  if (takesDigits) return 'digits'
+  return usesPasskey ? 'passkey' : 'none'
+}
+
+type Asked = ReturnType<typeof askedFor>
+
+/** Title and lead of the second step. */
+function secondFactorWords(
+  { texts: { pages, sentences }, flow }: View,
+  asked: Asked,
+): [string, Html | string] {
   const { methods = [], sentTo: contact } = flow
-  const due = twoFactorSentence(methods, Boolean(contact))
-  return contact && due === 'two_factor_required' ? withContact(pages.code_sent_to, contact) : sentences[due]
+  if (asked === 'letters') return [pages.recovery_code_title, pages.recovery_code_lead]
+  if (asked === 'passkey') return [pages.second_factor_passkey_title, sentences.two_factor_passkey_required]
+  if (asked === 'none') return [pages.second_factor_none, sentences.two_factor_unavailable]
+  if (methods.includes('totp')) return [pages.second_factor_app, pages.second_factor_app_lead]
+  return [
+    pages.code_title,
+    contact ? withContact(pages.code_sent_to, contact) : sentences.two_factor_required,
+  ]
+}
+
+/** The field of the other kind, for whoever has codes of both. */
+function otherCode({ texts: { pages }, flow }: View, { to }: Drawing, asked: Asked): Html | false {
+  const { methods = [] } = flow
+  const other =
+    asked === 'letters'
+      ? methods.some((method) => method !== 'recovery_code')
+      : methods.includes('recovery_code')
+  const label = asked === 'letters' ? pages.use_digits : pages.use_recovery_code
+  return (
+    other &&
+    html`<p class="next">${otherWay(label, to('/code/field'), 'link', changesCodeField(asked !== 'letters'))}</p>`
+  )
 }
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {
@@ -343,24 +371,27 @@ function secondFactorScreen(visit: View, drawing: Drawing): Screen {
   const problem = showProblem(visit, ['otp'], drawing.now)
   const sent = methods.includes('email') || methods.includes('sms')
   const usesPasskey = methods.includes('passkey') && offered.passkeys
-  const takesCode = methods.some((method) => method !== 'passkey')
-  const lead = secondFactorLead(visit)
-  const codePart = html`${codeField(visit, problem.of('otp'), methods.includes('recovery_code') ? { hint: pages.recovery_code_hint } : {})}
+  const asked = askedFor(visit, usesPasskey)
+  const [title, lead] = secondFactorWords(visit, asked)
+  const letters = asked === 'letters'
+  const takesCode = letters || asked === 'digits'
+  const codePart = html`${codeField({ label: pages.code, letters, wrong: problem.of('otp'), autofocus: true })}
 ${offered.trustDevice && check('trust', pages.trust_device, { checked: visit.flow.typed?.trust === 'yes' })}
 ${submit(pages.sign_in)}
-${sent && sendAgain(visit, drawing, '/code/again', problem.wait)}`
+${sent && !letters && sendAgain(visit, drawing, '/code/again', problem.wait)}`
   const byPasskey =
     usesPasskey &&
     html`${!takesCode && withoutPasskeys(visit)}
 <div data-with-passkeys hidden>${takesCode && html`<p class="or">${pages.or}</p>`}${passkeyForm(visit, drawing)}</div>`
   return {
-    title: pages.second_factor_title,
-    content: html`<h1>${pages.second_factor_title}</h1>
+    title,
+    content: html`<h1>${title}</h1>
 <p class="lead">${lead}</p>
-${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
+${problem.above ?? noticeOf(visit)}${!letters && lateNotice(visit, drawing)}
 ${!takesCode && byPasskey}
 <form method="post" action="${to('/code')}">
 ${takesCode && codePart}
+${otherCode(visit, drawing, asked)}
 <p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>
 </form>${takesCode && byPasskey}`,
   }
@@ -391,6 +422,8 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
   const { to } = drawing
   const problem = showProblem(visit, ['identifier', 'otp', 'password', 'password_confirmation'], drawing.now)
+  // Only the browser that asked for a code knows that six digits come.
+  const letters = visit.flow.letters || !visit.flow.typed?.identifier
   return {
     title: pages.choose_password_title,
     content: html`<h1>${pages.choose_password_title}</h1>
@@ -398,10 +431,17 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/choose-password')}">
 ${identifierField(visit, drawing, problem.of('identifier'))}
-${codeField(visit, problem.of('otp'), { label: pages.code_or_access_code, autofocus: isNext(visit, problem) })}
+${codeField({
+  label: pages.code,
+  letters,
+  wrong: problem.of('otp'),
+  autofocus: isNext(visit, problem),
+  ...(letters && { hint: pages.access_code_hint }),
+})}
 ${newPassword(visit, drawing, problem.of('password', 'password_confirmation'))}
 ${submit(pages.save_password)}
 ${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
+${!letters && html`<p class="next">${otherWay(pages.have_access_code, to('/choose-password/field'), 'link', changesCodeField(true))}</p>`}
 </form>`,
   }
 }

@@ -50,7 +50,15 @@ export function createWaysIn(needs: Needs) {
 
   /** The first page of a way, with what was typed on the one before. */
   const turn = (visit: Visit, path: string, more: Partial<Flow> = {}): Response => {
-    const { problem: _, notice: __, ticket: ___, methods: ____, sentTo: _____, ...kept } = visit.flow
+    const {
+      problem: _,
+      notice: __,
+      ticket: ___,
+      methods: ____,
+      sentTo: _____,
+      letters: ______,
+      ...kept
+    } = visit.flow
     return visits.go(visit, path, { ...kept, ...more })
   }
 
@@ -229,6 +237,9 @@ export function createWaysIn(needs: Needs) {
       await registration.resend({ identifier }, visit.caller)
       return sentAgain(visit, '/confirm', identifier)
     },
+    /** The same step, with a field for letters or for digits. */
+    changeCodeField: (visit: Visit, { letters }: Typed, path: string): Response =>
+      visits.go(visit, path, { ...visit.flow, letters: letters === 'yes' }),
     async recover(visit: Visit, typed: Typed): Promise<Response> {
       const identifier = identifierOf(visit, typed)
       await passwords.forgot({ identifier }, visit.caller)

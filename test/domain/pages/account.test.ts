@@ -97,6 +97,12 @@ describe('the pages of an account', () => {
     await browser.open('/account/two-factor/codes')
     await browser.press('New codes', { password, otp: codes[0]! })
     expect(browser.title).toBe('Recovery codes')
+    // On paper and in the file they say whose they are.
+    const [, caption = ''] = /<figcaption[^>]*>(.*?)<\/figcaption>/.exec(browser.html) ?? []
+    expect(caption.replaceAll(/<\/?bdi>/g, '')).toMatch(
+      /^auth\.example\.com · \S+@\S+ · \d+ \w+ \d{4}|\w+ \d+, \d{4}$/,
+    )
+    expect(decodeURIComponent(browser.html)).toContain(caption.replaceAll(/<\/?bdi>/g, ''))
     await browser.open('/account/two-factor/off')
     await browser.press('Send a code')
     expect([browser.path, browser.said]).toEqual(['/account/two-factor/off', 'A code is on its way.'])
@@ -186,5 +192,20 @@ describe('what the pages of an account show', () => {
     await browser.press('Save password', { password: person.password, new_password: NEW_PASSWORD })
     expect(browser.said).not.toBe('')
     expect(browser.path).toBe('/account/password')
+  })
+
+  test('a recovery code is typed into a field that takes letters, and what was typed before stays', async () => {
+    const { person, recoveryCodes } = await protectBySentCodes(service)
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
+    await browser.open('/account/email')
+    const contact = newEmail()
+    await browser.press('Use a recovery code', { contact })
+    expect(browser.path).toBe('/account/email')
+    expect(browser.html).toContain(`value="${contact}"`)
+    expect(browser.html).toContain('inputmode="text" class="letters" autocapitalize="characters"')
+    await browser.press('Send a code', { password: person.password, otp: recoveryCodes[0]! })
+    expect(browser.path).toBe('/account/email/confirm')
   })
 })

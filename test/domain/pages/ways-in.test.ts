@@ -5,7 +5,7 @@ import type { Config } from '../../../src/platform/config/types.ts'
 import type { Network } from '../../../src/platform/guarded-fetch.ts'
 import { DatabaseUnavailable } from '../../../src/platform/postgres/failure.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
-import { protectBySentCodes } from '../../helpers/authenticator.ts'
+import { protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
 import { startRedis } from '../../helpers/servers.ts'
@@ -23,6 +23,7 @@ const HTML = 'text/html; charset=utf-8'
 
 const service = useService({ settings })
 const browse = () => openBrowser(service.url)
+const inputmodeOf = ({ html }: { html: string }) => /name="otp"[^>]*inputmode="(\w+)"/.exec(html)?.[1]
 
 describe('the pages', () => {
   test('somebody registers, confirms in the same browser, and is signed in', async () => {
@@ -59,11 +60,56 @@ describe('the pages', () => {
     const browser = await browse().open('/sign-in?return_to=https://app.example.com/in/x')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     expect(browser.path).toBe('/code')
-    expect(browser.title).toBe('One more step')
+    expect(browser.title).toBe('Enter your code')
     await browser.press('Sign in', { otp: '000000' })
     expect(browser.said).toBe('This code is not valid, has expired, or was used already.')
     await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
     expect(browser.html).toContain('url=https://app.example.com/in/x"')
+  })
+
+  test('whoever lost a phone types a recovery code, with a field that takes letters', async () => {
+    const { person, recoveryCodes } = await protectByApp(service)
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    expect([browser.title, inputmodeOf(browser)]).toEqual(['Enter the code of your app', 'numeric'])
+    await browser.press('Use a recovery code')
+    expect([browser.path, browser.title]).toEqual(['/code', 'Enter a recovery code'])
+    expect([inputmodeOf(browser), browser.html]).toEqual(['text', expect.stringContaining('"characters"')])
+    await browser.press('Sign in', { otp: 'ABCD-ABCD-ABCD-ABCD' })
+    expect([browser.title, inputmodeOf(browser)]).toEqual(['Error: Enter a recovery code', 'text'])
+    await browser.press('Use a code of six digits')
+    expect([browser.title, inputmodeOf(browser)]).toEqual(['Enter the code of your app', 'numeric'])
+    await browser.press('Use a recovery code')
+    await browser.press('Sign in', { otp: recoveryCodes[0]! })
+    expect(browser.path).toBe('/leave')
+  })
+
+  test('a mistyped address is corrected from the page of confirmation', async () => {
+    const [wrong, email] = [newEmail(), newEmail()]
+    const browser = await browse().open('/sign-up')
+    await browser.press('Create an account', { identifier: wrong, password: PASSWORD })
+    expect(browser.html).toContain(`<bdi>${wrong}</bdi>`)
+    await browser.press('Change')
+    expect(browser.path).toBe('/sign-up')
+    expect(browser.html).toContain(`value="${wrong}"`)
+    expect(browser.html).not.toContain(PASSWORD)
+    await browser.press('Create an account', { identifier: email, password: PASSWORD })
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+    expect(browser.path).toBe('/leave')
+    await service.logIn({ identifier: email, password: PASSWORD })
+  })
+
+  test('a new password takes six digits in the browser that asked, and an access code in any', async () => {
+    const { identifier } = await service.signUp(newEmail())
+    const browser = await browse().open('/choose-password')
+    expect(inputmodeOf(browser)).toBe('text')
+    await browser.open('/recover')
+    await browser.press('Send a code', { identifier })
+    expect([browser.path, inputmodeOf(browser)]).toEqual(['/choose-password', 'numeric'])
+    await browser.press('I have an access code')
+    expect([browser.path, inputmodeOf(browser)]).toEqual(['/choose-password', 'text'])
+    await browser.press('Save password', { otp: '000000', password: PASSWORD })
+    expect([browser.path, inputmodeOf(browser)]).toEqual(['/choose-password', 'text'])
   })
 
   test('who did not confirm yet is led to the page for it, and nobody learns so without the password', async () => {
