@@ -66,29 +66,7 @@ export function createAccountClaims(needs: Needs) {
   const hasRequired = configured.some((claim) => 'from' in claim && claim.required)
   const told = new Map<string, number>()
 
-  /** `omitted`: those that did not fit. `missing`: a required one that has no value or did not fit; null: none. */
-  function make(account: ClaimAccount) {
-    const claims: Record<string, ClaimValue> = {}
-    const omitted: string[] = []
-    let missing: string | null = null
-    let bytes = Buffer.byteLength('{}')
-    for (const claim of configured) {
-      const value = claimValue(claim, account, roles)
-      const isRequired = 'from' in claim && claim.required
-      if (value !== null) {
-        const comma = bytes > 2 ? ',' : ''
-        const size = Buffer.byteLength(`${comma}${JSON.stringify(claim.name)}:${JSON.stringify(value)}`)
-        if (bytes + size <= CLAIMS_BYTES) {
-          claims[claim.name] = value
-          bytes += size
-          continue
-        }
-        omitted.push(claim.name)
-      }
-      if (isRequired) missing ??= claim.name
-    }
-    return { claims, omitted, missing }
-  }
+  const make = (account: ClaimAccount) => makeClaims(configured, account, roles)
 
   function tell(uuid: string, claim: string, type: 'token.incomplete' | 'token.claim_omitted'): void {
     events.add(type, { uuid })
@@ -143,6 +121,36 @@ export function createAccountClaims(needs: Needs) {
 
 const INCOMPLETE = 'no access token was signed: the account lacks a claim that tokens.claims requires'
 const OMITTED = 'a claim was left out of an access token: all claims together are at most 2,048 bytes'
+
+export type MadeClaims = ReturnType<typeof makeClaims>
+
+/** `omitted`: those that did not fit. `missing`: a required one that has no value or did not fit; null: none. */
+export function makeClaims(
+  configured: readonly ClaimConfig[],
+  account: ClaimAccount,
+  roles: Pick<Roles, 'nameOf'>,
+) {
+  const claims: Record<string, ClaimValue> = {}
+  const omitted: string[] = []
+  let missing: string | null = null
+  let bytes = Buffer.byteLength('{}')
+  for (const claim of configured) {
+    const value = claimValue(claim, account, roles)
+    const isRequired = 'from' in claim && claim.required
+    if (value !== null) {
+      const comma = bytes > 2 ? ',' : ''
+      const size = Buffer.byteLength(`${comma}${JSON.stringify(claim.name)}:${JSON.stringify(value)}`)
+      if (bytes + size <= CLAIMS_BYTES) {
+        claims[claim.name] = value
+        bytes += size
+        continue
+      }
+      omitted.push(claim.name)
+    }
+    if (isRequired) missing ??= claim.name
+  }
+  return { claims, omitted, missing }
+}
 
 /** It is null if the account has none. */
 function claimValue(
