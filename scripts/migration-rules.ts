@@ -4,7 +4,7 @@
  */
 
 /** Tables of a few rows, where every lock is short. */
-const SMALL_TABLES = new Set(['signing_keys', 'housekeeping', 'poterne_migrations'])
+const SMALL_TABLES = new Set(['signing_keys', 'identity_keys', 'housekeeping', 'poterne_migrations'])
 
 const NAME = '(?:"?public"?\\.)?"?(\\w+)"?'
 const matches = (text: string, pattern: string) => [...text.matchAll(new RegExp(pattern, 'gi'))]

@@ -24,6 +24,7 @@ export const tableOwners: Record<string, string> = {
   housekeeping: 'operations/housekeeping',
   idempotencyKeys: 'administration/idempotency',
   identities: 'sign-in/identities',
+  identityKeys: 'sessions/tokens',
   invitations: 'accounts/admission',
   knownDevices: 'accounts/devices',
   lastingKeys: 'credentials/secrets',

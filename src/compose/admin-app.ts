@@ -149,7 +149,7 @@ const routesBehind = (
     .use(createInvitationRoutes(guard, once, services.invitations))
     .use(createTokenRoutes(guard, once, services.administrationTokens))
     .use(createAuditTrailRoutes(guard, services.auditTrail))
-    .use(createSigningKeyRoutes(guard, once, services.keys))
+    .use(createSigningKeyRoutes(guard, once, services.allKeys))
     .use(createSecretRoutes(httpBase, services.secrets))
 }
 

@@ -60,6 +60,8 @@ interface AppOptions extends Omit<HttpBaseOptions, 'unreachedPage'> {
   pages: AppPages | null
   /** True if applications are handed who signed in. */
   handsOver?: boolean
+  /** See createDiscoveryRoutes. */
+  onOpenId?: (() => void) | null
   /** It is null without --dev. */
   devRoutes: ReturnType<typeof createDevRoutes> | null
   /** It is null if there is no documentation. */
@@ -70,6 +72,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
   const {
     baseUrl,
     handsOver = false,
+    onOpenId = null,
     devRoutes,
     documentation,
     pages,
@@ -88,7 +91,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(httpBase)
     .use(createHealthRoutes(services.ping))
     .use(createKeyRoutes(services.keys))
-    .use(createDiscoveryRoutes(baseUrl, { handsOver }))
+    .use(createDiscoveryRoutes(baseUrl, { handsOver, ...(onOpenId && { onOpenId }) }))
     .use(createClientSettingsRoutes(services.clientSettings))
     .use(createRegistrationRoutes(httpBase, services.registration))
     .use(createLoginRoutes(httpBase, services.login))

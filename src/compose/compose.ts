@@ -18,10 +18,11 @@ import { createMailbox } from '../operations/dev/mailbox.ts'
 import type { createDevRoutes } from '../operations/dev/routes.ts'
 import { describeLockedOut } from '../operations/doctor/store.ts'
 import { createHousekeeping } from '../operations/housekeeping/service.ts'
+import { createIssuerNotice } from '../pages/applications/issuer-notice.ts'
 import { originsOf } from '../pages/applications/origins.ts'
 import { systemClock } from '../platform/clock.ts'
 import { serviceName } from '../platform/config/service-name.ts'
-import { type Config, hasSecureCookies } from '../platform/config/types.ts'
+import { applicationsWithIdTokens, type Config, hasSecureCookies } from '../platform/config/types.ts'
 import type { Ground } from '../platform/ground.ts'
 import { type Network, network as trueNetwork } from '../platform/guarded-fetch.ts'
 import { createAddressProbes } from '../platform/http/address-probes.ts'
@@ -151,7 +152,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
-  const { hashing, keys, secrets, funnel, events, eventTail, backups } = services
+  const { hashing, keys, identityKeys, secrets, funnel, events, eventTail, backups } = services
   const ping = createReadiness({
     database,
     redis,
@@ -176,7 +177,8 @@ export function build(options: ComposeOptions, connections: Connections) {
     { ...services, ping, clientSettings: settings },
     {
       baseUrl,
-      handsOver: config.pages.enabled && config.pages.applications.length > 0,
+      handsOver: config.pages.enabled && config.pages.applications.some(({ own }) => own === null),
+      onOpenId: createIssuerNotice(config, { clock, logger }),
       pages: options.createPages?.(services, { dev, settings }) ?? null,
       devRoutes:
         mailbox && devKey
@@ -240,6 +242,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
     begin() {
       void secrets.run()
+      if (applicationsWithIdTokens(config).length > 0) identityKeys.startInBackground()
       events.start()
       worker.start()
       funnel.start()
@@ -266,6 +269,7 @@ export function build(options: ComposeOptions, connections: Connections) {
       await events.close()
       await sender.close()
       keys.close()
+      identityKeys.close()
       hashing.close()
       await connections.close()
     },

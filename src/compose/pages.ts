@@ -4,7 +4,7 @@ import type { ClientSettings } from '../operations/client-settings/routes.ts'
 import { createAccountRoutes } from '../pages/account/routes.ts'
 import { createAccountPages } from '../pages/account/service.ts'
 import { isAfterSignOut } from '../pages/applications/request.ts'
-import { createApplicationRoutes } from '../pages/applications/routes.ts'
+import { createApplicationRoutes, createIssuerRoutes } from '../pages/applications/routes.ts'
 import { createHandOverScreen } from '../pages/applications/screens.ts'
 import { createApplicationService } from '../pages/applications/service.ts'
 import { frameOf, PAGE_POLICY } from '../pages/frame/frame.ts'
@@ -15,6 +15,7 @@ import { unreachedScreen } from '../pages/visits/refusals.ts'
 import { createVisits } from '../pages/visits/service.ts'
 import { createWaysInRoutes } from '../pages/ways-in/routes.ts'
 import { createWaysIn } from '../pages/ways-in/service.ts'
+import { applicationsWithIdTokens } from '../platform/config/types.ts'
 import type { HttpBase } from '../platform/http/http-base.ts'
 import { errorStatus } from '../texts/errors.ts'
 import type { AppPages } from './app.ts'
@@ -72,6 +73,9 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
           (httpBase: HttpBase) =>
             createApplicationRoutes(httpBase, { ...services, visits, applications, dev }),
         ]),
+    ...(applicationsWithIdTokens(config).length === 0
+      ? []
+      : [() => createIssuerRoutes(config.server.baseUrl, services.identityKeys)]),
   ]
   return {
     routes,

@@ -87,6 +87,7 @@ export function createStores(
     invitations: createInvitationStore(database),
     idempotency: createIdempotencyStore(database),
     identities: createIdentityStore(database),
+    identityKeys: createKeyStore(database, 'RS256'),
     limits: redis ? createRedisLimitStore(redis) : createPostgresLimitStore(database),
     memberships: createMembershipStore(database),
     messageLog: createMessageLogStore(database),

@@ -29,10 +29,11 @@ test('lists the key that signs, for people and for programs', async () => {
   const [kid] = await published(service)
   const { out, code } = await keys(service.storage, 'list')
   expect(code).toBe(0)
-  expect(out).toMatch(new RegExp(`^KEY .*\n${kid}  signing  .*Z  -\n$`))
+  expect(out).toMatch(new RegExp(`^KEY .*\n${kid}  signing  ES256  .*Z  -\n$`))
   const [key] = JSON.parse((await keys(service.storage, 'list', '--json')).out)
   expect(key).toEqual({
     kid,
+    algorithm: 'ES256',
     state: 'signing',
     created_at: expect.any(String),
     signs_from: expect.any(String),

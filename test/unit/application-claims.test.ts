@@ -15,8 +15,11 @@ const ada: IdentityAccount = {
 }
 const other = { own: false, claims: [] }
 const own = { own: true, claims: [] }
-const told = (account: IdentityAccount, scopes: string, application: Parameters<typeof claimsFor>[2] = other) =>
-  claimsFor(account, scopes.split(' '), application, roles).claims
+const told = (
+  account: IdentityAccount,
+  scopes: string,
+  application: Parameters<typeof claimsFor>[2] = other,
+) => claimsFor(account, scopes.split(' '), application, roles).claims
 
 describe('of scopes', () => {
   test('openid and unknown ones say nothing', () => {
@@ -53,7 +56,10 @@ describe('of scopes', () => {
     })
     const claimed = { ...ada, emailConfirmedAt: null, phoneConfirmedAt: null }
     for (const account of [claimed, nobody, { ...ada, testIdentity: true }]) {
-      expect(told(account, 'email phone')).toEqual({ email: `${uuid}@no-address.invalid`, email_verified: false })
+      expect(told(account, 'email phone')).toEqual({
+        email: `${uuid}@no-address.invalid`,
+        email_verified: false,
+      })
       expect(told(account, 'email phone', own)).toEqual({})
     }
   })
@@ -65,13 +71,21 @@ describe('of scopes', () => {
 })
 
 describe('of the application', () => {
-  const from = (name: string, source: 'role' | 'groups' | 'username' | 'metadata.plan', required = false) => ({
+  const from = (
+    name: string,
+    source: 'role' | 'groups' | 'username' | 'metadata.plan',
+    required = false,
+  ) => ({
     ...{ name, from: source, default: null, required },
   })
 
   test('they are told whatever the scope, and its groups take the place of the scope’s', () => {
     const claims = [from('plan', 'metadata.plan'), { name: 'tenant', value: 'acme' }, from('groups', 'role')]
-    expect(told(ada, 'openid', { own: false, claims })).toEqual({ plan: 'gold', tenant: 'acme', groups: 'editor' })
+    expect(told(ada, 'openid', { own: false, claims })).toEqual({
+      plan: 'gold',
+      tenant: 'acme',
+      groups: 'editor',
+    })
     expect(told(ada, 'openid groups', { own: false, claims }).groups).toBe('editor')
     // Where they have no value, the scope's do not come back: they would say more than the operator wrote.
     const none = { own: false, claims: [from('groups', 'metadata.plan')] }

@@ -1,8 +1,9 @@
-/** The keys that sign access tokens, under /admin/v1: seen, rotated, revoked. */
+/** The keys that sign tokens, under /admin/v1: seen, rotated, revoked. */
 import { Elysia, t } from 'elysia'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import { pageOf } from '../../domain/foundation/events/page.ts'
-import type { KeyService } from '../../domain/sessions/tokens/key-service.ts'
+import type { AllKeys } from '../../domain/sessions/tokens/all-keys.ts'
+import type { KeyDescription } from '../../domain/sessions/tokens/key-rotation.ts'
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
 import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
@@ -16,23 +17,24 @@ const key = namedObject(
   'SigningKey',
   {
     kid: t.String(),
+    algorithm: t.String({ enum: ['ES256', 'RS256'] }),
     state: t.String(),
     created_at: timeField(),
     signs_from: timeField(),
     published_until: nullable(timeField()),
   },
-  'A key that signs access tokens.',
+  'A key that signs: access tokens by ES256, ID tokens and logout tokens by RS256.',
 )
 
 export type SigningKeyRecord = typeof key.static
+
+const IDENTITY_KEY = 'Null while no application is given ID tokens'
 
 /** The record of a revocation that made no key. */
 const NO_SUCCESSOR = 'no successor'
 const UNKNOWN = 'no such key'
 
-type Keys = Pick<KeyService, 'list' | 'rotate' | 'revoke'>
-
-export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) {
+export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: AllKeys) {
   async function keyOf(kid: string) {
     const found = (await keys.list()).find((one) => one.kid === kid)
     if (!found) throw new AppError('route_not_found')
@@ -61,15 +63,25 @@ export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) 
         once({
           ...{ headers, caller, path, body },
           async make() {
-            const key = toKey(await keys.rotate({ atOnce: body.now === true }))
-            return { id: key.kid, answer: success({ key }) }
+            const added = await keys.rotate({ atOnce: body.now === true })
+            const [key, identityKey] = [toKey(added.key), added.identityKey && toKey(added.identityKey)]
+            const id = identityKey === null ? key.kid : `${key.kid} ${identityKey.kid}`
+            return { id, answer: success({ key, identity_key: identityKey }) }
           },
-          repeat: async (kid) => success({ key: await keyOf(kid) }),
+          async repeat(id) {
+            const [kid, identityKid] = id.split(' ')
+            const identityKey = identityKid === undefined ? null : await keyOf(identityKid)
+            return success({ key: await keyOf(kid!), identity_key: identityKey })
+          },
         }),
       {
         body: t.Object({ now: t.Optional(t.Boolean()) }),
         response: {
-          200: answer('SigningKeyAdded', { key }, 'The new key.'),
+          200: answer(
+            'SigningKeyAdded',
+            { key, identity_key: t.Union([key, t.Null()], { description: IDENTITY_KEY }) },
+            'The new key of access tokens, and that of ID tokens.',
+          ),
           ...errorResponses(),
         },
         detail: detail('rotateSigningKey', 'Add a signing key'),
@@ -112,10 +124,9 @@ export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: Keys) 
 
 const orderOf = ({ signs_from, kid }: ReturnType<typeof toKey>) => `${signs_from} ${kid}`
 
-type KeyDescription = Awaited<ReturnType<Keys['list']>>[number]
-
-const toKey = ({ kid, state, createdAt, signsFrom, publishedUntil }: KeyDescription) => ({
+const toKey = ({ kid, algorithm, state, createdAt, signsFrom, publishedUntil }: KeyDescription) => ({
   kid,
+  algorithm,
   state,
   created_at: createdAt.toISOString(),
   signs_from: signsFrom.toISOString(),

@@ -23,6 +23,7 @@ import {
   administrators,
   erasedAccounts,
   events,
+  identityKeys,
   sessions,
   signingKeys,
   twoFactorRemovals,
@@ -88,7 +89,7 @@ export const findRevokedKeys = defineStatement({
 export const findSigningKeys = defineStatement({
   name: 'restore.find_signing_keys',
   row: { kid: 'text' },
-  sql: () => sql`select kid from ${signingKeys}`,
+  sql: () => sql`select kid from ${signingKeys} union all select kid from ${identityKeys}`,
 })
 
 export const findTokens = defineStatement({
@@ -154,7 +155,7 @@ export const revokeKeysAgain = defineStatement({
   params: { kids: 'text' },
   row: { kid: 'text' },
   sql: (p) => sql`
-  ${deleteSigningKeys(sql`kid in (select jsonb_array_elements_text(${p.kids}::jsonb))`)} returning kid`,
+  ${deleteSigningKeys(sql`kid in (select jsonb_array_elements_text(${p.kids}::jsonb))`)}`,
 })
 
 /** All but `kids`. */
@@ -163,7 +164,7 @@ export const revokeOtherKeys = defineStatement({
   params: { kids: 'text' },
   row: { kid: 'text' },
   sql: (p) => sql`
-  ${deleteSigningKeys(sql`kid not in (select jsonb_array_elements_text(${p.kids}::jsonb))`)} returning kid`,
+  ${deleteSigningKeys(sql`kid not in (select jsonb_array_elements_text(${p.kids}::jsonb))`)}`,
 })
 
 export const revokeOtherTokens = defineStatement({

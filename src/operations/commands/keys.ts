@@ -1,4 +1,4 @@
-/** `poterne keys list | rotate | revoke`: the keys that sign access tokens. Running replicas follow within seconds. */
+/** `poterne keys list | rotate | revoke`: the keys that sign tokens. Running replicas follow within seconds. */
 import { Command } from 'commander'
 import type { SigningKeyRecord } from '../../administration/signing-keys/routes.ts'
 import { CommandFailure } from './failure.ts'
@@ -13,7 +13,9 @@ import {
 } from './service-call.ts'
 
 export function keysCommand(): Command {
-  const command = new Command('keys').description('list, rotate or revoke the keys that sign access tokens')
+  const command = new Command('keys').description(
+    'list, rotate or revoke the keys that sign access tokens and ID tokens',
+  )
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('list', 'print the keys, oldest first, with the one that signs and the end of each')
     .option(...limitOption)
@@ -35,16 +37,24 @@ export function keysCommand(): Command {
 
 const list = (options: ListOptions) =>
   printList<SigningKeyRecord>(options, 'keys', {
-    header: ['KEY', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
-    cells: ({ kid, state, signs_from, published_until }) => [kid, state, signs_from, published_until],
+    header: ['KEY', 'STATE', 'ALGORITHM', 'SIGNS FROM', 'PUBLISHED UNTIL'],
+    cells: ({ kid, state, algorithm, signs_from, published_until }) => [
+      ...[kid, state, algorithm],
+      ...[signs_from, published_until],
+    ],
     empty: 'No key yet: the service makes the first one when it starts.',
   })
 
+interface Added {
+  key: SigningKeyRecord
+  identity_key: SigningKeyRecord | null
+}
+
 async function rotate({ now = false, ...options }: Options & { now?: boolean }): Promise<void> {
-  const { key } = await callService(options, (call) =>
-    call<{ key: SigningKeyRecord }>('POST', 'keys/rotate', { now }),
-  )
-  printResult(options, key, `${key.kid} signs from ${key.signs_from}`)
+  const added = await callService(options, (call) => call<Added>('POST', 'keys/rotate', { now }))
+  const keys = [added.key, ...(added.identity_key ? [added.identity_key] : [])]
+  const lines = keys.map(({ kid, signs_from }) => `${kid} signs from ${signs_from}`)
+  printResult(options, added.identity_key ? added : added.key, lines.join('\n'))
 }
 
 async function revoke(kid: string, options: Options): Promise<void> {

@@ -62,7 +62,12 @@ export interface RedisContext extends Pick<Ground, 'config'> {
 
 /** The tools of a look into the stores. Only the service that runs has it if the database is embedded. */
 export interface StoreContext extends DatabaseContext, RedisContext, Pick<Ground, 'secret'> {
-  stores: { signingKeys: KeyStore; backups: BackupStore; events: Pick<EventStore, 'list'> }
+  stores: {
+    signingKeys: KeyStore
+    identityKeys: KeyStore
+    backups: BackupStore
+    events: Pick<EventStore, 'list'>
+  }
   secrets: Pick<Secrets, 'status'>
   testIdentities: Pick<TestIdentities, 'list'>
 }

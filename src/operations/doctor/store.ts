@@ -88,6 +88,8 @@ const listMadeLater = defineStatement({
   sql: ({ now }) => sql`
   select 'signing key' as kind, kid as name, created_at as made_at from signing_keys where created_at > ${now}
   union all
+  select 'signing key', kid, created_at from identity_keys where created_at > ${now}
+  union all
   select 'token', name, created_at from administration_tokens where created_at > ${now} and revoked_at is null
   union all
   select 'administrator', coalesce(accounts.email, accounts.phone, accounts.uuid::text), administrators.created_at

@@ -2,6 +2,7 @@
 
 import { pickSigningKey, SEAL_LABEL } from '../../domain/sessions/tokens/key-rotation.ts'
 import { DAMAGED_KEY } from '../../domain/sessions/tokens/key-service.ts'
+import type { KeyStore } from '../../domain/sessions/tokens/key-store.ts'
 import { whyUnwritable } from '../../storage/backup/files.ts'
 import { AFTER } from '../backups/after.ts'
 import {
@@ -35,10 +36,17 @@ export async function checkSealedRows({ secrets }: StoreContext): Promise<Findin
     : ok('all open under the accepted secrets')
 }
 
-export async function checkSigningKey({ stores, secret, secrets, clock }: StoreContext): Promise<Finding> {
+export async function checkSigningKey(context: StoreContext): Promise<Finding> {
+  const { signingKeys, identityKeys } = context.stores
+  const found = await checkKeysIn(signingKeys, context)
+  // There are none until an application needs one.
+  const isAlone = found.level !== 'ok' || (await identityKeys.list()).length === 0
+  return isAlone ? found : checkKeysIn(identityKeys, context)
+}
+
+async function checkKeysIn(store: KeyStore, { secret, secrets, clock }: StoreContext): Promise<Finding> {
   const now = clock.now()
-  const keys = await stores.signingKeys.list()
-  const signing = pickSigningKey(keys, now)
+  const signing = pickSigningKey(await store.list(), now)
   if (!signing) return warning('there is none yet: the first start of the service makes it')
   try {
     secret.open(SEAL_LABEL, signing.sealedPrivateJwk)

@@ -23,46 +23,52 @@ interface ClaimingApplication {
   claims: readonly ClaimConfig[]
 }
 
-type Claims = Record<string, ClaimValue | undefined>
-
-/** Every scope that is read; any other is ignored. */
-const claimsOfScopes: Record<string, (account: IdentityAccount, application: ClaimingApplication) => Claims> = {
-  profile: ({ uuid, username, language, profile }) => {
-    const { name, given_name, family_name, zoneinfo, picture } = profile ?? {}
-    const parts = [given_name, family_name].filter((part) => part !== undefined)
-    return {
-      ...{ name: name ?? (parts.length > 0 ? parts.join(' ') : undefined), given_name, family_name },
-      ...{ zoneinfo, picture, locale: language, preferred_username: username ?? uuid },
-    }
-  },
-  email: ({ uuid, email, emailConfirmedAt, testIdentity }, { own }) => {
-    if (email !== null && emailConfirmedAt !== null && !testIdentity) return { email, email_verified: true }
-    // Most applications take nobody without an address; this one can never be anybody's.
-    return own === false ? { email: `${uuid}@no-address.invalid`, email_verified: false } : {}
-  },
-  phone: ({ phone, phoneConfirmedAt, testIdentity }) =>
-    phone !== null && phoneConfirmedAt !== null && !testIdentity
-      ? { phone_number: phone, phone_number_verified: true }
-      : {},
-  groups: ({ groups }) => ({ groups: groups ?? [] }),
+/** The claims of each scope; any other scope is ignored. */
+export const claimsOfScopes: Record<string, readonly string[]> = {
+  profile: [
+    ...['name', 'given_name', 'family_name', 'zoneinfo', 'picture'],
+    ...['locale', 'preferred_username'],
+  ],
+  email: ['email', 'email_verified'],
+  phone: ['phone_number', 'phone_number_verified'],
+  groups: ['groups'],
 }
 
-export const scopesWithClaims = Object.keys(claimsOfScopes)
+/** What is missing is left out. */
+function sayAll(account: IdentityAccount, { own }: ClaimingApplication): Record<string, ClaimValue> {
+  const { uuid, username, groups, language, profile, testIdentity } = account
+  const { name, given_name, family_name } = profile ?? {}
+  const parts = [given_name, family_name].filter((part) => part !== undefined).join(' ')
+  return {
+    ...profile,
+    ...(name === undefined && parts !== '' && { name: parts }),
+    ...{ locale: language, preferred_username: username ?? uuid, groups: groups ?? [] },
+    // Most applications take nobody without an address; this one can never be anybody's.
+    ...(own === false && { email: `${uuid}@no-address.invalid`, email_verified: false }),
+    ...(account.email !== null &&
+      account.emailConfirmedAt !== null &&
+      !testIdentity && { email: account.email, email_verified: true }),
+    ...(account.phone !== null &&
+      account.phoneConfirmedAt !== null &&
+      !testIdentity && { phone_number: account.phone, phone_number_verified: true }),
+  }
+}
 
-/** What is missing is left out. The application's own `groups` take the place of the scope's. */
+/** The application's own `groups` take the place of the scope's. */
 export function claimsFor(
   account: IdentityAccount,
-  scopes: Iterable<string>,
+  scopes: readonly string[],
   application: ClaimingApplication,
   roles: Pick<Roles, 'nameOf'>,
 ): MadeClaims {
   const own = makeClaims(application.claims, account, roles)
-  const claims: Record<string, ClaimValue> = {}
-  for (const scope of scopes) {
-    if (!Object.hasOwn(claimsOfScopes, scope)) continue
-    for (const [name, value] of Object.entries(claimsOfScopes[scope]!(account, application)))
-      if (value !== undefined) claims[name] = value
-  }
+  const said = sayAll(account, application)
+  const names = scopes.flatMap((scope) =>
+    Object.hasOwn(claimsOfScopes, scope) ? claimsOfScopes[scope]! : [],
+  )
+  const claims = Object.fromEntries(
+    names.filter((name) => Object.hasOwn(said, name)).map((name) => [name, said[name]!]),
+  )
   if (application.claims.some(({ name }) => name === 'groups')) delete claims.groups
   return { ...own, claims: { ...claims, ...own.claims } }
 }

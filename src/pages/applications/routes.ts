@@ -1,8 +1,10 @@
-/** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`. */
+/** `/oauth2/authorize`, `/oauth2/continue`, `/oauth2/token` and `/oauth2/sign-out`; the documents of the issuer of ID tokens. */
 import { Elysia } from 'elysia'
 import { hasVerified } from '../../domain/accounts/core/account.ts'
 import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
+import type { KeyService } from '../../domain/sessions/tokens/key-service.ts'
+import { publicHeaders } from '../../domain/sessions/tokens/routes.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { success } from '../../platform/http/answers.ts'
 import { describedForOAuth } from '../../platform/http/error-answer.ts'
@@ -13,6 +15,7 @@ import { pickLanguage } from '../../texts/accept-language.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
+import { describeIssuer, IDENTITY_KEYS_PATH } from './issuer-metadata.ts'
 import {
   type AuthorizationRequest,
   findUnlisted,
@@ -160,6 +163,36 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs) {
       },
       hidden({ takes: 'form', answers: 'oauth', checksOwnFields: true }),
     )
+}
+
+/** OpenID Connect appends its path to the issuer, and RFC 8414 puts it before the issuer's own path. */
+const ISSUER_DOCUMENTS = [
+  '/oauth2/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server/oauth2',
+]
+
+/** The documents of the issuer of ID tokens; `keys` are those that sign them. */
+export function createIssuerRoutes(baseUrl: string, keys: Pick<KeyService, 'haveBeenRead' | 'published'>) {
+  const document = describeIssuer(baseUrl)
+  const routes = new Elysia({ name: 'applications-issuer' }).get(
+    IDENTITY_KEYS_PATH,
+    async ({ set }) => {
+      await keys.haveBeenRead()
+      Object.assign(set.headers, publicHeaders)
+      return keys.published()
+    },
+    hidden(),
+  )
+  for (const path of ISSUER_DOCUMENTS)
+    routes.get(
+      path,
+      ({ set }) => {
+        Object.assign(set.headers, publicHeaders)
+        return document
+      },
+      hidden(),
+    )
+  return routes
 }
 
 const tokenRecord = ({ accessToken, refreshToken, account }: IssuedTokens, lifetimeSeconds: number) => ({

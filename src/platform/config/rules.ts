@@ -112,13 +112,15 @@ export function wholeNumber(initial: number, [minimum, maximum]: [number, number
   )
 }
 
-export function boolean(initial: boolean, doc: string): KeyRule<boolean> {
+export function boolean(initial: boolean, doc: string): KeyRule<boolean>
+export function boolean(initial: null, doc: string, options: Options): KeyRule<boolean | null>
+export function boolean(initial: boolean | null, doc: string, options: Options = {}): KeyRule<boolean> {
   const read = (raw: unknown): Reading<boolean> =>
     typeof raw === 'boolean' ? { value: raw } : { wrong: raw }
   const fromText = (word: string) => (word === 'true' ? true : word === 'false' ? false : word)
   return createRule(
     { kind: 'boolean', doc, initial, expected: 'true or false', suffix: '', read, fromText },
-    {},
+    options,
   )
 }
 

@@ -262,5 +262,10 @@ export const applications = {
       item: 'an absolute URI without fragment, as in redirect_uris',
       example: ['https://app.example.com/'],
     }),
+    own: boolean(
+      null,
+      'Whether its tokens open accounts, as those of a login do. Where it is stated, the application is of the issuer BASE_URL/oauth2 and may ask for ID tokens; left out, it is as it was without this key.',
+      { example: true },
+    ),
   },
 }

@@ -558,8 +558,8 @@ export const knownDevices = pgTable(
   ],
 )
 
-/** Keys that sign access tokens; the private part sealed under the server secret. */
-export const signingKeys = pgTable('signing_keys', {
+/** A key that signs; the private part sealed under the server secret. */
+const signingKeyColumns = () => ({
   kid: text('kid').primaryKey(),
   publicJwk: jsonb('public_jwk').$type<Record<string, string>>().notNull(),
   sealedPrivateJwk: bytea('sealed_private_jwk').notNull(),
@@ -568,6 +568,12 @@ export const signingKeys = pgTable('signing_keys', {
   /** Set when a successor takes over: published until then plus the longest token lifetime. */
   publishedUntil: time('published_until'),
 })
+
+/** Keys that sign access tokens, by ES256. */
+export const signingKeys = pgTable('signing_keys', signingKeyColumns())
+
+/** Keys that sign ID tokens and logout tokens, by RS256: none until an application needs one. */
+export const identityKeys = pgTable('identity_keys', signingKeyColumns())
 
 /**
  * Keys that outlive a change of the server secret, since they name rows or hash codes: sealed under the server secret. One

@@ -16,7 +16,12 @@ export interface SealedTable {
   pages(): AsyncGenerator<SealedRow[]>
 }
 
-export type SealedTableStores = { signingKeys: KeyStore; authenticators: FactorStore; secrets: SecretStore }
+export interface SealedTableStores {
+  signingKeys: KeyStore
+  identityKeys: KeyStore
+  authenticators: FactorStore
+  secrets: SecretStore
+}
 
 const PAGE = 200
 
@@ -27,6 +32,7 @@ export const LASTING_KEY = 'lasting key'
 
 export const sealedTablesOf = ({
   signingKeys,
+  identityKeys,
   authenticators,
   secrets,
 }: SealedTableStores): SealedTable[] => [
@@ -43,11 +49,12 @@ export const sealedTablesOf = ({
   {
     name: 'signing_keys',
     async *pages() {
-      yield (await signingKeys.list()).map(({ kid, sealedPrivateJwk }) => ({
-        label: SIGNING_KEY,
-        box: sealedPrivateJwk,
-        replace: (box) => signingKeys.putSealed(kid, { was: sealedPrivateJwk, is: box }),
-      }))
+      for (const store of [signingKeys, identityKeys])
+        yield (await store.list()).map(({ kid, sealedPrivateJwk }) => ({
+          label: SIGNING_KEY,
+          box: sealedPrivateJwk,
+          replace: (box) => store.putSealed(kid, { was: sealedPrivateJwk, is: box }),
+        }))
     },
   },
   {

@@ -10,19 +10,23 @@ import { type AcceptedSecret, type LastingLabel, lastingLabels } from '../../../
 import { together } from '../../../platform/waiting.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import type { SessionStore } from '../../sessions/core/store.ts'
-import type { KeyService } from '../../sessions/tokens/key-service.ts'
-import type { KeyStore } from '../../sessions/tokens/key-store.ts'
+import type { AllKeys } from '../../sessions/tokens/all-keys.ts'
 import type { Authenticators } from '../authenticators/service.ts'
-import type { FactorStore } from '../authenticators/store.ts'
-import { LASTING_KEY, type SealedTable, SIGNING_KEY, sealedTablesOf } from './sealed-tables.ts'
-import type { SealedLastingKey, SecretStore, SecretUse } from './store.ts'
+import {
+  LASTING_KEY,
+  type SealedTable,
+  type SealedTableStores,
+  SIGNING_KEY,
+  sealedTablesOf,
+} from './sealed-tables.ts'
+import type { SealedLastingKey, SecretUse } from './store.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'logger' | 'secret'> {
-  keys: KeyService
+  allKeys: AllKeys
   authenticators: Authenticators
   database: Pick<Database, 'kind'>
   metrics?: Pick<Metrics, 'count'>
-  stores: { secrets: SecretStore; signingKeys: KeyStore; authenticators: FactorStore; sessions: SessionStore }
+  stores: SealedTableStores & { sessions: SessionStore }
 }
 
 const MINUTE_MS = 60_000
@@ -42,7 +46,7 @@ export type Secrets = ReturnType<typeof createSecrets>
 
 export function createSecrets({
   secret,
-  keys,
+  allKeys,
   authenticators,
   clock,
   logger,
@@ -247,9 +251,9 @@ export function createSecrets({
      * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
      */
     async revoke(): Promise<{ sessions: number; apps: number }> {
-      const old = await keys.list()
-      await keys.rotate({ atOnce: true })
-      for (const { kid } of old) await keys.revoke(kid)
+      const old = await allKeys.list()
+      await allKeys.rotate({ atOnce: true })
+      for (const { kid } of old) await allKeys.revoke(kid)
       for (const { label, sealedKey } of await store.listLastingKeys()) {
         await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, randomBytes(32)) }, sealedKey)
       }

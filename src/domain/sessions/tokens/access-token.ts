@@ -9,10 +9,10 @@ import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../../../platform/clock.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { AccessTokenClaims, SignedSubject } from './claims.ts'
-import { SIGNING_ALGORITHM } from './key-rotation.ts'
 import type { KeyService, SigningKey } from './key-service.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
 
+const ALGORITHM = 'ES256'
 const TOKEN_TYPE = 'at+jwt'
 const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id']
 /**
@@ -84,7 +84,7 @@ export function createAccessTokenService(options: AccessTokenOptions) {
       if (known !== null) return known
       try {
         const { payload, protectedHeader } = await jwtVerify(token, findKey, {
-          algorithms: [SIGNING_ALGORITHM],
+          algorithms: [ALGORITHM],
           typ: TOKEN_TYPE,
           issuer,
           audience,
@@ -112,7 +112,7 @@ export function createAccessTokenService(options: AccessTokenOptions) {
 function createSigner({ kid, privateKey }: SigningKey, issuer: string, audience: string) {
   const plugin = jwt({
     secret: privateKey,
-    alg: SIGNING_ALGORITHM,
+    alg: ALGORITHM,
     kid,
     typ: TOKEN_TYPE,
     iss: issuer,

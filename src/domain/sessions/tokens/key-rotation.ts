@@ -6,11 +6,13 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Ground } from '../../../platform/ground.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
-import type { KeyStore, PublicJwk, StoredKey } from './key-store.ts'
+import type { KeyStore, PublicJwk, SigningAlgorithm, StoredKey } from './key-store.ts'
 
-export const SIGNING_ALGORITHM = 'ES256'
 /** The label of the sealed private part. */
 export const SEAL_LABEL = 'signing key'
+
+/** NIST SP 800-57 has it last until 2030, and every library verifies it. */
+const RSA_BITS = 2048
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -28,6 +30,7 @@ type KeyState = 'next' | 'signing' | 'superseded' | 'removed'
 
 export interface KeyDescription
   extends Pick<StoredKey, 'kid' | 'createdAt' | 'signsFrom' | 'publishedUntil'> {
+  algorithm: SigningAlgorithm
   state: KeyState
 }
 
@@ -50,11 +53,12 @@ export function isPublished(key: { publishedUntil: Date | null }, now: Date): bo
 
 export function createKeyRotation(options: KeyRotationOptions) {
   const { store, secret, clock, accessLifetimeSeconds } = options
+  const { algorithm } = store
   const publishedAfterMs = accessLifetimeSeconds * 1000 + PUBLISHED_AFTER_MARGIN_MS
 
   /** It returns null if another process added a key first. `revoked` is removed in the same step. */
   const addKey = async (keys: readonly StoredKey[], signsFrom: Date, now: Date, revoked?: StoredKey) => {
-    const key = await makeKey(secret, signsFrom, now)
+    const key = await makeKey(algorithm, secret, signsFrom, now)
     const current = pickSigningKey(keys, now)
     const signing = current === revoked ? undefined : current
     const goes = (other: StoredKey) =>
@@ -69,6 +73,11 @@ export function createKeyRotation(options: KeyRotationOptions) {
         : null,
     })
     return added ? key : null
+  }
+
+  const describe = (key: StoredKey, keys: readonly StoredKey[], now: Date): KeyDescription => {
+    const { kid, createdAt, signsFrom, publishedUntil } = key
+    return { kid, algorithm, state: stateOf(key, keys, now), createdAt, signsFrom, publishedUntil }
   }
 
   return {
@@ -102,7 +111,7 @@ export function createKeyRotation(options: KeyRotationOptions) {
         const now = clock.now()
         const revoked = keys.find((key) => key.kid === kid)
         if (!revoked) return null
-        const { state } = describe(revoked, keys, now)
+        const state = stateOf(revoked, keys, now)
         if (state === 'superseded' || state === 'removed') {
           await store.revoke(kid, now)
           return { successor: null }
@@ -143,22 +152,23 @@ function dueSuccessor(keys: readonly StoredKey[], now: Date): Date | null {
   return new Date(Math.max(endsMs, now.getTime() + PUBLISHED_BEFORE_MS))
 }
 
-function describe(key: StoredKey, keys: readonly StoredKey[], now: Date): KeyDescription {
-  const { kid, createdAt, signsFrom, publishedUntil } = key
-  const stateOf = (): KeyState => {
-    if (key === pickSigningKey(keys, now)) return 'signing'
-    if (key.signsFrom > now) return 'next'
-    return isPublished(key, now) ? 'superseded' : 'removed'
-  }
-  return { kid, state: stateOf(), createdAt, signsFrom, publishedUntil }
+function stateOf(key: StoredKey, keys: readonly StoredKey[], now: Date): KeyState {
+  if (key === pickSigningKey(keys, now)) return 'signing'
+  if (key.signsFrom > now) return 'next'
+  return isPublished(key, now) ? 'superseded' : 'removed'
 }
 
-async function makeKey(secret: ServerSecret, signsFrom: Date, createdAt: Date): Promise<StoredKey> {
-  const pair = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true })
+async function makeKey(
+  algorithm: SigningAlgorithm,
+  secret: ServerSecret,
+  signsFrom: Date,
+  createdAt: Date,
+): Promise<StoredKey> {
+  const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: RSA_BITS })
   const [publicJwk, privateJwk] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
   const kid = await calculateJwkThumbprint(publicJwk)
   // `poterne keys revoke` would take it for an option.
-  if (kid.startsWith('-')) return makeKey(secret, signsFrom, createdAt)
+  if (kid.startsWith('-')) return makeKey(algorithm, secret, signsFrom, createdAt)
   return {
     kid,
     publicJwk: pickPublic(publicJwk),
@@ -169,7 +179,6 @@ async function makeKey(secret: ServerSecret, signsFrom: Date, createdAt: Date): 
   }
 }
 
-/** Only these four members, whatever else the JWK contains. */
-function pickPublic({ kty, crv, x, y }: JWK): PublicJwk {
-  return { kty, crv, x, y } as PublicJwk
-}
+/** Only these members, whatever else the JWK contains. */
+const pickPublic = ({ kty, crv, x, y, n, e }: JWK): PublicJwk =>
+  (kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }) as PublicJwk

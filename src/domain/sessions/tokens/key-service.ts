@@ -13,9 +13,8 @@ import {
   type KeyRotationOptions,
   pickSigningKey,
   SEAL_LABEL,
-  SIGNING_ALGORITHM,
 } from './key-rotation.ts'
-import type { StoredKey } from './key-store.ts'
+import type { SigningAlgorithm, StoredKey } from './key-store.ts'
 
 export interface SigningKey {
   kid: string
@@ -56,6 +55,7 @@ export function createKeyService(options: KeyServiceOptions) {
     onRefreshFailure = () => {},
     onUnreadable = () => {},
   } = options
+  const { algorithm } = options.store
   const rotation = createKeyRotation(options)
   let held: HeldKey[] = []
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -66,7 +66,7 @@ export function createKeyService(options: KeyServiceOptions) {
     held = await Promise.all(
       stored.map(async (key) => {
         const before = known.get(key.kid)
-        const { publicKey, privateKey } = before ?? (await importKey(key, secret))
+        const { publicKey, privateKey } = before ?? (await importKey(key, algorithm, secret))
         if (before === undefined && privateKey === null) onUnreadable(key.kid)
         const { kid, publicJwk, signsFrom, publishedUntil } = key
         return { kid, publicJwk, publicKey, privateKey, signsFrom, publishedUntil }
@@ -88,6 +88,11 @@ export function createKeyService(options: KeyServiceOptions) {
       onRefreshFailure(error)
     }
   }
+  function begin(): void {
+    timer = setInterval(refreshByItself, refreshMs)
+    timer.unref()
+  }
+
   return {
     /** The key that signs now. Throws if no key can be decrypted with this server secret. */
     signingKey(): SigningKey {
@@ -95,6 +100,10 @@ export function createKeyService(options: KeyServiceOptions) {
       const key = pickSigningKey(readable, clock.now())
       if (!key) throw new AppError('unavailable', { cause: 'no_signing_key' })
       return key
+    },
+    /** Resolves once the keys were read: who needs one that is made in the background waits here. */
+    haveBeenRead: async (): Promise<void> => {
+      if (held.length === 0) await refresh()
     },
     /** The public key of that name; null if none is published. Asks the store about unknown names. */
     async findPublicKey(kid: string): Promise<CryptoKey | null> {
@@ -110,7 +119,7 @@ export function createKeyService(options: KeyServiceOptions) {
     published: () => ({
       keys: held
         .filter((key) => isPublished(key, clock.now()))
-        .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: SIGNING_ALGORITHM })),
+        .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: algorithm })),
     }),
     list: rotation.list,
     revoke: rotation.revoke,
@@ -131,8 +140,12 @@ export function createKeyService(options: KeyServiceOptions) {
       await refresh()
       if (!pickSigningKey(held, clock.now())?.privateKey)
         throw new Error(opensOthers ? DAMAGED_KEY : OTHER_SECRET)
-      timer = setInterval(refreshByItself, refreshMs)
-      timer.unref()
+      begin()
+    },
+    /** The same without waiting for the first key, and whether or not it can be decrypted. */
+    startInBackground(): void {
+      void refreshByItself()
+      begin()
     },
     close: (): void => clearInterval(timer),
   }
@@ -145,14 +158,14 @@ export const DAMAGED_KEY =
 const OTHER_SECRET =
   'the signing keys were sealed under another server.secret: put that secret back (one that poterne made is the file `secret` in storage.data_dir), or add it to server.previous_secrets; where it leaked or is lost, run `poterne secret revoke`, or `poterne keys rotate --now` to replace the signing keys alone'
 
-async function importKey(key: StoredKey, secret: KeyServiceOptions['secret']) {
-  const publicKey = (await importJWK(key.publicJwk, SIGNING_ALGORITHM)) as CryptoKey
+async function importKey(key: StoredKey, algorithm: SigningAlgorithm, secret: KeyServiceOptions['secret']) {
+  const publicKey = (await importJWK(key.publicJwk, algorithm)) as CryptoKey
   let opened: string
   try {
     opened = secret.open(SEAL_LABEL, key.sealedPrivateJwk)
   } catch {
     return { publicKey, privateKey: null }
   }
-  const privateKey = await importJWK(JSON.parse(opened), SIGNING_ALGORITHM, { extractable: false })
+  const privateKey = await importJWK(JSON.parse(opened), algorithm, { extractable: false })
   return { publicKey, privateKey: privateKey as CryptoKey }
 }

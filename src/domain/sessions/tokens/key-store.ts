@@ -1,19 +1,19 @@
 /**
- * The keys that sign access tokens, shared by all replicas. The promise: a key is added only if its maker knew the
- * newest one, so that of any number of replicas that find a key due, exactly one adds it. The table `signing_keys` has a row
- * for each key, a few in all, which is removed once its last token has expired and a successor is added. Changes stand in line
- * behind one advisory lock; reading takes none.
+ * The keys that sign tokens, shared by all replicas. The promise: a key is added only if its maker knew the newest one of
+ * its algorithm, so that of any number of replicas that find a key due, exactly one adds it. The tables `signing_keys`
+ * (ES256) and `identity_keys` (RS256) have a row for each key, a few in all, which is removed once its last token has expired
+ * and a successor is added. Changes stand in line behind one advisory lock; reading takes none.
  */
 
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
-import { signingKeys } from '../../../platform/postgres/schema.ts'
+import { identityKeys, signingKeys } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
-import { deleteSigningKeys } from './signing-key-sql.ts'
+import { deleteKeys } from './signing-key-sql.ts'
 
-/** An EC public key of RFC 7518, 6.2.1: only kty, crv, x, y. */
+/** A public key of RFC 7518: only kty, crv, x, y of an elliptic curve (6.2.1), or kty, n, e of RSA (6.3.1). */
 export type PublicJwk = Record<string, string>
 
 const keyRow = {
@@ -50,58 +50,77 @@ const lock = defineStatement({
   sql: () => sql`select pg_advisory_xact_lock(${sql.raw(String(LOCK))})`,
 })
 
-const list = defineStatement({
-  name: 'tokens.list',
-  row: keyRow,
-  sql: () => sql`
-  select kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until
-    from ${signingKeys} order by signs_from`,
+interface KeyTable {
+  table: typeof signingKeys | typeof identityKeys
+  insertInto: SQL
+  update: SQL
+  deleteWhere: (where: SQL) => SQL
+}
+
+/** `room`: the beginning of their names. */
+const statementsOn = (room: string, { table, insertInto, update, deleteWhere }: KeyTable) => ({
+  list: defineStatement({
+    name: `${room}.list`,
+    row: keyRow,
+    sql: () => sql`
+    select kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until
+      from ${table} order by signs_from`,
+  }),
+  newest: defineStatement({
+    name: `${room}.newest`,
+    row: { kid: 'text' },
+    sql: () => sql`select kid from ${table} order by signs_from desc limit 1`,
+  }),
+  remove: defineStatement({
+    name: `${room}.remove`,
+    params: { kids: 'jsonb' },
+    sql: (p) => deleteWhere(sql`kid in (select jsonb_array_elements_text(${p.kids}))`),
+  }),
+  supersede: defineStatement({
+    name: `${room}.supersede`,
+    params: { publishedUntil: 'timestamptz', kid: 'text' },
+    sql: (p) => sql`
+    ${update} set published_until = ${p.publishedUntil}
+     where kid = ${p.kid}`,
+  }),
+  add: defineStatement({
+    name: `${room}.add`,
+    params: keyRow,
+    sql: (p) => sql`
+    ${insertInto} (kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until)
+    values (${p.kid}, ${p.publicJwk}, ${p.sealedPrivateJwk},
+            ${p.createdAt}, ${p.signsFrom},
+            ${p.publishedUntil})`,
+  }),
+  putSealed: defineStatement({
+    name: `${room}.put_sealed`,
+    params: { kid: 'text', was: 'bytea', is: 'bytea' },
+    sql: (p) => sql`
+    ${update} set sealed_private_jwk = ${p.is}
+     where kid = ${p.kid} and sealed_private_jwk = ${p.was}`,
+  }),
 })
 
-const newest = defineStatement({
-  name: 'tokens.newest',
-  row: { kid: 'text' },
-  sql: () => sql`select kid from ${signingKeys} order by signs_from desc limit 1`,
-})
-
-const remove = defineStatement({
-  name: 'tokens.remove',
-  params: { kids: 'jsonb' },
-  sql: (p) => deleteSigningKeys(sql`kid in (select jsonb_array_elements_text(${p.kids}))`),
-})
-
-const supersede = defineStatement({
-  name: 'tokens.supersede',
-  params: { publishedUntil: 'timestamptz', kid: 'text' },
-  sql: (p) => sql`
-  update ${signingKeys} set published_until = ${p.publishedUntil}
-   where kid = ${p.kid}`,
-})
-
-const add = defineStatement({
-  name: 'tokens.add',
-  params: keyRow,
-  sql: (p) => sql`
-  insert into ${signingKeys} (kid, public_jwk, sealed_private_jwk, created_at, signs_from, published_until)
-  values (${p.kid}, ${p.publicJwk}, ${p.sealedPrivateJwk},
-          ${p.createdAt}, ${p.signsFrom},
-          ${p.publishedUntil})`,
-})
-
-const putSealed = defineStatement({
-  name: 'tokens.put_sealed',
-  params: { kid: 'text', was: 'bytea', is: 'bytea' },
-  sql: (p) => sql`
-  update ${signingKeys} set sealed_private_jwk = ${p.is}
-   where kid = ${p.kid} and sealed_private_jwk = ${p.was}`,
-})
+const statements = {
+  ES256: statementsOn('tokens', {
+    ...{ table: signingKeys, deleteWhere: deleteKeys.ES256 },
+    ...{ insertInto: sql`insert into ${signingKeys}`, update: sql`update ${signingKeys}` },
+  }),
+  RS256: statementsOn('identity_keys', {
+    ...{ table: identityKeys, deleteWhere: deleteKeys.RS256 },
+    ...{ insertInto: sql`insert into ${identityKeys}`, update: sql`update ${identityKeys}` },
+  }),
+}
+export type SigningAlgorithm = keyof typeof statements
 
 const about = (type: EventType, kid: string): NewEvent => ({ type, account: null, data: { kid } })
 
 export type KeyStore = ReturnType<typeof createKeyStore>
 
-export function createKeyStore(database: Database) {
+export function createKeyStore(database: Database, algorithm: SigningAlgorithm = 'ES256') {
+  const { list, newest, remove, supersede, add, putSealed } = statements[algorithm]
   return {
+    algorithm,
     /** Oldest first. */
     list: (): Promise<StoredKey[]> => database.all(list, {}),
     /** All of it or nothing: false if `after` is no longer the newest key. */

@@ -18,8 +18,8 @@ const DISCOVERY_PATHS = [
  */
 const CACHE_SECONDS = 300
 
-/** Public, and without any use of cookies: a page of any origin may read them. */
-const publicHeaders = {
+/** A document is public, and without any use of cookies: a page of any origin may read it. */
+export const publicHeaders = {
   'cache-control': `public, max-age=${CACHE_SECONDS}`,
   'access-control-allow-origin': '*',
 }
@@ -79,11 +79,33 @@ export function createKeyRoutes(keys: Pick<KeyService, 'published'>) {
   )
 }
 
+/** The hand-over to the applications of the pages, for the documents of both issuers. */
+export const handOverMetadata = (baseUrl: string) => ({
+  authorization_endpoint: `${baseUrl}/oauth2/authorize`,
+  token_endpoint: `${baseUrl}/oauth2/token`,
+  end_session_endpoint: `${baseUrl}/oauth2/sign-out`,
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  grant_types_supported: ['authorization_code', 'refresh_token'],
+  code_challenge_methods_supported: ['S256'],
+  token_endpoint_auth_methods_supported: ['none'],
+  authorization_response_iss_parameter_supported: true,
+  prompt_values_supported: ['none', 'login', 'create'],
+})
+
+interface DiscoveryOptions {
+  /** True if applications are handed who signed in under this issuer. */
+  handsOver: boolean
+  /** Called whenever OpenID's document was read. */
+  onOpenId?: () => void
+}
+
 /**
  * Serves libraries that are configured by the issuer alone. OAuth's document says how the applications of the pages are
- * handed who signed in, if there are any; OpenID Connect is not offered. `issuer`: the service's base_url.
+ * handed who signed in, if there are any; OpenID Connect is offered under another issuer (pages/applications). `issuer`:
+ * the service's base_url.
  */
-export function createDiscoveryRoutes(issuer: string, { handsOver }: { handsOver: boolean }) {
+export function createDiscoveryRoutes(issuer: string, { handsOver, onOpenId }: DiscoveryOptions) {
   const document: typeof metadata.static = {
     issuer,
     jwks_uri: `${issuer}${KEYS_PATH}`,
@@ -92,25 +114,14 @@ export function createDiscoveryRoutes(issuer: string, { handsOver }: { handsOver
     id_token_signing_alg_values_supported: ['ES256'],
     grant_types_supported: [],
   }
-  const withHandOver: typeof metadata.static = {
-    ...document,
-    authorization_endpoint: `${issuer}/oauth2/authorize`,
-    token_endpoint: `${issuer}/oauth2/token`,
-    end_session_endpoint: `${issuer}/oauth2/sign-out`,
-    response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'refresh_token'],
-    code_challenge_methods_supported: ['S256'],
-    token_endpoint_auth_methods_supported: ['none'],
-    authorization_response_iss_parameter_supported: true,
-    prompt_values_supported: ['none', 'login', 'create'],
-  }
+  const withHandOver: typeof metadata.static = { ...document, ...handOverMetadata(issuer) }
   const routes = new Elysia({ name: 'tokens-discovery' })
   for (const path of DISCOVERY_PATHS) {
     routes.get(
       path,
       ({ set }) => {
         Object.assign(set.headers, publicHeaders)
+        if (path.endsWith('openid-configuration')) onOpenId?.()
         return handsOver && path.endsWith('authorization-server') ? withHandOver : document
       },
       {

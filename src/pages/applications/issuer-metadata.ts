@@ -1,0 +1,30 @@
+/** The document of the issuer of ID tokens, by which libraries of OpenID Connect find everything. */
+import { handOverMetadata } from '../../domain/sessions/tokens/routes.ts'
+import { claimsOfScopes } from './claims.ts'
+
+export const IDENTITY_KEYS_PATH = '/oauth2/jwks'
+
+const AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none']
+
+export const describeIssuer = (baseUrl: string) => ({
+  issuer: `${baseUrl}/oauth2`,
+  ...handOverMetadata(baseUrl),
+  jwks_uri: `${baseUrl}${IDENTITY_KEYS_PATH}`,
+  userinfo_endpoint: `${baseUrl}/oauth2/userinfo`,
+  revocation_endpoint: `${baseUrl}/oauth2/revoke`,
+  token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+  revocation_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
+  prompt_values_supported: ['none', 'login', 'create', 'consent', 'select_account'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+  scopes_supported: ['openid', ...Object.keys(claimsOfScopes), 'offline_access'],
+  claims_supported: [
+    ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'amr', 'sid', 'at_hash', 'nonce'],
+    ...Object.values(claimsOfScopes).flat(),
+  ],
+  backchannel_logout_supported: true,
+  backchannel_logout_session_supported: true,
+  claims_parameter_supported: false,
+  request_parameter_supported: false,
+  request_uri_parameter_supported: false,
+})
