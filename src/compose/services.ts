@@ -1,5 +1,9 @@
 /** Every service, folder by folder in the order in which they need each other. Nothing runs and nothing is written here. */
 
+import {
+  createAdministrationPolicy,
+  pageRelyingParty,
+} from '../administration/administrator-sessions/policy.ts'
 import { createAdministratorSessions } from '../administration/administrator-sessions/service.ts'
 import { createAdministratorReach } from '../administration/administrators/reach.ts'
 import { createAdministratorService } from '../administration/administrators/service.ts'
@@ -58,9 +62,11 @@ import { createRecentSignIn } from '../domain/sessions/core/recent-sign-in.ts'
 import { createSessionService } from '../domain/sessions/core/service.ts'
 import { createSessionOpener } from '../domain/sessions/core/session-opener.ts'
 import { createTokens } from '../domain/sessions/tokens/room.ts'
+import { createPasswordCheck } from '../domain/sign-in/core/password-check.ts'
 import { createSignIn } from '../domain/sign-in/core/room.ts'
 import { createIdentities } from '../domain/sign-in/identities/room.ts'
 import { createLoginService } from '../domain/sign-in/login/service.ts'
+import { createSecondStep } from '../domain/sign-in/login-by-code/second-step.ts'
 import { createLoginByCodeService } from '../domain/sign-in/login-by-code/service.ts'
 import { createPasskeyAssertions } from '../domain/sign-in/passkeys/room.ts'
 import { createPasskeyService } from '../domain/sign-in/passkeys/service.ts'
@@ -185,7 +191,7 @@ function createSessions(accounts: ReturnType<typeof createAccounts>) {
     authentication: createAuthentication(below),
     recentSignIn: createRecentSignIn(below),
     browserSessions: createBrowserSessions(below),
-    sessionOpener: createSessionOpener(below),
+    sessionOpener: createSessionOpener({ ...below, policy: null }),
     sessions: createSessionService(below),
   }
 }
@@ -201,13 +207,12 @@ function createCredentials(below: ReturnType<typeof createSessions>) {
 }
 
 function createWaysIn(credentials: ReturnType<typeof createCredentials>) {
-  const assertions = createPasskeyAssertions(credentials)
+  const { rpId, origins } = credentials.config.passkeys
+  const assertions = createPasskeyAssertions(credentials, { id: rpId ?? '', origins })
   const { confirmByPasskey } = assertions
-  const withFactors = {
-    ...credentials,
-    confirmByPasskey,
-    ...createSignIn({ ...credentials, confirmByPasskey }),
-  }
+  const freely = { ...credentials, confirmByPasskey, policy: null }
+  const checking = { ...freely, passwordCheck: createPasswordCheck(freely) }
+  const withFactors = { ...checking, ...createSignIn(checking) }
   const withIdentities = { ...withFactors, ...createIdentities(withFactors) }
   const below = { ...withIdentities, registration: createRegistrationService(withIdentities) }
   return {
@@ -233,6 +238,23 @@ function createSelfService(below: ReturnType<typeof createWaysIn>) {
   }
 }
 
+/** The same services of signing in once more, with the policy of administration. */
+function createStrictSignIn(below: ReturnType<typeof createSelfService>) {
+  const policy = createAdministrationPolicy(below)
+  const assertions = createPasskeyAssertions(below, pageRelyingParty(below.config) ?? { id: '', origins: [] })
+  const { confirmByPasskey } = assertions
+  const strictly = { ...below, policy, confirmByPasskey }
+  const withOpener = { ...strictly, sessionOpener: createSessionOpener(strictly) }
+  const withFactors = { ...withOpener, ...createSignIn(withOpener) }
+  const steps = {
+    ...withFactors,
+    login: createLoginService(withFactors),
+    loginByCode: createLoginByCodeService(withFactors),
+    passkeys: createPasskeyService(withFactors, assertions),
+  }
+  return { ...steps, secondStep: createSecondStep(steps) }
+}
+
 function createAdministration(below: ReturnType<typeof createSelfService>) {
   const directory = createDirectory(below)
   const administrators = createAdministratorService(below)
@@ -245,7 +267,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     idempotency: createIdempotency(below),
     invitations: createInvitationService(below),
     administratorReach: createAdministratorReach({ administrators, limitLifts, messageLog }),
-    administratorSessions: createAdministratorSessions(below),
+    administratorSessions: createAdministratorSessions({ ...below, signIn: createStrictSignIn(below) }),
     ownPasskeys: createOwnPasskeys(below),
     administrationTokens: createTokenService(below),
     people: createPeopleService({ ...below, directory, administrators }),

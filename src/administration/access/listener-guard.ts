@@ -10,7 +10,7 @@ import { type AdminGuardRules, ANONYMOUS, createAdminGuard } from './admin-guard
 
 /** A session of the page, as its cookie names it. */
 interface SignedInAdministrator {
-  uuid: string
+  account: { uuid: string }
   role: Role
   sessionId: string
   provedAt: Date
@@ -42,12 +42,12 @@ export function createListenerGuard(options: ListenerGuardOptions) {
   async function recognizePage({ method, headers }: GuardedRequest, route: AdminRoute): Promise<AdminCaller> {
     const found = await findSession(headers.cookie)
     if (found === null) throw new AppError('invalid_token', { cause: 'not_signed_in' })
-    const { uuid, role, sessionId, provedAt } = found.administrator
+    const { account, role, sessionId, provedAt } = found.administrator
     if (!READS.has(method) && !isSame(headers['x-csrf-token'], found.csrfToken))
       throw new AppError('insufficient_scope', { cause: 'csrf_token' })
     if (route.destructive && now().getTime() - provedAt.getTime() > provedMs)
       throw new AppError('reauthentication_required')
-    return { type: 'administrator', id: uuid, name: null, role, sessionId }
+    return { type: 'administrator', id: account.uuid, name: null, role, sessionId }
   }
 
   const admit = createAdminGuard(options, async (request, route) => {

@@ -12,8 +12,11 @@ import { type AdminBase, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { PageCookies } from '../access/page-cookie.ts'
-import { PENDING_MS } from './pending-sign-in.ts'
-import { type AdministratorSessions, DEVICE_MS, LIFETIME_MS, PROVED_MS } from './service.ts'
+import { LIFETIME_SECONDS } from './policy.ts'
+import { type AdministratorSessions, DEVICE_MS, PROVED_MS } from './service.ts'
+
+const PENDING_MS = 10 * 60_000
+const LIFETIME_MS = LIFETIME_SECONDS * 1000
 
 const time = (description: string) => t.String({ description, format: 'date-time' })
 
@@ -161,8 +164,8 @@ export function createAdministratorSessionRoutes(
     )
     .post(
       '/session/passkey',
-      async ({ headers }) =>
-        success({ options: await pages.passkeyOptions(cookies.session.read(headers.cookie)) }),
+      async ({ headers, client }) =>
+        success({ options: await pages.passkeyOptions(cookies.session.read(headers.cookie), client) }),
       {
         response: { 200: optionsAnswer, ...errorResponses('invalid_token', 'account_locked') },
         detail: detail(
@@ -203,7 +206,8 @@ export function createAdministratorSessionRoutes(
         const cookie = cookies.session.read(headers.cookie)
         const session = await pages.find(cookie)
         if (session === null || cookie === undefined) throw new AppError('invalid_token')
-        const { uuid, email, phone, role, provedAt, endsAt } = session
+        const { account, role, provedAt, endsAt } = session
+        const { uuid, email, phone } = account
         return success({
           csrf_token: pages.csrfTokenOf(cookie),
           administrator: { uuid, email, phone, role },
@@ -219,9 +223,9 @@ export function createAdministratorSessionRoutes(
     )
     .post(
       '/session/reauthenticate',
-      async ({ caller, headers, body, client, set }) => {
+      async ({ headers, body, client, set }) => {
         const named = cookies.session.read(headers.cookie)
-        const { cookie, csrfToken } = await pages.reauthenticate(administratorOf(caller), named, body, client)
+        const { cookie, csrfToken } = await pages.reauthenticate(named, body, client)
         set.headers['set-cookie'] = cookies.session.write(cookie, LIFETIME_MS)
         return success({ csrf_token: csrfToken })
       },

@@ -17,7 +17,7 @@ import {
 } from '../../domain/sessions/core/sign-in-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, administratorSessions, administrators, sessions } from '../../platform/postgres/schema.ts'
-import { column, defineStatement, type RowOf } from '../../platform/postgres/statement.ts'
+import { column, defineStatement } from '../../platform/postgres/statement.ts'
 import type { Role } from '../access/access.ts'
 import { noteSignIn } from '../administrators/administrator-sql.ts'
 
@@ -42,10 +42,12 @@ const find = defineStatement({
   name: 'administration_sessions.find',
   params: { cookieHash: 'bytea', idleSince: 'timestamptz', writtenSince: 'timestamptz', now: 'timestamptz' },
   row: {
+    ...accountRow,
     sessionId: 'uuid',
-    uuid: 'uuid',
-    email: 'text?',
-    phone: 'text?',
+    startedAt: 'timestamptz',
+    amr: 'text',
+    deviceFingerprint: 'text?',
+    signInIp: 'text?',
     role: column<Role>('text'),
     /** Password and second factor were last proved then. */
     provedAt: 'timestamptz',
@@ -54,8 +56,8 @@ const find = defineStatement({
   },
   sql: (p) => sql`
   with found as materialized (
-    select page.session_id, page.seen_at, page.proved_at, session.ends_at, account.uuid, account.email,
-           account.phone, administrator.role
+    select account.id as account_id, page.session_id, page.seen_at, page.proved_at, session.ends_at, administrator.role,
+           session.created_at as started_at, session.amr, session.device_fingerprint, session.sign_in_ip
       from ${administratorSessions} page
       join ${sessions} session on session.id = page.session_id
       join ${accounts} account on account.id = session.account_id
@@ -65,7 +67,8 @@ const find = defineStatement({
   seen as (
     update ${administratorSessions} set seen_at = ${p.now} from found
      where ${administratorSessions}.session_id = found.session_id and found.seen_at < ${p.writtenSince})
-  select session_id, uuid, email, phone, role, proved_at, ends_at from found`,
+  select ${accounts}.*, session_id, started_at, amr, device_fingerprint, sign_in_ip, role, proved_at, ends_at
+    from found join ${accounts} on ${accounts}.id = account_id`,
 })
 
 const prove = defineStatement({
@@ -78,8 +81,6 @@ const prove = defineStatement({
 })
 
 const WRITTEN_MS = 60_000
-
-export type AdministratorSession = RowOf<typeof find>
 
 export type AdministratorSessionStore = ReturnType<typeof createAdministratorSessionStore>
 
@@ -107,7 +108,7 @@ export function createAdministratorSessionStore(database: Database) {
      * By its cookie, and counts as a use. Null unless the session lives, was used since `idleSince`, and its account is
      * an administrator and not locked.
      */
-    async find(cookieHash: Uint8Array, idleSince: Date, now: Date): Promise<AdministratorSession | null> {
+    async find(cookieHash: Uint8Array, idleSince: Date, now: Date) {
       const writtenSince = new Date(now.getTime() - WRITTEN_MS)
       return database.first(find, { cookieHash, idleSince, writtenSince, now })
     },

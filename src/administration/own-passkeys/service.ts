@@ -15,7 +15,7 @@ import type { PasskeyStore } from '../../domain/sign-in/passkeys/store.ts'
 import type { Attestation } from '../../platform/http/passkey-schemas.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { AdministratorCaller } from '../access/access.ts'
-import { pageRelyingParty } from '../administrator-sessions/page-factors.ts'
+import { pageRelyingParty } from '../administrator-sessions/policy.ts'
 
 type Needs = Parameters<typeof createPasskeyRegistration>[0] &
   Parameters<typeof createChallenges>[0] & { stores: { accounts: AccountStore; passkeys: PasskeyStore } }

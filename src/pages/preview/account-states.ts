@@ -2,8 +2,8 @@
 
 import type { Account } from '../../domain/accounts/core/account.ts'
 import type { AccountRecord } from '../../domain/accounts/core/account-schema.ts'
+import { pictureOf } from '../../domain/credentials/authenticators/totp.ts'
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
-import { pictureOf } from '../../domain/sign-in/two-factor/service.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import type { ErrorCode, FieldError } from '../../texts/errors.ts'
 import * as screens from '../account/screens.ts'

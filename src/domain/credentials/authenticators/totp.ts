@@ -4,6 +4,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { HOTP, Secret, TOTP } from 'otpauth'
+import { renderSVG } from 'uqr'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import { decoyTotpSecret } from '../../foundation/decoys/decoys.ts'
 import { digitsOf } from '../../messages/codes/digits.ts'
@@ -59,6 +60,9 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
     },
   }
 }
+
+/** The URI of an app as a QR code, in SVG. ISO/IEC 18004 asks for four modules of quiet around it. */
+export const pictureOf = (uri: string): string => renderSVG(uri, { border: 4 })
 
 /** A colon ends the issuer within the label of an address, and apps refuse one that holds another. */
 const withoutColons = (text: string) => text.replace(/:+/g, ' ').replace(/\s+/g, ' ').trim()

@@ -3,6 +3,7 @@
 import type { Ground } from '../../../platform/ground.ts'
 import { setCurrentSession } from '../../../platform/request-context.ts'
 import { AppError } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import type { Authenticated } from '../core/authentication.ts'
 import { browserIdleSeconds } from '../core/browser-idle.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
@@ -44,23 +45,12 @@ export function createBrowserSessions({ refreshTokens, clock, config, stores }: 
     if (found === null) return null
     const { sessionId, startedAt, amr, deviceName, deviceFingerprint, signInIp, stays, ...account } = found
     setCurrentSession({ id: sessionId, deviceName })
-    const claims = {
-      accountUuid: account.uuid,
-      sessionId,
-      roleId: account.roleId,
-      authTime: startedAt,
-      amr: amr.split(' '),
-      // No token exists: the row itself was read with this request.
-      tokenId: sessionId,
-      issuedAt: startedAt,
-      expiresAt: now,
-    }
     const session: BrowserSession = {
       account,
       sessionId,
       deviceFingerprint,
       signInIp,
-      claims,
+      claims: sessionClaims({ account, sessionId, startedAt, amr }, now),
       cookie: cookie as string,
       stays,
       authenticatedAt: startedAt,
@@ -89,3 +79,22 @@ export function createBrowserSessions({ refreshTokens, clock, config, stores }: 
     },
   }
 }
+
+interface ReadSession {
+  account: Account
+  sessionId: string
+  startedAt: Date
+  amr: string
+}
+
+/** No token exists: the row itself was read with this request. */
+export const sessionClaims = ({ account, sessionId, startedAt, amr }: ReadSession, now: Date) => ({
+  accountUuid: account.uuid,
+  sessionId,
+  roleId: account.roleId,
+  authTime: startedAt,
+  amr: amr.split(' '),
+  tokenId: sessionId,
+  issuedAt: startedAt,
+  expiresAt: now,
+})

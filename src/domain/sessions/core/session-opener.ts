@@ -13,8 +13,11 @@ import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { AccountClaims } from '../tokens/account-claims.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
 import { browserIdleSeconds } from './browser-idle.ts'
+import { type SignInPolicy, suffices } from './policy.ts'
 import type { Device, NewSession } from './session.ts'
 import type { SessionStore } from './store.ts'
+
+type WrittenAccount = Account & { isNewDevice?: boolean }
 
 interface SignIn {
   /** The id of the session; default: a new one. */
@@ -27,7 +30,7 @@ interface SignIn {
   /** Replaces a digest that has older parameters. */
   newDigest?: string | null
   /** Writes the session together with other changes of the sign-in; without it only the session is written. */
-  write?: (session: NewSession, now: Date) => Promise<(Account & { isNewDevice?: boolean }) | null>
+  write?: (session: NewSession, now: Date) => Promise<WrittenAccount | null>
 }
 
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
@@ -38,6 +41,7 @@ interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   limits: LimitService
   notices: OwnerNotices
   outbox: Outbox
+  policy: SignInPolicy | null
   stores: { sessions: SessionStore }
 }
 
@@ -57,9 +61,11 @@ export function createSessionOpener(needs: Needs) {
     clock,
     logger,
     config,
+    policy,
   } = needs
   const store = needs.stores.sessions
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
+  const lifetimeSeconds = policy?.lifetimeSeconds ?? refreshAbsoluteLifetimeSeconds
   const idleSecondsOf = ({ browser }: Device) =>
     browser ? browserIdleSeconds(browser.stays, config.tokens) : refreshLifetimeSeconds
 
@@ -88,10 +94,11 @@ export function createSessionOpener(needs: Needs) {
   return {
     /**
      * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
-     * refused before anything is written.
+     * refused before anything is written. The session of a place with a policy has no access token.
      */
     async open({ id = randomUUID(), account, device, address, amr, newDigest = null, write }: SignIn) {
-      accountClaims.require(account)
+      if (!suffices(policy, amr)) throw new AppError('invalid_credentials', { cause: 'policy' })
+      if (policy === null) accountClaims.require(account)
       const now = clock.now()
       const refreshToken = refreshTokens.create()
       const tags = devices.tagsOf(account.uuid, { fingerprint: device.fingerprint, address })
@@ -105,22 +112,25 @@ export function createSessionOpener(needs: Needs) {
         familyHash: refreshToken.familyHash,
         kind: device.browser ? ('browser' as const) : ('direct' as const),
         stays: device.browser?.stays ?? false,
-        expiresAt: after(Math.min(idleSecondsOf(device), refreshAbsoluteLifetimeSeconds)),
-        endsAt: after(refreshAbsoluteLifetimeSeconds),
+        expiresAt: after(policy ? lifetimeSeconds : Math.min(idleSecondsOf(device), lifetimeSeconds)),
+        endsAt: after(lifetimeSeconds),
       }
-      const signedIn = await (write?.(session, now) ?? store.signIn(account, session, newDigest, now))
+      const signedIn: WrittenAccount | null = await (policy
+        ? policy.write(account, session, now)
+        : (write?.(session, now) ?? store.signIn(account, session, newDigest, now)))
       if (signedIn === null) throw new AppError('invalid_credentials')
       if (signedIn.isNewDevice && config.accounts.notifyNewDevice) await tellOwner(signedIn, device)
-      const accessToken = await accessTokens.sign({
-        accountUuid: signedIn.uuid,
-        sessionId: id,
-        roleId: signedIn.roleId,
-        authTime: now,
-        amr,
-        claims: await claimsOf(signedIn, id, now),
-      })
+      const signToken = async () =>
+        accessTokens.sign({
+          accountUuid: signedIn.uuid,
+          sessionId: id,
+          roleId: signedIn.roleId,
+          authTime: now,
+          amr,
+          claims: await claimsOf(signedIn, id, now),
+        })
       return {
-        accessToken,
+        accessToken: policy === null ? await signToken() : '',
         refreshToken: refreshTokens.write(refreshToken),
         account: accountRecord(signedIn, config.accounts.passwordDigest),
       }

@@ -8,19 +8,25 @@
 import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import { AppError } from '../../../texts/errors.ts'
-import { type Account, verifiedKeys } from '../../accounts/core/account.ts'
+import { type Account, type AccountSession, verifiedKeys } from '../../accounts/core/account.ts'
+import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { inSession, type Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeService } from '../../messages/codes/service.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { SignInPolicy } from '../../sessions/core/policy.ts'
 import type { RecentSignIn } from '../../sessions/core/recent-sign-in.ts'
 import type { SessionStore } from '../../sessions/core/store.ts'
 import type { PasswordCheck } from './password-check.ts'
 import type { SecondFactor } from './second-factor.ts'
 import type { OwnerProof } from './sign-in-schema.ts'
 
-/** Uses the signature up. */
-export type ConfirmByPasskey = (signedIn: Authenticated, credential: AssertionBody) => Promise<void>
+/** Uses the signature up, which was made for a session, or for a sign-in that waits. Returns how it was proved (RFC 8176). */
+export type ConfirmByPasskey = (
+  owner: AccountSession,
+  credential: AssertionBody,
+  purpose?: 'step_up' | 'second_factor',
+) => Promise<string[]>
 
 interface RequireOptions {
   passwordField?: PasswordField
@@ -48,6 +54,8 @@ interface Needs extends Pick<Ground, 'clock'> {
   codes: CodeService
   confirmByPasskey: ConfirmByPasskey
   recentSignIn: RecentSignIn
+  events: GatheredEvents
+  policy: SignInPolicy | null
   stores: { sessions: SessionStore }
 }
 
@@ -55,6 +63,7 @@ export type Reauthentication = ReturnType<typeof createReauthentication>
 
 export function createReauthentication(needs: Needs) {
   const { passwordCheck, secondFactor, limits, codes, clock, confirmByPasskey, recentSignIn } = needs
+  const { events, policy } = needs
   const { sessions } = needs.stores
 
   async function requirePassword(
@@ -72,6 +81,7 @@ export function createReauthentication(needs: Needs) {
       countsAsLogin: true,
     })
     if (right) return codes.clearInSession(sessionId)
+    if (policy) events.add(policy.failure, account)
     // Otherwise somebody with a stolen session could guess the password until the session expires.
     if (await codes.failInSession(sessionId)) await sessions.end(sessionId, account.uuid, clock.now())
     throw wrongPassword(field)
@@ -103,6 +113,16 @@ export function createReauthentication(needs: Needs) {
     await requirePassword(signedIn, password, client, field)
   }
 
+  /** A second factor that fails behind the right password is worth an event where there is a policy. */
+  async function noting(account: Account, check: Promise<unknown>): Promise<void> {
+    try {
+      await check
+    } catch (error) {
+      if (policy && error instanceof AppError) events.add(policy.failure, account)
+      throw error
+    }
+  }
+
   async function requirePasskey(
     signedIn: Authenticated,
     credential: AssertionBody,
@@ -111,7 +131,7 @@ export function createReauthentication(needs: Needs) {
   ) {
     await limits.charge(limits.counters.passkeyAttempts(client.addressBucket))
     await admit?.()
-    await confirmByPasskey(signedIn, credential)
+    await noting(signedIn.account, confirmByPasskey(signedIn, credential))
   }
 
   async function requireSecondFactor(signedIn: Authenticated, otp: OwnerProof['otp'], client: Source) {
@@ -121,7 +141,7 @@ export function createReauthentication(needs: Needs) {
     }
     const caller = inSession(signedIn, client)
     await limits.chargeVisit('verification', caller)
-    await secondFactor.takeStepUp(signedIn.account, otp, caller)
+    await noting(signedIn.account, secondFactor.takeStepUp(signedIn.account, otp, caller))
   }
 
   async function requireProof(
@@ -133,7 +153,7 @@ export function createReauthentication(needs: Needs) {
     const { password, otp, credential, refresh_token: refreshToken } = proof
     const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
     const { account } = signedIn
-    if (credential) {
+    if (credential && policy === null) {
       await requirePasskey(signedIn, credential, client, admit)
       return true
     }
@@ -144,8 +164,12 @@ export function createReauthentication(needs: Needs) {
       return false
     }
     await requireFirstFactor(signedIn, proof, client, field)
+    if (credential) {
+      await requirePasskey(signedIn, credential, client, admit)
+      return true
+    }
     await admit?.()
-    if (account.twoFactorEnabled) await requireSecondFactor(signedIn, otp, client)
+    if (account.twoFactorEnabled || policy) await requireSecondFactor(signedIn, otp, client)
     return account.passwordDigest !== null || account.twoFactorEnabled
   }
 

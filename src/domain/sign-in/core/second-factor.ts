@@ -18,6 +18,7 @@ import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { CodePurpose, CodeResult } from '../../messages/codes/store.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
+import type { SignInPolicy } from '../../sessions/core/policy.ts'
 
 /** The code that was sent. Where nobody proved who they are, it is what would hold if there is an account. */
 export interface SentCode {
@@ -65,6 +66,7 @@ interface Needs extends Pick<Ground, 'config'> {
   notices: OwnerNotices
   limits: LimitService
   outbox: Outbox
+  policy: SignInPolicy | null
 }
 
 /**
@@ -87,7 +89,7 @@ const inOrder = (methods: TwoFactorMethod[]) => twoFactorMethods.filter((method)
 export type SecondFactor = ReturnType<typeof createSecondFactor>
 
 export function createSecondFactor(needs: Needs) {
-  const { codes, notices, authenticators, limits, outbox, config } = needs
+  const { codes, notices, authenticators, limits, outbox, config, policy } = needs
   const { defaultCountry } = config.accounts
   const { allowEmail } = config.twoFactor
 
@@ -113,6 +115,10 @@ export function createSecondFactor(needs: Needs) {
    */
   async function find(account: Account | null): Promise<HeldFactors> {
     const held = await authenticators.find(account)
+    if (policy !== null) {
+      const hasPasskey = account !== null && (await policy.hasPasskey(account))
+      return { ...held, acceptsSentCodes: false, stored: { ...held.stored, hasPasskey } }
+    }
     if (account === null || !held.stored.hasPasskey) return held
     const isAllowed = allowEmail || codeContacts(account).some(({ channel }) => channel === 'sms')
     return isAllowed && account.passwordDigest !== null ? held : { ...held, acceptsSentCodes: false }
@@ -193,7 +199,8 @@ export function createSecondFactor(needs: Needs) {
    * both. Recovery codes are named wherever some are left: whoever lost a phone has to see that they can be used.
    */
   function methods(held: HeldFactors, canSend: boolean) {
-    const works = (method: TwoFactorMethod) => canSend || (method !== 'email' && method !== 'sms')
+    const works = (method: TwoFactorMethod) =>
+      policy ? policy.factors.includes(method) : canSend || (method !== 'email' && method !== 'sms')
     return inOrder(factors.flatMap((factor) => factor.methods(held))).filter(works)
   }
 
@@ -250,9 +257,18 @@ export function createSecondFactor(needs: Needs) {
     throw new AppError('invalid_code')
   }
 
+  /** Where a policy names the factors, a code is one of an app. */
+  async function requireApp(account: Account | null, typed: string): Promise<void> {
+    const usable = methods(await find(account), false)
+    if (account !== null && !usable.includes('totp'))
+      throw new AppError('two_factor_required', { twoFactor: { methods: usable } })
+    if (authenticators.isRecoveryCode(typed)) throw new AppError('invalid_code')
+  }
+
   /** Returns whether the code was one that is sent. */
   async function take(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, name, byAddress = false, typed, keeps = false, test = null } = attempt
+    if (policy !== null) await requireApp(account, typed)
     if (authenticators.isRecoveryCode(typed)) {
       await takeRecoveryCode(account, sent, attempt)
       return { wasSent: false }

@@ -30,6 +30,7 @@ import type { LimitService } from '../../foundation/limits/service.ts'
 import type { TestIdentities } from '../../foundation/test-identities/service.ts'
 import type { Channel } from '../../messages/outbox/message.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { SignInPolicy } from '../../sessions/core/policy.ts'
 import type { Device } from '../../sessions/core/session.ts'
 import type { OpenedSession, SessionOpener } from '../../sessions/core/session-opener.ts'
 import type { AccountClaims } from '../../sessions/tokens/account-claims.ts'
@@ -74,6 +75,7 @@ interface Needs extends Pick<Ground, 'config'> {
   limits: LimitService
   devices: KnownDevices
   events: GatheredEvents
+  policy: SignInPolicy | null
   stores: { accounts: AccountStore }
 }
 
@@ -82,12 +84,12 @@ export type LoginByCodeService = ReturnType<typeof createLoginByCodeService>
 export function createLoginByCodeService(needs: Needs) {
   const { sessionOpener, accountClaims, trustedDevices, passwordCheck, firstFactorRecords, secondFactor } =
     needs
-  const { admission, registration, signIn, testIdentities, limits, devices, events, config } = needs
+  const { admission, registration, signIn, testIdentities, limits, devices, events, policy, config } = needs
   const { accounts } = needs.stores
   const { defaultCountry } = config.accounts
 
   const maybeWithout = config.accounts.password === 'optional'
-  const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login
+  const mayUseCode = (account: Account) => account.twoFactorEnabled || config.codes.login || policy !== null
 
   /**
    * The account as a code sees it. One that was asked for without a `login_token` is the first of the two factors of an account
@@ -123,7 +125,7 @@ export function createLoginByCodeService(needs: Needs) {
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
     const record = await firstFactorRecords.find(claimed, client, token)
     if (token !== null && record === null) throw new AppError('login_expired')
-    if (token === null && !seenByCode(account, token)?.twoFactorEnabled)
+    if (policy === null && token === null && !seenByCode(account, token)?.twoFactorEnabled)
       return { passes: true, ...noFirstFactor }
     return { passes: record !== null, first: record?.factor ?? null, record, newDigest: null }
   }
@@ -178,7 +180,10 @@ export function createLoginByCodeService(needs: Needs) {
   /** Throws the error again. */
   function noteFailure(account: Account | null, error: unknown): never {
     if (error instanceof AppError)
-      events.add(account?.twoFactorEnabled ? 'two_factor.failed' : 'login.failed', account)
+      events.add(
+        policy?.failure ?? (account?.twoFactorEnabled ? 'two_factor.failed' : 'login.failed'),
+        account,
+      )
     throw error
   }
 
@@ -194,7 +199,7 @@ export function createLoginByCodeService(needs: Needs) {
     const amr = [...new Set([...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])])]
     const id = randomUUID()
     const answer = await sessionOpener.open({ id, account, device, address, amr, newDigest })
-    if (!trustDevice || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
+    if (policy !== null || !trustDevice || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
     const { fingerprint } = device
     const token = await trustedDevices.trust(account, { id, fingerprint })
     return token === null ? answer : { ...answer, deviceToken: token }
@@ -281,7 +286,7 @@ export function createLoginByCodeService(needs: Needs) {
     const proved = await tryCode(body, named, { fingerprint, addressBucket })
     const { tried, isFirst, firstFactor } = proved
     if (tried.lockedAt !== null) throw new AppError('account_locked')
-    accountClaims.require(tried)
+    if (policy === null) accountClaims.require(tried)
     if (isFirst) {
       const client = { address, addressBucket }
       return signIn.continue({ account: tried, identifier, factor: 'otp', device, client })
@@ -301,7 +306,7 @@ export function createLoginByCodeService(needs: Needs) {
     const tried = passes && account?.accountConfirmedAt && mayUseCode(account) ? account : null
     const caller = tried === null ? stranger(client) : withFirstFactor(recognized, first, tried, client)
     const seen = seenByCode(tried, body.loginToken)
-    const isItsOwn = tried?.testIdentity === true && hasVerified(tried, identifier)
+    const isItsOwn = policy === null && tried?.testIdentity === true && hasVerified(tried, identifier)
     const test = isItsOwn ? await testIdentities.find(identifier) : null
     const counts = await secondFactor
       .takeCode(seen, identifier, {
@@ -309,7 +314,7 @@ export function createLoginByCodeService(needs: Needs) {
         caller,
         name: typeof body.password === 'string' ? `${key} with password` : key,
         byAddress: caller.group === 'password' && record?.by === 'address',
-        keeps: tried !== null && !accountClaims.isComplete(tried),
+        keeps: policy === null && tried !== null && !accountClaims.isComplete(tried),
         test,
       })
       .catch((error: unknown) => noteFailure(account, error))

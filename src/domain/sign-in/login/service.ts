@@ -7,6 +7,7 @@ import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { readIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { AddressSource } from '../../foundation/limits/callers.ts'
+import type { SignInPolicy } from '../../sessions/core/policy.ts'
 import type { Device } from '../../sessions/core/session.ts'
 import type { PasswordCheck } from '../core/password-check.ts'
 import type { SignInOutcome, SignInService } from '../core/service.ts'
@@ -16,13 +17,14 @@ interface Needs extends Pick<Ground, 'config'> {
   devices: KnownDevices
   signIn: SignInService
   events: GatheredEvents
+  policy: SignInPolicy | null
   stores: { accounts: AccountStore }
 }
 
 export type LoginService = ReturnType<typeof createLoginService>
 
 export function createLoginService(needs: Needs) {
-  const { passwordCheck, devices, signIn, events, config } = needs
+  const { passwordCheck, devices, signIn, events, policy, config } = needs
   const { accounts } = needs.stores
   return {
     /** The state of the account is told only to somebody with the right password. */
@@ -35,7 +37,10 @@ export function createLoginService(needs: Needs) {
       const identifier = readIdentifier(typed, config.accounts.defaultCountry)
       const account = await accounts.findByIdentifier(identifier, 'login')
       const { fingerprint } = device
-      const caller = await devices.recognizeAtLogin(account, { ...client, fingerprint })
+      const [caller, isAdmitted] = await Promise.all([
+        devices.recognizeAtLogin(account, { ...client, fingerprint }),
+        policy?.admits(account) ?? true,
+      ])
       const checking = passwordCheck.check({
         account,
         identifierKey: identifier.key,
@@ -48,8 +53,8 @@ export function createLoginService(needs: Needs) {
           events.add('login.locked_out', account)
         throw error
       })
-      if (!right || !account) {
-        events.add('login.failed', account)
+      if (!right || !account || !isAdmitted) {
+        events.add((isAdmitted && policy?.failure) || 'login.failed', account)
         throw new AppError('invalid_credentials')
       }
       return signIn.continue({ account, identifier, factor: 'pwd', device, client, caller, newDigest })

@@ -18,7 +18,7 @@ export type ChallengePurpose =
   | { kind: 'login' }
   | {
       /** `proved_registration`: asked for with more than a session. */
-      kind: 'registration' | 'proved_registration' | 'step_up' | 'administration'
+      kind: 'registration' | 'proved_registration' | 'step_up' | 'second_factor'
       accountUuid: string
       sessionId: string
     }

@@ -6,6 +6,7 @@
 import type { Ground } from '../../../platform/ground.ts'
 import type { AssertionBody } from '../../../platform/http/passkey-schemas.ts'
 import { AppError } from '../../../texts/errors.ts'
+import type { AccountSession } from '../../accounts/core/account.ts'
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import { requireRemoval, usableMethods } from '../../accounts/core/sign-in-methods-sql.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
@@ -18,7 +19,7 @@ import type { SessionOpener } from '../../sessions/core/session-opener.ts'
 import type { Reauthentication } from '../core/reauthentication.ts'
 import type { SecondFactor } from '../core/second-factor.ts'
 import type { OwnerProof } from '../core/sign-in-schema.ts'
-import { CHALLENGE_LIFETIME_MS } from './challenge.ts'
+import { CHALLENGE_LIFETIME_MS, type ChallengePurpose } from './challenge.ts'
 import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import { createPasskeyRegistration, encode, MAXIMUM_PASSKEYS, type WebAuthnOptions } from './registration.ts'
 import type { PasskeyFoundation } from './room.ts'
@@ -55,8 +56,8 @@ export function createPasskeyService(
   const store = needs.stores.passkeys
   const registration = createPasskeyRegistration(needs, challenges, relyingParty)
 
-  const requestOptions = (challenge: Uint8Array) => ({
-    challenge: encode(challenge),
+  const requestOptions = (purpose: ChallengePurpose) => ({
+    challenge: encode(challenges.create(purpose)),
     rpId: relyingParty.id,
     allowCredentials: [],
     userVerification: 'required',
@@ -80,7 +81,7 @@ export function createPasskeyService(
   return {
     async loginOptions({ addressBucket }: Source): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
-      return requestOptions(challenges.create({ kind: 'login' }))
+      return requestOptions({ kind: 'login' })
     },
     /** Never a second step: the device checked the person as well as the key. */
     async logIn(credential: AssertionBody, device: Device, { address, addressBucket }: AddressSource) {
@@ -105,12 +106,12 @@ export function createPasskeyService(
     },
     register: registration.register,
     async stepUpOptions(
-      { account, claims }: Authenticated,
+      { account, sessionId }: AccountSession,
       { addressBucket }: Source,
+      kind: 'step_up' | 'second_factor' = 'step_up',
     ): Promise<WebAuthnOptions> {
       await limits.charge(limits.counters.passkeyOptions(addressBucket))
-      const purpose = { kind: 'step_up', accountUuid: account.uuid, sessionId: claims.sessionId } as const
-      return requestOptions(challenges.create(purpose))
+      return requestOptions({ kind, accountUuid: account.uuid, sessionId })
     },
     async list({ account }: Authenticated): Promise<{ passkeys: Passkey[]; signal: PasskeySignal }> {
       const passkeys = await store.list(account.id)

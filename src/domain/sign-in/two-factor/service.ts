@@ -4,11 +4,11 @@
  * changes nothing. Turning it on ends the other sessions that a single factor opened; turning it off ends none.
  */
 
-import { renderSVG } from 'uqr'
 import type { Ground } from '../../../platform/ground.ts'
 import { AppError } from '../../../texts/errors.ts'
 import { type Account, type Contact, verifiedContacts } from '../../accounts/core/account.ts'
 import type { Authenticators } from '../../credentials/authenticators/service.ts'
+import { pictureOf } from '../../credentials/authenticators/totp.ts'
 import { type Caller, inSession, type Source } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
@@ -27,9 +27,6 @@ interface Needs extends Pick<Ground, 'config'> {
   limits: LimitService
   stores: { passkeys: PasskeyStore }
 }
-
-/** The URI of an app as a QR code, in SVG. ISO/IEC 18004 asks for four modules of quiet around it. */
-export const pictureOf = (uri: string): string => renderSVG(uri, { border: 4 })
 
 /** The calls with a password check it as Reauthentication does, and those with a code use it up. */
 export type TwoFactorService = ReturnType<typeof createTwoFactorService>
