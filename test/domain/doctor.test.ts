@@ -184,7 +184,11 @@ function breakage(level: 'warning' | 'failure') {
         if (typeof broken === 'function') await broken(patient)
         else patient.settings = mergeSettings(patient.settings, broken)
         const { code, bad } = await examine(patient)
-        expect(bad).toEqual([{ name, level, message: expect.stringMatching(message) }])
+        // What a pending migration makes is not there to be checked.
+        const found = bad.filter(
+          (finding) => finding.message !== 'not checked, because migrations are pending',
+        )
+        expect(found).toEqual([{ name, level, message: expect.stringMatching(message) }])
         expect(code).toBe(level === 'failure' ? 1 : 0)
         expect(bad[0]?.message).not.toContain('\n')
       } finally {
