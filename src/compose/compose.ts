@@ -166,6 +166,7 @@ export function build(options: ComposeOptions, connections: Connections) {
   let lostApps: Promise<unknown> | null = null
   let scrapes: ReturnType<typeof openScrapeListener> | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
+  const origins = originsOf(config.pages.applications, dev)
   const settings = clientSettings({
     config,
     catalog,
@@ -192,7 +193,9 @@ export function build(options: ComposeOptions, connections: Connections) {
       trustedProxies,
       corsOrigins,
       ...(config.pages.enabled && {
-        corsOfPaths: { '/oauth2/token': originsOf(config.pages.applications, dev) },
+        corsOfPaths: Object.fromEntries(
+          ['/oauth2/token', '/oauth2/revoke', '/oauth2/userinfo'].map((path) => [path, origins]),
+        ),
       }),
       logger,
       ...(dev && { onInternalError: printStack, showsCauses: true }),

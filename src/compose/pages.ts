@@ -7,6 +7,7 @@ import { isAfterSignOut } from '../pages/applications/request.ts'
 import { createApplicationRoutes, createIssuerRoutes } from '../pages/applications/routes.ts'
 import { createHandOverScreen } from '../pages/applications/screens.ts'
 import { createApplicationService } from '../pages/applications/service.ts'
+import { createUserinfo } from '../pages/applications/userinfo.ts'
 import { frameOf, PAGE_POLICY } from '../pages/frame/frame.ts'
 import { createFrameRoutes } from '../pages/frame/routes.ts'
 import { createDestinations } from '../pages/visits/destinations.ts'
@@ -36,6 +37,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   })
   const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
   const applications = createApplicationService(services)
+  const userinfo = createUserinfo({ ...services, applications })
   const waysIn = createWaysIn({ ...services, visits })
   const offered = {
     service: frame.name,
@@ -71,7 +73,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
       ? []
       : [
           (httpBase: HttpBase) =>
-            createApplicationRoutes(httpBase, { ...services, visits, applications, dev }),
+            createApplicationRoutes(httpBase, { ...services, visits, applications, userinfo, dev }),
         ]),
     ...(applicationsWithIdTokens(config).length === 0
       ? []

@@ -59,3 +59,61 @@ export async function newCode(browser: PageBrowser, more = {}) {
   await browser.open(authorizeAddress(verifier, more))
   return { verifier, code: parametersOf(browser).get('code') ?? '' }
 }
+
+/** Secrets have this form; the digest stands in the configuration. */
+export const SECRET = 'pot_app_a-secret-of-an-application_~.'
+export const SECRET_SHA256 = createHash('sha256').update(SECRET).digest('hex')
+export const basic = (id: string, secret = SECRET) => ({ authorization: `Basic ${btoa(`${id}:${secret}`)}` })
+
+/** An application for OpenID, with a secret unless the entry says otherwise. */
+export const entry = (id: string, more: Record<string, unknown> = {}) => ({
+  id,
+  name: id[0]!.toUpperCase() + id.slice(1),
+  redirect_uris: [addressOf(id)],
+  sign_out_uris: [`https://${id}.example.com/`],
+  own: false,
+  secret_sha256: [SECRET_SHA256],
+  groups: ['*'],
+  ...more,
+})
+
+export const addressOf = (id: string) => `https://${id}.example.com/in`
+
+/** The address at which an application for OpenID sends a browser; without a secret it needs a verifier. */
+export function openIdAddress(id: string, more: Record<string, string> = {}, verifier?: string): string {
+  const query = {
+    response_type: 'code',
+    client_id: id,
+    redirect_uri: addressOf(id),
+    ...(verifier && {
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }),
+    ...more,
+  }
+  return `/oauth2/authorize?${new URLSearchParams(query)}`
+}
+
+/** The code that a browser that is signed in brings to an application; empty if it brings none. */
+export async function codeFor(
+  browser: PageBrowser,
+  id: string,
+  more: Record<string, string> = {},
+  verifier?: string,
+): Promise<string> {
+  browser.left = null
+  await browser.open(openIdAddress(id, more, verifier))
+  return parametersOf(browser).get('code') ?? ''
+}
+
+export const redeemBySecret = (service: Pick<TestService, 'url'>, id: string, code: string, more = {}) =>
+  token(service, { grant_type: 'authorization_code', code, redirect_uri: addressOf(id), ...more }, basic(id))
+
+export const refreshBySecret = (service: Pick<TestService, 'url'>, id: string, refresh_token: string) =>
+  token(service, { grant_type: 'refresh_token', refresh_token }, basic(id))
+
+export async function userinfo(service: Pick<TestService, 'url'>, access_token: string, method = 'GET') {
+  const headers = { authorization: `Bearer ${access_token}` }
+  const answer = await fetch(`${service.url}/oauth2/userinfo`, { method, headers })
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answer['body'] }
+}

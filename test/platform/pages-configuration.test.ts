@@ -129,6 +129,68 @@ describe('the applications', () => {
   })
 })
 
+describe('applications for OpenID', () => {
+  const uris = 'redirect_uris = ["https://app.example.com/in"]'
+  const entry = (lines: string) => `[[pages.applications]]\nid = "web"\nname = "Example"\n${uris}\n${lines}\n`
+  const other = 'own = false\ngroups = ["staff"]'
+  const HASH = 'aB'.repeat(32)
+
+  test.each([
+    ['own = true', null],
+    [other, null],
+    ['own = false\ngroups = ["*"]', null],
+    ['own = 1', 'own'],
+    ['own = false', 'groups'],
+    ['own = false\ngroups = []', 'groups'],
+    ['own = true\ngroups = ["staff"]', 'groups'],
+    ['own = false\ngroups = ["*", "staff"]', 'groups'],
+    ['own = false\ngroups = ["Staff"]', 'groups'],
+    [`secret_sha256 = ["${HASH}"]`, 'secret_sha256'],
+    ['groups = ["staff"]', 'groups'],
+    ['two_factor = false', 'two_factor'],
+    ['claims = {}', 'claims'],
+    ['backchannel_logout_uri = ""', 'backchannel_logout_uri'],
+    [`own = true\nsecret_sha256 = ["${HASH}", "${'0'.repeat(64)}"]`, null],
+    [`own = true\nsecret_sha256 = ["${HASH}", "${HASH}", "${HASH}"]`, 'secret_sha256'],
+    ['own = true\nsecret_sha256 = ["abc"]', 'secret_sha256'],
+    [`${other}\nclaims = { groups = { from = "groups" }, tenant = { value = "acme" } }`, null],
+    [`${other}\nclaims = { email = { value = "x" } }`, 'claims'],
+    [`${other}\nclaims = { nonce = { value = "x" } }`, 'claims'],
+    [`${other}\nbackchannel_logout_uri = "https://app.example.com/out?x=1"`, null],
+    [`${other}\nbackchannel_logout_uri = "http://app.lan/out"`, null],
+    [`${other}\nbackchannel_logout_uri = "http://app.example.com/out"`, 'backchannel_logout_uri'],
+    [`${other}\nbackchannel_logout_uri = "https://app.example.com/out#x"`, 'backchannel_logout_uri'],
+    [`${other}\nbackchannel_logout_uri = "com.example.app:/out"`, 'backchannel_logout_uri'],
+  ])('%s: wrong %p', (lines, key) => {
+    for (const dev of [false, true]) {
+      const problems = problemsOf(`${dev ? '' : host}${dev ? '' : pages()}${entry(lines)}`, dev)
+      expect(problems.map((problem) => problem.split(/:| = /)[0])).toEqual(
+        key === null ? [] : [`pages.applications[0].${key}`],
+      )
+    }
+  })
+
+  test('http in the network of the operator is for applications of others, and warned of', () => {
+    const warningsWith = (lines: string) => {
+      directory.write('config.toml', host + pages() + entry(lines))
+      const loaded = loadConfig({ env: {}, directory: directory.path, mustDeliver: false })
+      if (!loaded.ok) return loaded.problems.map(({ key }) => key)
+      return loaded.warnings.map(({ key, message }) => `${key}: ${message}`)
+    }
+    const near = ['http://localhost:3000/in', 'http://grafana.lan/in', 'http://10.0.0.7:3000/in']
+    const with_ = (lines: string) => lines.replace('own', `sign_out_uris = ${JSON.stringify(near)}\nown`)
+    expect(warningsWith(with_(other))).toEqual(
+      near.map((uri) => expect.stringContaining(`pages.applications[0].sign_out_uris: holds "${uri}"`)),
+    )
+    expect(warningsWith(with_('own = true'))).toContain('pages.applications[0].sign_out_uris')
+    expect(warningsWith('own = false\ngroups = ["*"]')).toEqual([
+      expect.stringContaining('pages.applications[0].groups: is every account, and everybody may register'),
+    ])
+    expect(warningsWith(`own = true\nsecret_sha256 = ["${HASH}"]`)).toEqual([])
+    expect(warningsWith('own = true')).toEqual([expect.stringContaining('server.cors_origins')])
+  })
+})
+
 describe('the logo', () => {
   const logo = (content: string | Uint8Array) => {
     directory.write('logo', content)

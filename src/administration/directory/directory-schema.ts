@@ -125,6 +125,9 @@ export const accountSession = namedObject(
     created_at: timeField(),
     last_used_at: timeField(),
     expires_at: timeField(),
+    application: t.Optional(
+      t.String({ description: 'The application to which the pages handed it over', examples: ['web'] }),
+    ),
   },
   'A signed-in device of an account.',
 )

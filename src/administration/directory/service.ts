@@ -20,6 +20,7 @@ import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.
 import type { SecondFactor } from '../../domain/sign-in/core/second-factor.ts'
 import type { RegistrationStore } from '../../domain/sign-in/registration/store.ts'
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
+import { mayEnter } from '../../platform/config/applications.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid } from '../../platform/http/read-values.ts'
 import { AppError } from '../../texts/errors.ts'
@@ -141,6 +142,14 @@ export function createDirectory(needs: Needs) {
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
   }
 
+  /** The applications that the account may enter now, and with these groups may not. */
+  function closedTo(account: AdministeredAccount, groups: readonly string[]): string[] {
+    const closed = config.pages.applications.filter(
+      (one) => mayEnter(one, account) && !mayEnter(one, { ...account, groups }),
+    )
+    return closed.map(({ id }) => id)
+  }
+
   /** Reads a patch, as far as it does not depend on the account. */
   function readPatch(patch: AccountPatch) {
     const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
@@ -167,7 +176,7 @@ export function createDirectory(needs: Needs) {
         groups: groups && mergeGroups(current.groups, groups),
       }
       requireClaimsFit(current, planned)
-      return planned
+      return planned.groups ? { ...planned, closes: closedTo(current, planned.groups) } : planned
     }
     return { locked, plan }
   }

@@ -56,6 +56,8 @@ export interface AccountChange {
   /** It must have been read by `usernames`. Null takes it away. */
   username?: string | null | undefined
   groups?: string[] | null | undefined
+  /** The applications that the account may not enter any more: their sessions end. */
+  closes?: readonly string[]
   /** Access tokens of before the present second are refused from now on. */
   endsTokens?: true | undefined
 }
@@ -215,6 +217,19 @@ const change = defineStatement({
   select changed.*, changed.metadata::text as metadata_text from changed`,
 })
 
+const endClosed = defineStatement({
+  name: 'administration_accounts.end_closed',
+  params: { accountId: 'bigint', applications: 'text', now: 'timestamptz', ...eventOriginTypes },
+  sql: (p) => sql`
+  with ${endSessions(
+    p,
+    'application',
+    sql`account_id = ${p.accountId} and kind = 'application'
+        and client_id = any(string_to_array(${p.applications}, ','))`,
+  )}
+  select 1 from ended_sessions`,
+})
+
 export type DirectoryStore = ReturnType<typeof createDirectoryStore>
 
 export function createDirectoryStore(database: Database) {
@@ -253,6 +268,9 @@ export function createDirectoryStore(database: Database) {
             now,
           }
           const row = (await transaction.first(change, params))!
+          const applications = wanted.closes?.join() ?? ''
+          if (applications)
+            await transaction.run(endClosed, { accountId, applications, now, ...eventOrigin() })
           const events = eventsOf(uuid, wanted, row)
           await recordEvents(transaction, events, now)
           return { account: toAccount(row), isRecorded: events.length > 0 }
@@ -311,7 +329,7 @@ function eventsOf(
   { wasLocked, lockedAt, tokensNotBefore }: RowOf<typeof change>,
 ): NewEvent[] {
   // The reason is free text about a person. It stays with the account, and goes with it; events outlive both.
-  const { locked, lockedReason, ...others } = wanted
+  const { locked, lockedReason, closes: _, ...others } = wanted
   const isTurned = wasLocked !== (lockedAt !== null)
   const fields = isTurned ? others : { ...others, lockedReason }
   const changed = Object.entries(fields)

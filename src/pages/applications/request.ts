@@ -2,15 +2,24 @@
  * The request of an application at `/oauth2/authorize`, and its possible errors (RFC 6749, 4.1.1; RFC 7636; RFC 8252).
  */
 import { closest } from 'fastest-levenshtein'
+import { isForOpenId, isPublic } from '../../platform/config/applications.ts'
 import type { ApplicationConfig } from '../../platform/config/types.ts'
+import type { Flow } from '../visits/flow.ts'
+import { grantedOf } from './scopes.ts'
+
+/** The part of a request that a flow carries until the code is made. */
+export type HandOver = NonNullable<Flow['handOver']>
+
+const PROMPTS = ['none', 'login', 'create', 'consent', 'select_account'] as const
+type Prompt = (typeof PROMPTS)[number]
 
 export interface AuthorizationRequest {
-  application: string
-  redirectUri: string
-  challenge: string
-  state?: string
-  prompt?: 'none' | 'login' | 'create'
+  handOver: HandOver
+  prompts: readonly Prompt[]
   loginHint?: string
+  /** An ID token. */
+  idTokenHint?: string
+  maxAgeSeconds?: number
   locales?: string
 }
 
@@ -43,14 +52,18 @@ const KNOWN = [
   'request_uri',
 ] as const
 
+/** Those that only applications for OpenID ask for. */
+const KNOWN_FOR_OPENID = ['nonce', 'max_age', 'id_token_hint', 'registration'] as const
+
 /** The sizes are those that `state` has in an address. A longer one goes back with its error, if that fits into a header. */
 export const MAXIMUM_STATE = 1300
 const MAXIMUM_RETURNED_STATE = 3000
+const MAXIMUM_NONCE = 200
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 /** It returns null if the configuration has the application with this address. It may have lost either since the way began. */
 export function findUnlisted(
-  { application: id, redirectUri }: Pick<AuthorizationRequest, 'application' | 'redirectUri'>,
+  { application: id, redirectUri }: Pick<HandOver, 'application' | 'redirectUri'>,
   applications: readonly ApplicationConfig[],
 ): Unknown | null {
   const application = applications.find((one) => one.id === id)
@@ -78,32 +91,58 @@ export function readAuthorization(
   const state = query.get('state') ?? undefined
   const hasState =
     state !== undefined && !hasControls(state) && sizeInAddress(state) <= MAXIMUM_RETURNED_STATE
-  const wrong = findProblem(query)
+  const application = applications.find((one) => one.id === clientId)!
+  const wrong = findProblem(query, application)
   if (wrong !== null) {
     const [error, description] = wrong
     return { kind: 'refused', redirectUri, ...(hasState && { state }), error, description }
   }
+  const handOver = {
+    application: clientId,
+    redirectUri,
+    challenge: query.get('code_challenge') ?? '',
+    ...(hasState && { state }),
+    ...(isForOpenId(application) && bindingsOf(query)),
+  }
+  return { kind: 'valid', request: { handOver, ...wishesOf(query, application) } }
+}
+
+/** What is bound to the code, beside the address and the challenge. */
+function bindingsOf(query: URLSearchParams): Pick<HandOver, 'nonce' | 'scope'> {
+  const nonce = query.get('nonce')
+  const scope = grantedOf(query.get('scope') ?? '')
+  return { ...(nonce !== null && { nonce }), ...(scope !== undefined && { scope }) }
+}
+
+/** Who is to sign in, and how. */
+function wishesOf(
+  query: URLSearchParams,
+  application: ApplicationConfig,
+): Omit<AuthorizationRequest, 'handOver'> {
   const [loginHint, locales] = [query.get('login_hint'), query.get('ui_locales')]
-  const prompt = query.get('prompt') as AuthorizationRequest['prompt'] | null
+  const [maxAge, idTokenHint] = isForOpenId(application)
+    ? [query.get('max_age'), query.get('id_token_hint')]
+    : [null, null]
   return {
-    kind: 'valid',
-    request: {
-      application: clientId,
-      redirectUri,
-      challenge: query.get('code_challenge') ?? '',
-      ...(hasState && { state }),
-      ...(prompt && { prompt }),
-      ...(loginHint && { loginHint: loginHint.slice(0, 320) }),
-      ...(locales && { locales: locales.slice(0, 100) }),
-    },
+    prompts: promptsOf(query) as Prompt[],
+    ...(loginHint && { loginHint: loginHint.slice(0, 320) }),
+    ...(locales && { locales: locales.slice(0, 100) }),
+    ...(maxAge && { maxAgeSeconds: Number(maxAge) }),
+    ...(idTokenHint && { idTokenHint }),
   }
 }
 
+const promptsOf = (query: URLSearchParams) =>
+  (query.get('prompt') ?? '').split(' ').filter((name) => name !== '')
+
 /** OAuth's name of the error, and a sentence for the developer. */
-function findProblem(query: URLSearchParams): [error: string, description: string] | null {
-  const repeated = KNOWN.find((name) => query.getAll(name).length > 1)
+type Problem = [error: string, description: string]
+
+function findProblem(query: URLSearchParams, application: ApplicationConfig): Problem | null {
+  const known = isForOpenId(application) ? [...KNOWN, ...KNOWN_FOR_OPENID] : KNOWN
+  const repeated = known.find((name) => query.getAll(name).length > 1)
   if (repeated) return ['invalid_request', `${repeated} is there more than once`]
-  const unstorable = KNOWN.find((name) => hasControls(query.get(name) ?? ''))
+  const unstorable = known.find((name) => hasControls(query.get(name) ?? ''))
   if (unstorable) return ['invalid_request', `${unstorable} holds characters that are not allowed`]
   const state = query.get('state') ?? ''
   if (sizeInAddress(state) > MAXIMUM_STATE) {
@@ -116,19 +155,47 @@ function findProblem(query: URLSearchParams): [error: string, description: strin
     return ['invalid_request', 'response_mode must be query']
   if (query.get('response_type') !== 'code')
     return ['unsupported_response_type', 'response_type must be code']
-  if ((query.get('scope') ?? '').split(' ').includes('openid')) {
-    return ['invalid_scope', 'OpenID Connect is not offered: leave out openid']
-  }
-  const method = query.get('code_challenge_method')
+  return isForOpenId(application)
+    ? findOpenIdProblem(query, application)
+    : (findProblemWithoutOpenId(query) ??
+        findChallengeProblem(query, true) ??
+        findPromptProblem(query, ['none', 'login', 'create'], 1))
+}
+
+function findProblemWithoutOpenId(query: URLSearchParams): Problem | null {
+  return (query.get('scope') ?? '').split(' ').includes('openid')
+    ? ['invalid_scope', 'OpenID Connect is not offered: leave out openid']
+    : null
+}
+
+function findOpenIdProblem(query: URLSearchParams, application: ApplicationConfig): Problem | null {
+  if (query.has('registration')) return ['registration_not_supported', 'leave out registration']
+  if (Buffer.byteLength(query.get('nonce') ?? '') > MAXIMUM_NONCE)
+    return ['invalid_request', `nonce has more than ${MAXIMUM_NONCE} bytes`]
+  if (/\D/.test(query.get('max_age') ?? ''))
+    return ['invalid_request', 'max_age must be a whole number of seconds']
+  return (
+    findChallengeProblem(query, isPublic(application)) ?? findPromptProblem(query, PROMPTS, PROMPTS.length)
+  )
+}
+
+/** Without a secret nothing else shows that whoever redeems the code asked for it. */
+function findChallengeProblem(query: URLSearchParams, isRequired: boolean): Problem | null {
+  const [challenge, method] = [query.get('code_challenge'), query.get('code_challenge_method')]
+  if (!isRequired && challenge === null && method === null) return null
   if (method !== 'S256') return ['invalid_request', 'code_challenge_method must be S256']
-  if (!CHALLENGE.test(query.get('code_challenge') ?? '')) {
-    return ['invalid_request', 'code_challenge must be the base64url of a SHA-256']
-  }
-  const prompt = query.get('prompt')
-  if (prompt !== null && !['none', 'login', 'create'].includes(prompt)) {
-    return ['invalid_request', 'prompt must be none, login or create']
-  }
-  return null
+  return CHALLENGE.test(challenge ?? '')
+    ? null
+    : ['invalid_request', 'code_challenge must be the base64url of a SHA-256']
+}
+
+function findPromptProblem(query: URLSearchParams, allowed: readonly string[], most: number): Problem | null {
+  const prompts = most === 1 ? [query.get('prompt')].filter((one) => one !== null) : promptsOf(query)
+  const words = `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`
+  if (!prompts.every((name) => allowed.includes(name))) return ['invalid_request', `prompt must be ${words}`]
+  return prompts.includes('none') && new Set(prompts).size > 1
+    ? ['invalid_request', 'prompt=none stands alone']
+    : null
 }
 
 /** Nobody can say which of two different values is meant. The same value twice goes back as an error. */

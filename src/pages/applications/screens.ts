@@ -37,14 +37,56 @@ export function linesToAdd(
   ].join('\n')
 }
 
-export function continueScreen({ texts: { pages }, session }: View, name: string, href: string): Screen {
+/** `another`: where somebody else signs in. */
+export function continueScreen(
+  { texts: { pages }, session }: View,
+  name: string,
+  href: string,
+  another?: string,
+): Screen {
   const title = pages.continue_to.replace('{application}', name)
   const who = session?.account.email ?? session?.account.phone
   return {
     title,
     content: html`<h1>${title}</h1>
 ${who && html`<p class="lead">${withContact(pages.signed_in_as, who)}</p>`}
-<a class="button" href="${href}">${pages.continue}</a>`,
+<a class="button" href="${href}">${pages.continue}</a>${another !== undefined && otherAccount(pages, another)}`,
+  }
+}
+
+const otherAccount = (pages: View['texts']['pages'], href: string) =>
+  html`
+<a class="button quiet" href="${href}">${pages.use_another_account}</a>`
+
+/** The account may not enter. `back`: the application hears so. */
+export function notOpenScreen(
+  { texts: { pages }, session }: View,
+  name: string,
+  { another, back }: { another: string; back: string },
+): Screen {
+  const title = pages.not_open_title.replace('{application}', name)
+  const who = session?.account.email ?? session?.account.phone
+  return {
+    title,
+    content: html`<h1>${title}</h1>
+<p class="lead">${pages.not_open_lead} ${who && withContact(pages.signed_in_as, who)}</p>${otherAccount(pages, another)}
+<a class="button quiet" href="${back}">${pages.back_to.replace('{application}', name)}</a>`,
+  }
+}
+
+/** The application asks for two factors, and the account has one. */
+export function twoFactorWantedScreen(
+  { texts: { pages } }: View,
+  name: string,
+  { another, onwards }: { another: string; onwards: string },
+): Screen {
+  const title = pages.two_factor_wanted_title.replace('{application}', name)
+  return {
+    title,
+    content: html`<h1>${title}</h1><p class="lead">${pages.two_factor_wanted_lead}</p>
+<a class="button" href="/account/two-factor">${pages.two_factor_wanted_set_up}</a>
+<a class="button quiet" href="${another}">${pages.sign_in}</a>
+<a class="button quiet" href="${onwards}">${pages.continue}</a>`,
   }
 }
 

@@ -1,45 +1,55 @@
 /**
- * The hand-over to the team's own applications: OAuth 2.1's code flow with PKCE. An application gets a session as a
- * login opens it, below the session of the browser.
+ * The hand-over to applications: OAuth 2.1's code flow. An application gets a session below that of the browser. An own one
+ * gets what a login gives; any other gets tokens that say who signed in, and open nothing else.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Account } from '../../domain/accounts/core/account.ts'
 import { type AccountRecord, accountRecord } from '../../domain/accounts/core/account-schema.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
-import type { SessionService } from '../../domain/sessions/core/service.ts'
+import type { Holder, SessionService } from '../../domain/sessions/core/service.ts'
 import type { SessionStore } from '../../domain/sessions/core/store.ts'
 import type { AccessTokenService } from '../../domain/sessions/tokens/access-token.ts'
 import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.ts'
+import type { ApplicationTokens } from '../../domain/sessions/tokens/application-token.ts'
+import type { SignedSubject } from '../../domain/sessions/tokens/claims.ts'
 import type { RefreshTokens } from '../../domain/sessions/tokens/refresh-token.ts'
+import { isForOpenId, isOwn, isPublic, issuerOf } from '../../platform/config/applications.ts'
+import { isLoopbackHost } from '../../platform/config/formats.ts'
 import type { ApplicationConfig } from '../../platform/config/types.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { withParameters } from '../../platform/http/redirect.ts'
 import { findUnstorable } from '../../platform/http/unstorable.ts'
 import { AppError } from '../../texts/errors.ts'
-import { type AuthorizationRequest, findUnlisted } from './request.ts'
+import { type CallingApplication, createClients, type TokenForm } from './clients.ts'
+import { createEntrance, isNoLongerAdmitted } from './entrance.ts'
+import { findUnlisted, type HandOver } from './request.ts'
+import { hasScope } from './scopes.ts'
 import type { ApplicationStore } from './store.ts'
-import { missing, secretNotTaken, unreadable, withOAuthName } from './token-errors.ts'
-
-/** The fields of a form at `/oauth2/token`. */
-export type TokenForm = Readonly<Record<string, string | undefined>>
+import { missing, unreadable, withOAuthName } from './token-errors.ts'
 
 export interface IssuedTokens {
   accessToken: string
-  refreshToken: string
+  refreshToken?: string
   account?: AccountRecord
+  /** What was granted. */
+  scope?: string
+  /** It is for a code, and not for a refresh token. */
+  isFirst: boolean
 }
 
-interface TokenClient {
+/** The caller of the routes for tokens. */
+export interface ApplicationCaller {
   address: string
   addressBucket: string
   /** The header by which an application authenticates itself. */
   authorization: string | null
 }
 
-interface Needs extends Pick<Ground, 'clock' | 'config'> {
+export interface ApplicationNeeds extends Pick<Ground, 'clock' | 'config'> {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
+  applicationTokens: ApplicationTokens
   refreshTokens: RefreshTokens
   sessions: SessionService
   limits: LimitService
@@ -51,24 +61,22 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
 const sha256 = (text: string) => createHash('sha256').update(text)
 
+export const kindOf = (application: ApplicationConfig): Holder['kind'] =>
+  isOwn(application) ? 'direct' : 'application'
+
 export type ApplicationService = ReturnType<typeof createApplicationService>
 
-export function createApplicationService(needs: Needs) {
-  const { accessTokens, accountClaims, refreshTokens, sessions, limits, clock, config } = needs
+export function createApplicationService(needs: ApplicationNeeds) {
+  const { accessTokens, accountClaims, applicationTokens, refreshTokens, sessions } = needs
+  const { limits, clock, config } = needs
   const store = needs.stores.applications
   const { applications } = config.pages
+  const clients = createClients(applications)
+  const entrance = createEntrance(accountClaims)
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
 
-  function applicationOf({ client_id }: TokenForm, { authorization }: TokenClient): ApplicationConfig {
-    if (/^basic /i.test(authorization ?? '')) throw secretNotTaken()
-    if (!client_id) throw missing('client_id', 'invalid_client')
-    const found = applications.find(({ id }) => id === client_id)
-    if (!found) throw new AppError('invalid_client', { cause: 'application_unknown' })
-    return found
-  }
-
   /** A right that was taken from the account since its code was made ends the session that was opened. */
-  async function claimsOf(account: Account, sessionId: string, now: Date) {
+  async function ownClaims(account: Account, sessionId: string, now: Date) {
     try {
       return accountClaims.of(account)
     } catch (error) {
@@ -77,17 +85,43 @@ export function createApplicationService(needs: Needs) {
     }
   }
 
-  async function redeem(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
-    const application = applicationOf(form, client)
-    const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
+  /** The tokens of a session that was opened or refreshed just now. */
+  async function issue(
+    application: ApplicationConfig,
+    subject: SignedSubject,
+    { family, refreshToken }: { family: Uint8Array; refreshToken: string },
+  ): Promise<Omit<IssuedTokens, 'isFirst'>> {
+    const own = isOwn(application)
+    const { scope } = subject
+    return {
+      accessToken: own ? await accessTokens.sign(subject) : applicationTokens.write(family),
+      ...((own || hasScope(scope, 'offline_access')) && { refreshToken }),
+      ...(scope && { scope }),
+    }
+  }
+
+  /** Empty for a code without a challenge, which an application with a secret may have asked for. */
+  function challengeOf(application: ApplicationConfig, { code_verifier: verifier }: TokenForm): string {
+    if (!verifier) {
+      if (!isForOpenId(application)) throw missing('code_verifier')
+      if (isPublic(application)) throw new AppError('invalid_grant', { cause: 'verifier_missing' })
+      return ''
+    }
+    if (VERIFIER.test(verifier)) return sha256(verifier).digest('base64url')
+    const oauthDescription =
+      'code_verifier must have 43 to 128 characters of A-Z, a-z, 0-9, ".", "_", "~" and "-"'
+    throw new AppError('invalid_request', { cause: 'verifier_malformed', oauthDescription })
+  }
+
+  async function redeem(
+    { application, isProved }: CallingApplication,
+    form: TokenForm,
+    caller: ApplicationCaller,
+  ): Promise<IssuedTokens> {
+    const { code, redirect_uri: redirectUri } = form
     if (!code) throw missing('code')
     if (!redirectUri) throw missing('redirect_uri')
-    if (!verifier) throw missing('code_verifier')
-    if (!VERIFIER.test(verifier)) {
-      const oauthDescription =
-        'code_verifier must have 43 to 128 characters of A-Z, a-z, 0-9, ".", "_", "~" and "-"'
-      throw new AppError('invalid_request', { cause: 'verifier_malformed', oauthDescription })
-    }
+    const challenge = challengeOf(application, form)
     if (findUnlisted({ application: application.id, redirectUri }, applications)) {
       throw new AppError('invalid_grant', { cause: 'redirect_uri_differs' })
     }
@@ -97,90 +131,137 @@ export function createApplicationService(needs: Needs) {
       codeHash: sha256(code).digest(),
       application: application.id,
       redirectUri,
-      challenge: sha256(verifier).digest('base64url'),
+      challenge,
+      groups: isOwn(application) ? null : application.groups.join(),
     }
     const refreshToken = refreshTokens.create()
     const session = {
       id: randomUUID(),
+      kind: kindOf(application),
       name: application.name,
-      address: client.address,
+      address: isProved ? null : caller.address,
       familyHash: refreshToken.familyHash,
       expiresAt: after(Math.min(refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds)),
       endsAt: after(refreshAbsoluteLifetimeSeconds),
-      endsWithBrowser: redirectUri.startsWith('https:'),
+      endsWithBrowser: isOnWeb(redirectUri),
     }
     const account = await store.redeem(redemption, session, now)
     if (account === null) {
       await store.endReused(redemption, now)
       throw new AppError('invalid_grant', { cause: await store.causeOf(redemption, now) })
     }
-    const accessToken = await accessTokens.sign({
+    const subject = {
       accountUuid: account.uuid,
       sessionId: session.id,
       roleId: account.roleId,
       authTime: account.authenticatedAt,
       amr: account.amr.split(' '),
       clientId: application.id,
-      claims: await claimsOf(account, session.id, now),
-    })
+      scope: account.scope,
+      ...(isOwn(application) && { claims: await ownClaims(account, session.id, now) }),
+    }
+    const { family } = refreshToken
     return {
-      accessToken,
-      refreshToken: refreshTokens.write(refreshToken),
-      account: accountRecord(account, config.accounts.passwordDigest),
+      ...(await issue(application, subject, { family, refreshToken: refreshTokens.write(refreshToken) })),
+      ...(isOwn(application) && { account: accountRecord(account, config.accounts.passwordDigest) }),
+      isFirst: true,
     }
   }
 
-  /** Works like `POST refresh`, for the session's own application. */
-  async function refresh(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
-    const application = applicationOf(form, client)
+  /**
+   * Works like `POST refresh`, for the session's own application. That of an account that may not enter any more ends. With a
+   * secret the token of another's application stays the same.
+   */
+  async function refresh(
+    { application, isProved }: CallingApplication,
+    form: TokenForm,
+    caller: ApplicationCaller,
+  ): Promise<IssuedTokens> {
     if (!form.refresh_token) throw missing('refresh_token')
-    const presented = refreshTokens.read(form.refresh_token)
-    if (presented === null) throw new AppError('invalid_grant', { cause: 'not_ours' })
-    if ((await store.clientOf(presented.familyHash)) !== application.id) {
-      throw new AppError('invalid_grant', { cause: 'token_of_another_application' })
+    const holder: Holder = {
+      kind: kindOf(application),
+      applications: [application.id],
+      otherwise: 'token_of_another_application',
+      rotates: isOwn(application) || !isProved,
+      ...(!isOwn(application) && { admit: (account) => entrance.require(application, account) }),
     }
-    const { accessToken, refreshToken } = await sessions.refresh(form.refresh_token, {
-      address: client.address,
-      fingerprint: null,
-    })
-    return { accessToken, refreshToken }
+    const client = { address: isProved ? null : caller.address, fingerprint: null }
+    try {
+      const refreshed = await sessions.advance(form.refresh_token, client, holder)
+      return { ...(await issue(application, refreshed.subject, refreshed)), isFirst: false }
+    } catch (error) {
+      if (isNoLongerAdmitted(error)) {
+        const { familyHash } = refreshTokens.read(form.refresh_token)!
+        await store.end({ familyHash, kind: holder.kind }, application.id, 'application', clock.now())
+      }
+      throw error
+    }
+  }
+
+  /**
+   * A right secret costs nothing, so that nobody else can use up what its application may ask. Refusals and applications
+   * without a secret are counted by address.
+   */
+  async function identify(
+    form: TokenForm,
+    { authorization, addressBucket }: ApplicationCaller,
+  ): Promise<CallingApplication> {
+    let client: CallingApplication | null = null
+    try {
+      client = clients.authenticate(form, authorization)
+      return client
+    } finally {
+      if (!client?.isProved) await limits.charge(limits.counters.tokenCalls(addressBucket))
+    }
+  }
+
+  function requireReadable(form: TokenForm): void {
+    const [unstorable] = findUnstorable(form)
+    if (unstorable) throw unreadable(unstorable.field)
   }
 
   return {
     list: applications,
+    admits: entrance.admits,
+    identify,
+    requireReadable,
     /** An address of the application with a code that works once, for a minute. */
     async handOver(
       session: BrowserSession,
-      { application, redirectUri, challenge, state }: AuthorizationRequest,
+      { application: id, redirectUri, challenge, state, nonce, scope }: HandOver,
     ): Promise<string> {
+      const application = applications.find((one) => one.id === id)!
       await limits.charge(limits.counters.authorizations(session.sessionId))
-      accountClaims.require(session.account)
+      if (isOwn(application)) accountClaims.require(session.account)
       const code = randomBytes(32).toString('base64url')
       await store.issue({
         codeHash: sha256(code).digest(),
         sessionId: session.sessionId,
-        application,
+        application: id,
         redirectUri,
         challenge,
+        nonce: nonce ?? null,
+        scope: scope ?? null,
         expiresAt: new Date(clock.now().getTime() + CODE_SECONDS * 1000),
       })
       return withParameters(redirectUri, {
         code,
         ...(state !== undefined && { state }),
-        iss: config.server.baseUrl,
+        iss: issuerOf(application, config.server.baseUrl),
       })
     },
     /** Throws errors that carry OAuth's name. */
-    async token(form: TokenForm, client: TokenClient): Promise<IssuedTokens> {
+    async token(form: TokenForm, caller: ApplicationCaller): Promise<IssuedTokens> {
       try {
-        await limits.charge(limits.counters.tokenCalls(client.addressBucket))
-        const [unstorable] = findUnstorable(form)
-        if (unstorable) throw unreadable(unstorable.field)
+        const client = clients.someAreForOpenId ? await identify(form, caller) : null
+        if (client === null) await limits.charge(limits.counters.tokenCalls(caller.addressBucket))
+        requireReadable(form)
+        const identified = () => client ?? clients.authenticate(form, caller.authorization)
         switch (form.grant_type) {
           case 'authorization_code':
-            return await redeem(form, client)
+            return await redeem(identified(), form, caller)
           case 'refresh_token':
-            return await refresh(form, client)
+            return await refresh(identified(), form, caller)
           case '':
           case undefined:
             throw missing('grant_type')
@@ -192,4 +273,10 @@ export function createApplicationService(needs: Needs) {
       }
     },
   }
+}
+
+/** Any other program runs on the person's own machine, and goes on when the browser ends. */
+const isOnWeb = (redirectUri: string): boolean => {
+  const { protocol, hostname } = new URL(redirectUri)
+  return protocol === 'https:' || (protocol === 'http:' && !isLoopbackHost(hostname))
 }

@@ -10,7 +10,12 @@ import {
 } from '../../domain/sessions/core/session-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, authorizationCodes, sessions } from '../../platform/postgres/schema.ts'
-import { defineStatement, type ParamsOf, type ValuesOf } from '../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type ParamsOf,
+  type Placeholders,
+  type ValuesOf,
+} from '../../platform/postgres/statement.ts'
 import { daysBefore } from '../../platform/postgres/sweep.ts'
 
 /** The values that come with a code; `challenge` is made from the verifier. */
@@ -21,10 +26,15 @@ const redemptionParamTypes = {
   challenge: 'text',
 } as const
 
+/** The groups of which the account needs one, with commas between them; `*`: any account; null: not even that is asked. */
+const admissionParamTypes = { groups: 'text?' } as const
+
 const sessionBelowParamTypes = {
   id: 'uuid',
+  kind: 'text',
   name: 'text',
-  address: 'text',
+  /** Null: that of the browser, since the caller is the application's server. */
+  address: 'text?',
   familyHash: 'bytea',
   expiresAt: 'timestamptz',
   endsAt: 'timestamptz',
@@ -42,11 +52,22 @@ const isAmongNewest = sql`(
      and (newer.expires_at, newer.code_hash) > (${authorizationCodes}.expires_at, ${authorizationCodes}.code_hash)
   ) < ${sql.raw(String(MOST_LIVING))}`
 
+/** The same rule as `mayEnter` of platform/config/applications.ts. */
+const mayEnter = (p: Placeholders<'groups'>) => sql`
+  (${p.groups} is null or not test_identity and (${p.groups} = '*'
+    or coalesce(groups ?| string_to_array(${p.groups}, ','), false)))`
+
 /** It removes what can open nothing any more. Another caller removes what is locked, or it is being used. */
 const issue = defineStatement({
   name: 'applications.issue_code',
   /** `sessionId`: of the browser. */
-  params: { ...redemptionParamTypes, sessionId: 'uuid', expiresAt: 'timestamptz' },
+  params: {
+    ...redemptionParamTypes,
+    sessionId: 'uuid',
+    nonce: 'text?',
+    scope: 'text?',
+    expiresAt: 'timestamptz',
+  },
   sql: (p) => sql`
   with surplus as materialized (
     select code_hash from ${authorizationCodes}
@@ -56,24 +77,30 @@ const issue = defineStatement({
     select code_hash from ${authorizationCodes} where code_hash in (select code_hash from surplus)
        for update skip locked),
   dropped as (delete from ${authorizationCodes} where code_hash in (select code_hash from held))
-  insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, expires_at)
-  values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.expiresAt})`,
+  insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, nonce, scope,
+                                    expires_at)
+  values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.nonce}, ${p.scope},
+          ${p.expiresAt})`,
 })
 
 /** Says why a code was refused. */
 const findCode = defineStatement({
   name: 'applications.find_code',
-  params: redemptionParamTypes,
+  params: { ...redemptionParamTypes, ...admissionParamTypes },
   row: {
     isOfApplication: 'boolean',
     isForAddress: 'boolean',
     isVerified: 'boolean',
+    /** Null where the browser's session is gone. */
+    mayEnter: 'boolean?',
     usedAt: 'timestamptz?',
     expiresAt: 'timestamptz',
   },
   sql: (p) => sql`
   select application = ${p.application} as is_of_application, redirect_uri = ${p.redirectUri} as is_for_address,
-         challenge = ${p.challenge} as is_verified, used_at, expires_at
+         challenge = ${p.challenge} as is_verified, used_at, expires_at,
+         (select ${mayEnter(p)} from ${accounts} join ${sessions} on account_id = ${accounts}.id
+           where ${sessions}.id = session_id) as may_enter
     from ${authorizationCodes} where code_hash = ${p.codeHash} and ${isAmongNewest}`,
 })
 
@@ -83,18 +110,25 @@ const findCode = defineStatement({
  */
 const redeem = defineStatement({
   name: 'applications.redeem_code',
-  params: { ...redemptionParamTypes, ...sessionBelowParamTypes, now: 'timestamptz', ...eventOriginTypes },
-  row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text' },
+  params: {
+    ...redemptionParamTypes,
+    ...admissionParamTypes,
+    ...sessionBelowParamTypes,
+    now: 'timestamptz',
+    ...eventOriginTypes,
+  },
+  row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text', nonce: 'text?', scope: 'text?' },
   sql: (p) => sql`
   with owner as (
     select id from ${accounts}
      where id = (select account_id from ${authorizationCodes} join ${sessions} on ${sessions}.id = session_id
                   where ${authorizationCodes}.code_hash = ${p.codeHash})
-       and account_confirmed_at is not null and locked_at is null
+       and account_confirmed_at is not null and locked_at is null and ${mayEnter(p)}
        for update),
   found as (
     select ${authorizationCodes}.code_hash, session_id, account_id, device_type, device_os, device_fingerprint,
-           amr, stays, ${sessions}.created_at as authenticated_at, ${sessions}.expires_at as browser_ends
+           ip as browser_ip, sign_in_ip as browser_sign_in_ip, amr, stays, nonce, ${authorizationCodes}.scope,
+           ${sessions}.created_at as authenticated_at, ${sessions}.expires_at as browser_ends
       from ${authorizationCodes}
       join ${sessions} on ${sessions}.id = session_id
       join owner on owner.id = account_id
@@ -108,7 +142,7 @@ const redeem = defineStatement({
      where ${authorizationCodes}.code_hash = found.code_hash),
   ${endSurplusBelow({ ...p, clientId: p.application }, sql`found`)},
   opened as (${openSessionBelow({ ...p, clientId: p.application }, sql`found`)})
-  select ${accounts}.*, authenticated_at, amr from found join ${accounts} on ${accounts}.id = found.account_id`,
+  select ${accounts}.*, authenticated_at, amr, nonce, scope from found join ${accounts} on ${accounts}.id = found.account_id`,
 })
 
 /** A code that is used again, long after its use, was stolen by one of the two that used it. */
@@ -142,14 +176,53 @@ const sweep = defineStatement({
   returning code_hash`,
 })
 
-const findClient = defineStatement({
-  name: 'applications.of_family',
-  params: { familyHash: 'bytea' },
-  row: { clientId: 'text?' },
-  sql: (p) => sql`select client_id from ${sessions} where family_hash = ${p.familyHash}`,
+/** The session of an application by what its tokens have in common, or by its id. */
+const nameParamTypes = { familyHash: 'bytea?', sessionId: 'uuid?', kind: 'text' } as const
+
+const isNamed = (p: Placeholders<keyof typeof nameParamTypes>) => sql`
+  (family_hash = ${p.familyHash} or ${sessions}.id = ${p.sessionId}) and kind = ${p.kind}`
+
+const findSession = defineStatement({
+  name: 'applications.find_session',
+  params: { ...nameParamTypes, now: 'timestamptz' },
+  row: {
+    ...accountRow,
+    sessionId: 'uuid',
+    clientId: 'text?',
+    scope: 'text?',
+  },
+  sql: (p) => sql`
+  select ${accounts}.*, ${sessions}.id as session_id, client_id, scope
+    from ${sessions} join ${accounts} on ${accounts}.id = account_id
+   where ${isNamed(p)} and ${lives(p)} and locked_at is null`,
 })
 
-type Redemption = ValuesOf<typeof redemptionParamTypes>
+/** Its time may be over: it ends all the same, so that whoever waits for its end is told. */
+const endNamed = (name: string, cause: 'sign_out' | 'application') =>
+  defineStatement({
+    name,
+    params: { ...nameParamTypes, application: 'text', now: 'timestamptz', ...eventOriginTypes },
+    sql: (p) => sql`
+    with ${endSessions(p, cause, sql`${isNamed(p)} and client_id = ${p.application}`)}
+    select 1 from ended_sessions`,
+  })
+
+const ends = {
+  sign_out: endNamed('applications.revoke', 'sign_out'),
+  application: endNamed('applications.end_session', 'application'),
+}
+
+type Redemption = ValuesOf<typeof redemptionParamTypes & typeof admissionParamTypes>
+type SessionName = { familyHash: Uint8Array } | { sessionId: string }
+/** Which session is meant. Own applications have rows of kind `direct`, others of kind `application`. */
+export type ApplicationSession = SessionName & { kind: 'direct' | 'application' }
+
+const nameParams = ({ kind, ...name }: ApplicationSession) => ({
+  familyHash: null,
+  sessionId: null,
+  ...name,
+  kind,
+})
 
 export type ApplicationStore = ReturnType<typeof createApplicationStore>
 
@@ -172,7 +245,7 @@ export function createApplicationStore(database: Database) {
       }))
     },
     /** Ends what the code opened, if it was used more than ten seconds and less than ten minutes ago. */
-    async endReused({ redirectUri: _, ...code }: Redemption, now: Date): Promise<void> {
+    async endReused({ redirectUri: _, groups: __, ...code }: Redemption, now: Date): Promise<void> {
       const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
       await database.run(endReused, { ...code, now, before: ago(10), since: ago(600), ...eventOrigin() })
     },
@@ -184,11 +257,20 @@ export function createApplicationStore(database: Database) {
       if (!code.isForAddress) return 'redirect_uri_differs'
       if (!code.isVerified) return 'verifier_wrong'
       if (code.usedAt !== null) return 'code_used'
+      if (code.mayEnter === false) return 'may_not_enter'
       return code.expiresAt <= now ? 'code_expired' : 'session_over'
     },
-    /** The application of a refresh token's session. */
-    clientOf: async (familyHash: Uint8Array): Promise<string | null> =>
-      (await database.first(findClient, { familyHash }))?.clientId ?? null,
+    /** A living session of an application, with its account; null also if the account is locked. */
+    findSession: (named: ApplicationSession, now: Date) =>
+      database.first(findSession, { ...nameParams(named), now }),
+    /** Ends it if it is of this application. */
+    end: (
+      named: ApplicationSession,
+      application: string,
+      cause: keyof typeof ends,
+      now: Date,
+    ): Promise<void> =>
+      database.run(ends[cause], { ...nameParams(named), application, now, ...eventOrigin() }),
     sweep: async (now: Date, limit: number): Promise<number> =>
       (await database.all(sweep, { before: daysBefore(now, 1), limit })).length,
   }

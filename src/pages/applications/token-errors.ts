@@ -4,6 +4,8 @@ import { describeFailure } from '../../platform/http/failure.ts'
 import { AppError, type ErrorCode } from '../../texts/errors.ts'
 
 const oauthNames: Partial<Record<ErrorCode, string>> = {
+  invalid_token: 'invalid_token',
+  insufficient_scope: 'insufficient_scope',
   invalid_request: 'invalid_request',
   invalid_grant: 'invalid_grant',
   invalid_client: 'invalid_client',
@@ -15,8 +17,15 @@ const oauthNames: Partial<Record<ErrorCode, string>> = {
 const OVER = new Set<ErrorCode>(['invalid_token', 'token_expired', 'account_incomplete'])
 
 export function withOAuthName(error: unknown): AppError {
+  return named(error, 'invalid_grant')
+}
+
+/** The refusals of a route that an access token opens (RFC 6750, 3.1). */
+export const withBearerName = (error: unknown): AppError => named(error, 'invalid_token')
+
+function named(error: unknown, over: 'invalid_grant' | 'invalid_token'): AppError {
   const { errorCode, retryAfterSeconds, scheme, oauthDescription } = describeFailure(error)
-  const code = OVER.has(errorCode) ? 'invalid_grant' : errorCode
+  const code = OVER.has(errorCode) ? over : errorCode
   return new AppError(code, {
     oauthError: oauthNames[code] ?? 'temporarily_unavailable',
     oauthDescription,
@@ -35,6 +44,21 @@ export const unreadable = (field: string) =>
     cause: 'field_unreadable',
     oauthDescription: `${field} holds characters that are not allowed`,
   })
+
+/** `cause`: what is wrong with it. */
+export const wrongSecret = (cause: string, scheme?: 'Basic') =>
+  new AppError('invalid_client', {
+    cause,
+    oauthDescription: DESCRIBED[cause],
+    ...(scheme && { scheme }),
+  })
+
+const DESCRIBED: Record<string, string> = {
+  client_id_differs: 'client_id in the form is not that of Authorization',
+  secret_of_public_application: 'this application has no secret: send client_id alone',
+  secret_missing: 'this application has a secret: send it by client_secret_basic or client_secret_post',
+  secret_wrong: 'the secret is not that of this application',
+}
 
 /** Many libraries send an id and a secret in this way unless they are told not to. */
 export const secretNotTaken = () =>

@@ -33,7 +33,18 @@ export interface Flow {
   ticket?: string
   methods?: TwoFactorMethod[]
   /** The application that gets who signed in. */
-  handOver?: { application: string; redirectUri: string; challenge: string; state?: string }
+  handOver?: {
+    application: string
+    redirectUri: string
+    /** Empty if the application sent none. */
+    challenge: string
+    state?: string
+    nonce?: string
+    /** The scopes that were granted. */
+    scope?: string
+  }
+  /** The application asks for two factors, so a device that is trusted does not spare the second one. */
+  distrusts?: true
   /** The hand-over needs a sign-in since then, in milliseconds since 1970. */
   signInAfter?: number
   /** The field for a code takes letters: a recovery code, or a temporary access code. */

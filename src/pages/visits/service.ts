@@ -167,7 +167,7 @@ export function createVisits(needs: Needs) {
       isOfEarlierSignIn: false,
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
-        ...(trust !== undefined && { trust }),
+        ...(trust !== undefined && !visit.flow.distrusts && { trust }),
       }),
       now: clock.now(),
       to: (path) => address(visit, path),

@@ -319,38 +319,3 @@ function checkPasskeys(passkeys: SchemaValues['passkeys'], check: Check): void {
 /** The sites that use passkeys. */
 export const sitesOf = ({ rpId, origins }: SchemaValues['passkeys']) =>
   origins.length > 0 || rpId === null ? origins : [`https://${rpId}`]
-
-/** Pages are a site of their own, at the address of the service. */
-export function checkPages({ pages, passkeys, server }: SchemaValues, report: Report, dev: boolean): void {
-  if (!pages?.enabled) return
-  checkApplications(pages, report, dev)
-  if (dev || report.isWrong('server.base_url')) return
-  if (!server.baseUrl?.startsWith('https:')) {
-    const message =
-      'must be an https address with pages.enabled, because browsers keep the cookies of the pages for https alone'
-    report.add('server.base_url', message, server.baseUrl && `"${server.baseUrl}"`)
-  } else if (passkeys.rpId !== null && !sitesOf(passkeys).includes(server.baseUrl)) {
-    const message = `expected "${server.baseUrl}" among them: with pages.enabled people use passkeys there`
-    report.add('passkeys.origins', message)
-  }
-}
-
-function checkApplications({ applications }: SchemaValues['pages'], report: Report, dev: boolean): void {
-  const ids = applications.map(({ id }) => id)
-  for (const [index, { id, redirectUris, signOutUris }] of applications.entries()) {
-    const path = `pages.applications[${index}]`
-    if (ids.indexOf(id) !== index && !report.isWrong(`${path}.id`))
-      report.add(`${path}.id`, `"${id}" is already the id of another one`)
-    for (const [key, uris] of [
-      ['redirect_uris', redirectUris],
-      ['sign_out_uris', signOutUris],
-    ] as const) {
-      if (dev || report.isWrong(`${path}.${key}`)) continue
-      const named = uris.find((uri) => /^http:\/\/[^/]*localhost(?=[:/]|$)/.test(uri))
-      if (named === undefined) continue
-      const message =
-        'expected 127.0.0.1 or [::1] in place of localhost, which may lead to another machine; only --dev takes it'
-      report.add(`${path}.${key}`, message, `"${named}"`)
-    }
-  }
-}

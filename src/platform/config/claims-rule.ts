@@ -2,7 +2,7 @@
 
 import { closest } from 'fastest-levenshtein'
 import { isTable } from '../../texts/table.ts'
-import { createRule, type KeyRule, type Reading } from './rules.ts'
+import { createRule, type Reading } from './rules.ts'
 
 const claimSources = [
   'role',
@@ -72,27 +72,37 @@ const isScalar = (raw: unknown): raw is Scalar =>
 const isSource = (text: string): text is ClaimSource =>
   (claimSources as readonly string[]).includes(text) || /^metadata\..{1,100}$/s.test(text)
 
-export function claims(doc: string): KeyRule<ClaimConfig[]> {
+const example = {
+  role: { from: 'role' },
+  plan: { from: 'metadata.plan', default: 'free' },
+  tenant: { value: 'acme' },
+}
+
+interface ClaimOptions {
+  example?: Record<string, unknown>
+  /** Further names that a claim may not have. */
+  taken?: readonly string[]
+}
+
+export function claims(doc: string, { example: shown = example, taken = [] }: ClaimOptions = {}) {
   const expected = 'a table of claims, each { from = "…" } or { value = "…" }'
-  const example = {
-    role: { from: 'role' },
-    plan: { from: 'metadata.plan', default: 'free' },
-    tenant: { value: 'acme' },
-  }
-  return createRule(
-    { kind: 'table of tables', doc, initial: {}, expected, suffix: '', read: readClaims },
-    { example },
+  const read = (raw: unknown) => readClaims(raw, [...reservedClaims, ...taken])
+  return createRule<ClaimConfig[]>(
+    { kind: 'table of tables', doc, initial: {}, expected, suffix: '', read },
+    { example: shown },
   )
 }
 
-function readClaims(raw: unknown): Reading<ClaimConfig[]> {
+function readClaims(raw: unknown, reserved: readonly string[]): Reading<ClaimConfig[]> {
   if (!isTable(raw)) return { wrong: raw }
   const entries = Object.entries(raw)
   if (entries.length > MAXIMUM_CLAIMS)
     return { wrong: null, reason: `expected at most ${MAXIMUM_CLAIMS} claims` }
   const value: ClaimConfig[] = []
   for (const [name, each] of entries) {
-    const claim = isTable(each) ? readClaim(name, each) : 'expected { from = "…" } or { value = "…" }'
+    const claim = isTable(each)
+      ? readClaim(name, each, reserved)
+      : 'expected { from = "…" } or { value = "…" }'
     if (typeof claim === 'string') return { wrong: null, reason: `${name}: ${claim}` }
     value.push(claim)
   }
@@ -100,9 +110,13 @@ function readClaims(raw: unknown): Reading<ClaimConfig[]> {
 }
 
 /** It returns the problem as a text. */
-function readClaim(name: string, raw: Record<string, unknown>): ClaimConfig | string {
+function readClaim(
+  name: string,
+  raw: Record<string, unknown>,
+  reserved: readonly string[],
+): ClaimConfig | string {
   if (!/^[\x21-\x7e]{1,128}$/.test(name)) return 'expected a name of at most 128 printable ASCII characters'
-  if (reservedClaims.includes(name)) return 'this name is reserved, docs/people.md lists which are'
+  if (reserved.includes(name)) return 'this name is reserved, docs/people.md lists which are'
   const unknown = Object.keys(raw).find((key) => !['from', 'default', 'required', 'value'].includes(key))
   if (unknown !== undefined) return `unknown key ${unknown}; expected from, default, required or value`
   const { from, value, default: fallback = null, required = false } = raw

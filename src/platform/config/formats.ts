@@ -164,8 +164,21 @@ export function isRedirectUri(text: string): boolean {
   return url.protocol === 'http:' ? isLoopbackHost(url.hostname) : url.protocol.includes('.')
 }
 
-/** It travels in the query of the pages, together with the state of the application. */
-export const isApplicationUri = (text: string): boolean => text.length <= 200 && isRedirectUri(text)
+/**
+ * An address of an application. It travels in the query of the pages, together with the state of the application. One over
+ * http in the operator's own network is for applications of others alone (checks.ts).
+ */
+export const isApplicationUri = (text: string): boolean =>
+  text.length <= 200 &&
+  (isRedirectUri(text) || (isNearHttpUrl(text) && /^[!-~]+$/.test(text) && !/[#*]/.test(text)))
+
+/** Tells whether it is a web address over http whose host is not public. */
+export const isNearHttpUrl = (text: string): boolean =>
+  parseUrl(text)?.protocol === 'http:' && !isOpenToAll(text)
+
+/** An application is told there that a session ended: https, or http in the operator's own network. */
+export const isBackchannelUri = (text: string): boolean =>
+  isWebUrl(text) && !isOpenToAll(text) && !text.includes('#')
 
 /** Languages are compared in their usual spelling. */
 export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text

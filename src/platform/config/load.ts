@@ -2,9 +2,10 @@
  * Reads file and environment into the checked `Config`, or returns everything that is wrong with them at once. Reads only
  * the files that it is told to, never throws, and never shows a secret.
  */
-import { checkDelivery, checkDevelopment, checkPages, checkTogether, sitesOf } from './checks.ts'
+import { checkDelivery, checkDevelopment, checkTogether, sitesOf } from './checks.ts'
 import { withCredentials } from './database-url.ts'
 import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
+import { checkPages } from './page-checks.ts'
 import { readLogo } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
@@ -63,7 +64,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   checkTogether(read, report)
   const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
   const logoFile = readTexts ? readLogo(values, directory, report) : null
-  checkPages(values, report, dev)
+  checkPages(read, report, dev)
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
   if (dev) checkDevelopment(values.server, report)

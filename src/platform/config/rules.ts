@@ -113,15 +113,16 @@ export function wholeNumber(initial: number, [minimum, maximum]: [number, number
 }
 
 export function boolean(initial: boolean, doc: string): KeyRule<boolean>
+/** It is null where nobody stated it. */
 export function boolean(initial: null, doc: string, options: Options): KeyRule<boolean | null>
-export function boolean(initial: boolean | null, doc: string, options: Options = {}): KeyRule<boolean> {
+export function boolean(initial: boolean | null, doc: string, options: Options = {}) {
   const read = (raw: unknown): Reading<boolean> =>
     typeof raw === 'boolean' ? { value: raw } : { wrong: raw }
   const fromText = (word: string) => (word === 'true' ? true : word === 'false' ? false : word)
-  return createRule(
+  return createRule<boolean | null>(
     { kind: 'boolean', doc, initial, expected: 'true or false', suffix: '', read, fromText },
     options,
-  )
+  ) as KeyRule<boolean>
 }
 
 /** A text with a unit, read as whole seconds; the bounds are written in the same way. */

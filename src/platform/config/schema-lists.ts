@@ -1,4 +1,5 @@
-/** The part of the table that describes its arrays of tables: SMS gateways and sign-in providers. */
+/** The part of the table that describes its arrays of tables: SMS gateways, sign-in providers and applications. */
+import { claims } from './claims-rule.ts'
 import * as formats from './formats.ts'
 import { type FieldValues, fields, smallTable, template, withPlaceholders } from './gateway-rules.ts'
 import {
@@ -240,8 +241,14 @@ export const androidApps = {
   },
 }
 
+/** Those that come with a scope. */
+const SCOPE_CLAIMS = [
+  ...['name', 'given_name', 'family_name', 'zoneinfo', 'picture', 'locale', 'preferred_username'],
+  ...['email', 'email_verified', 'phone_number', 'phone_number_verified'],
+]
+
 export const applications = {
-  doc: 'An application of your own team, to which the pages hand over who signed in (OAuth 2.1, code flow with PKCE).',
+  doc: 'An application to which the pages hand over who signed in (OAuth 2.1, code flow with PKCE). An entry without `own` is a program of your own without a secret, and takes none of the keys after it; docs/applications.md says what an entry with it is.',
   keys: {
     id: text(required, 'Its `client_id`.', {
       check: formats.isApplicationId,
@@ -264,8 +271,33 @@ export const applications = {
     }),
     own: boolean(
       null,
-      'Whether its tokens open accounts, as those of a login do. Where it is stated, the application is of the issuer BASE_URL/oauth2 and may ask for ID tokens; left out, it is as it was without this key.',
-      { example: true },
+      'true: its tokens open accounts, as those of a login do. false: an application of somebody else, such as Grafana, whose tokens say who signed in and open nothing else. State it once every replica runs a version that knows it.',
+      { example: false },
     ),
+    secret_sha256: list(
+      'The SHA-256 of its secret in 64 hexadecimal digits; two while it is changed. Empty: an application that can keep none, such as one in a browser.',
+      {
+        check: (hash) => /^[\da-f]{64}$/i.test(hash),
+        item: '64 hexadecimal digits',
+        normalize: (hash) => hash.toLowerCase(),
+        example: ['5f'.repeat(32)],
+      },
+    ),
+    groups: list('With `own = false`: who may enter, by any of these groups; ["*"]: every account.', {
+      check: (group) => group === '*' || formats.isGroupName(group),
+      item: 'the name of a group, or "*" alone',
+      example: ['staff'],
+    }),
+    two_factor: boolean(false, 'true: people enter with a second factor alone.'),
+    claims: claims(
+      'Further claims of its ID tokens and at /oauth2/userinfo, written as in `[tokens.claims]`. `groups` takes the place of those of the scope.',
+      { example: { tenant: { value: 'acme' } }, taken: SCOPE_CLAIMS },
+    ),
+    backchannel_logout_uri: text('', 'It is told there that a session of it was ended.', {
+      emptyAllowed: true,
+      check: (uri) => uri === '' || formats.isBackchannelUri(uri),
+      expected: 'an absolute URI without fragment: https, or http on a host that is not public',
+      example: 'https://grafana.example.com/backchannel-logout',
+    }),
   },
 }

@@ -2,7 +2,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { readDatabaseUrl } from '../postgres/address.ts'
 import { readRedisUrl } from '../redis/endpoint.ts'
-import { isPublicHost } from './formats.ts'
+import { EVERYBODY, isOwn, isPublic } from './applications.ts'
+import { isNearHttpUrl, isPublicHost } from './formats.ts'
 import { type ConfigProblem, toToml } from './report.ts'
 import { type Setting, type Settings, shownValue } from './settings.ts'
 import type { SchemaValues } from './values.ts'
@@ -68,12 +69,15 @@ const keysOfTheExample = (settings: Setting[]) =>
  * An application in a browser gets its tokens there, and then asks for `GET me`. Under development it may run on this
  * machine.
  */
-function warnOfPages({ pages, server }: SchemaValues, warn: Warn, dev: boolean): void {
+function warnOfPages({ pages, server, accounts }: SchemaValues, warn: Warn, dev: boolean): void {
   const { enabled, applications } = pages
   if (!enabled && applications.length > 0)
     warn('pages.enabled', 'is false, so nobody is handed over to pages.applications: set it to true')
   if (!enabled) return
-  const uris = applications.flatMap(({ redirectUris }) => redirectUris)
+  warnOfOthers({ pages, accounts }, warn)
+  const uris = applications
+    .filter((application) => isOwn(application) && isPublic(application))
+    .flatMap(({ redirectUris }) => redirectUris)
   const isOfBrowser = dev ? /^https?:/ : /^https:/
   const origins = uris.flatMap((uri) => (isOfBrowser.test(uri) ? [new URL(uri).origin] : []))
   for (const origin of new Set(origins)) {
@@ -82,6 +86,32 @@ function warnOfPages({ pages, server }: SchemaValues, warn: Warn, dev: boolean):
         'server.cors_origins',
         `lacks "${origin}" of pages.applications: an application that runs in the browser there cannot call GET me`,
       )
+  }
+}
+
+const ON_THIS_MACHINE = /^http:\/\/(127\.0\.0\.1|\[::1\])(?=[:/?]|$)/
+
+/** Applications of others may be reached over http in the operator's own network, and be open to everybody. */
+function warnOfOthers({ pages, accounts }: Pick<SchemaValues, 'pages' | 'accounts'>, warn: Warn): void {
+  const isOpen = accounts.registration === 'open' && accounts.registrationDomains.length === 0
+  for (const [index, { own, groups, redirectUris, signOutUris }] of pages.applications.entries()) {
+    if (own !== false) continue
+    const path = `pages.applications[${index}]`
+    if (isOpen && groups.includes(EVERYBODY))
+      warn(
+        `${path}.groups`,
+        'is every account, and everybody may register: strangers may enter this application. Name a group, or close accounts.registration',
+      )
+    for (const [key, uris] of [
+      ['redirect_uris', redirectUris],
+      ['sign_out_uris', signOutUris],
+    ] as const) {
+      for (const uri of uris.filter((each) => isNearHttpUrl(each) && !ON_THIS_MACHINE.test(each)))
+        warn(
+          `${path}.${key}`,
+          `holds "${uri}": over http everybody on the way in that network reads what is sent there`,
+        )
+    }
   }
 }
 

@@ -40,6 +40,8 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string, s
   if (errorCode === 'invalid_token' || errorCode === 'token_expired') {
     headers.set('www-authenticate', 'Bearer error="invalid_token"')
   }
+  if (failure.oauthError === 'insufficient_scope')
+    headers.set('www-authenticate', 'Bearer error="insufficient_scope", scope="openid"')
   if (failure.scheme) headers.set('www-authenticate', `${failure.scheme} realm="applications"`)
   if (failure.page) return pageAnswer(failure.page, errorStatus[errorCode], headers)
   const body = errorAnswerBody(failure, texts, requestId, showsCause)

@@ -25,6 +25,7 @@ import {
   parseAny,
   parseForm,
   parseJsonObject,
+  parsePairs,
   readBody,
 } from './request-body.ts'
 import { createSchemaFinder, type RouteWithSchemas } from './route-schemas.ts'
@@ -284,9 +285,11 @@ export function createHttpBase({
     .wrap((handle) => (request: Request) => answer(request, handle as (request: Request) => unknown))
     .onParse({ as: 'global' }, async ({ request, route }) => {
       const type = traits(request, route).takes ?? 'json'
+      if (type === 'nothing') return null
       const bytes = await readBody(request, bodyDeadlineMs, type)
       exchangeOf(request).bodyComplete = true
       if (type === 'any') return parseAny(bytes, request.headers)
+      if (type === 'pairs') return parsePairs(bytes)
       return type === 'form' ? parseForm(bytes) : mendDescriptions(parseJsonObject(bytes))
     })
     .derive({ as: 'global' }, ({ request, route, body }) => {

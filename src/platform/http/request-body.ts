@@ -74,6 +74,10 @@ export function parseForm(bytes: Uint8Array | null): Record<string, string> {
   return Object.fromEntries(fields)
 }
 
+/** The fields of a form in their order, also those that are there twice. */
+export const parsePairs = (bytes: Uint8Array | null): URLSearchParams =>
+  new URLSearchParams(decode(bytes ?? new Uint8Array()))
+
 function repeated(name: string): AppError {
   const isPlain = /^[a-z_]{1,40}$/.test(name)
   const oauthDescription = `${isPlain ? name : 'a field'} is there more than once`
@@ -89,11 +93,12 @@ export function isUnbounded(headers: Headers): boolean {
 }
 
 /** The media types that a refusal names. */
-const mediaTypes = { json: JSON_TYPE, form: FORM_TYPE, any: `${JSON_TYPE} / ${FORM_TYPE}` }
+const mediaTypes = { json: JSON_TYPE, form: FORM_TYPE, pairs: FORM_TYPE, any: `${JSON_TYPE} / ${FORM_TYPE}` }
 
-const readable: Record<'json' | 'form' | 'any', (headers: Headers) => boolean> = {
+const readable: Record<'json' | 'form' | 'pairs' | 'any', (headers: Headers) => boolean> = {
   json: (headers: Headers) => isOfType(headers, JSON_TYPE),
   form: (headers: Headers) => isOfType(headers, FORM_TYPE),
+  pairs: (headers: Headers) => isOfType(headers, FORM_TYPE),
   any: (headers: Headers) => readable.json(headers) || readable.form(headers),
 }
 

@@ -2,8 +2,11 @@
 import type { RouteSchemas } from './route-schemas.ts'
 
 export interface RouteTraits {
-  /** The body is a form, or with `any` a form or JSON of any shape. It is a JSON object otherwise. */
-  takes?: 'form' | 'any'
+  /**
+   * The body is a form, with `pairs` as it was sent, or with `any` a form or JSON of any shape. It is a JSON object otherwise;
+   * with `nothing` it is not read.
+   */
+  takes?: 'form' | 'pairs' | 'any' | 'nothing'
   /** A browser is shown a page, whatever fails; or errors have the form of OAuth. */
   answers?: 'page' | 'oauth'
   /** It says by itself what it cannot read of a field. */

@@ -496,13 +496,18 @@ export const sessions = pgTable(
     signInIp: text('sign_in_ip'),
     /** When a used token of its own device was served again, long after its use: the last days' times. */
     lateRetries: time('late_retries').array(),
-    /** `direct`: its client holds refresh tokens. `browser`: a cookie of the pages names it, and only the pages read it. */
+    /**
+     * `direct`: its client holds refresh tokens. `browser`: a cookie of the pages names it, and only the pages read it.
+     * `application`: that of an application of somebody else, whose tokens open nothing but `/oauth2/userinfo`.
+     */
     kind: text('kind').notNull().default('direct'),
     /** It says whether the person asked to stay signed in, for the session of a browser. */
     stays: boolean('stays').notNull().default(false),
     /** The session of the browser below which an application's session lives, and the application. */
     parentId: uuid('parent_id'),
     clientId: text('client_id'),
+    /** The scopes that the application was granted, with spaces between them. */
+    scope: text('scope'),
     /**
      * The person signed in to the browser then, for a session of an application; null means when the session was
      * opened.
@@ -527,7 +532,11 @@ export const authorizationCodes = pgTable(
     sessionId: uuid('session_id').notNull(),
     application: text('application').notNull(),
     redirectUri: text('redirect_uri').notNull(),
+    /** Empty if the application sent none. */
     challenge: text('challenge').notNull(),
+    nonce: text('nonce'),
+    /** The scopes that were granted, with spaces between them. */
+    scope: text('scope'),
     expiresAt: time('expires_at').notNull(),
     usedAt: time('used_at'),
     /** The session that it opened. */

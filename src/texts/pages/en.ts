@@ -100,6 +100,14 @@ export const pagesEn: PageTexts = {
   unknown_redirect:
     'The application asked to send you to an address that it has not registered. Please tell the people who run it.',
   continue_to: 'Continue to {application}',
+  not_open_title: '{application} is not open to you',
+  not_open_lead: 'Your account may not enter there. Ask the people who run it.',
+  use_another_account: 'Use another account',
+  back_to: 'Back to {application}',
+  two_factor_wanted_title: '{application} asks for two factors',
+  two_factor_wanted_lead:
+    'Turn on a second factor for your account, or sign in with a passkey. Then continue.',
+  two_factor_wanted_set_up: 'Turn on a second factor',
   signed_in_as: 'You are signed in as {contact}.',
   sign_out_lead: 'You will be signed out here and in the applications that you opened from here.',
   sign_out: 'Sign out',

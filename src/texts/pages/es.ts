@@ -100,6 +100,14 @@ export const pagesEs: PageTexts = {
   unknown_redirect:
     'La aplicación quiere enviarle a una dirección que no ha registrado. Avise a sus responsables.',
   continue_to: 'Continuar a {application}',
+  not_open_title: '{application} no está abierto para usted',
+  not_open_lead: 'Su cuenta no puede entrar allí. Pregunte a las personas que lo administran.',
+  use_another_account: 'Usar otra cuenta',
+  back_to: 'Volver a {application}',
+  two_factor_wanted_title: '{application} pide dos factores',
+  two_factor_wanted_lead:
+    'Active un segundo factor para su cuenta, o inicie sesión con una llave de acceso. Después, continúe.',
+  two_factor_wanted_set_up: 'Activar un segundo factor',
   signed_in_as: 'Ha iniciado sesión como {contact}.',
   sign_out_lead: 'Se cerrará la sesión aquí y en las aplicaciones abiertas desde aquí.',
   sign_out: 'Cerrar sesión',

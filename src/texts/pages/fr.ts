@@ -99,6 +99,14 @@ export const pagesFr = {
   unknown_redirect:
     'L’application veut vous envoyer à une adresse qu’elle n’a pas déclarée. Prévenez ses responsables.',
   continue_to: 'Continuer vers {application}',
+  not_open_title: '{application} ne vous est pas ouvert',
+  not_open_lead: 'Votre compte ne peut pas y entrer. Adressez-vous aux responsables de ce service.',
+  use_another_account: 'Utiliser un autre compte',
+  back_to: 'Retour à {application}',
+  two_factor_wanted_title: '{application} demande deux facteurs',
+  two_factor_wanted_lead:
+    'Activez un second facteur pour votre compte, ou connectez-vous avec une clé d’accès. Ensuite, continuez.',
+  two_factor_wanted_set_up: 'Activer un second facteur',
   signed_in_as: 'Vous êtes connecté en tant que {contact}.',
   sign_out_lead: 'Vous serez déconnecté ici et des applications ouvertes d’ici.',
   sign_out: 'Se déconnecter',

@@ -41,35 +41,41 @@ const takeLateRetry = defineStatement({
 
 const subjectColumns = sql`
   ${sessions}.id as session_id, coalesce(authenticated_at, ${sessions}.created_at) as started_at, ${sessions}.amr,
-  client_id, ${accounts}.uuid, ${accounts}.role_id`
+  client_id, scope, ${accounts}.uuid, ${accounts}.role_id`
 
 const rotationParams = {
   /** The generation of the presented token. */
   generation: 'int',
+  /** The generations that it moves on: 1, or 0 where the token stays the same. */
+  step: 'int',
   now: 'timestamptz',
-  address: 'text',
+  /** Null: that of the browser stays, since the caller is the application's server. */
+  address: 'text?',
   /** The new idle expiry; the absolute expiry if that is earlier. */
   expiresAt: 'timestamptz',
   familyHash: 'bytea',
-  /** The ids of the applications of the configuration, with commas between them. */
+  /** The kind of the sessions that it may be. */
+  kind: 'text',
+  /** The ids of the applications that it may be, with commas between them; `-` for none. */
   applications: 'text',
 } as const
 export type Rotation = Omit<ValuesOf<typeof rotationParams>, 'now'>
-const presentedParams = pick(rotationParams, 'generation', 'now', 'familyHash', 'applications')
+const presentedParams = pick(rotationParams, 'generation', 'now', 'familyHash', 'kind', 'applications')
 /** The claims of an access token of the session. */
 const subjectRow = {
   sessionId: 'uuid',
   startedAt: 'timestamptz',
   amr: 'text',
   clientId: 'text?',
+  scope: 'text?',
   uuid: 'uuid',
   roleId: 'int',
 } as const
 
 /** An application may come back into the configuration, and then its sessions go on: until then none is rotated. */
 const isPresented = (p: Placeholders<keyof typeof presentedParams>) => sql`
-  family_hash = ${p.familyHash} and kind = 'direct' and generation <= ${p.generation} and ${lives(p)}
-  and (client_id is null or client_id = any(string_to_array(${p.applications}, ',')))
+  family_hash = ${p.familyHash} and kind = ${p.kind} and generation <= ${p.generation} and ${lives(p)}
+  and coalesce(client_id, '-') = any(string_to_array(${p.applications}, ','))
   and ${accounts}.id = ${sessions}.account_id and locked_at is null`
 
 /**
@@ -80,7 +86,8 @@ const isPresented = (p: Placeholders<keyof typeof presentedParams>) => sql`
 const rotateReturning = (p: Placeholders<keyof typeof rotationParams>, unawaited: SQL, returned: SQL) => sql`
   with ${unawaited}
   update ${sessions}
-     set generation = ${p.generation} + 1, rotated_at = ${p.now}, last_used_at = ${p.now}, ip = ${p.address},
+     set generation = ${p.generation} + ${p.step}, rotated_at = ${p.now}, last_used_at = ${p.now},
+         ip = coalesce(${p.address}, ip),
          expires_at = least(${p.expiresAt}, ends_at)
     from ${accounts}, unawaited
    where unawaited.off is not null and ${isPresented(p)}
@@ -113,9 +120,9 @@ const rotateWithClaims = defineStatement({
 const findPresented = defineStatement({
   name: 'sessions.find_presented',
   params: presentedParams,
-  row: claimRow,
+  row: accountRow,
   sql: (p) => sql`
-  select ${accounts}.uuid, ${accounts}.role_id, ${columnsForClaims} from ${sessions}, ${accounts}
+  select ${accounts}.* from ${sessions}, ${accounts}
    where ${isPresented(p)} for share of ${accounts}`,
 })
 
@@ -134,6 +141,7 @@ const isRecent = defineStatement({
   sql: (p) => sql`
   select id from ${sessions}
    where family_hash = ${p.familyHash} and id = ${p.sessionId} and generation <= ${p.generation}
+     and kind <> 'application'
      and coalesce(authenticated_at, created_at) >= ${p.since} and ${lives(p)}
      and not (string_to_array(amr, ' ') && '{hwk,swk}'
               and exists (select 1 from ${passkeys}
@@ -143,7 +151,7 @@ const isRecent = defineStatement({
 
 const findFamily = defineStatement({
   name: 'sessions.find_family',
-  params: { familyHash: 'bytea' },
+  params: { familyHash: 'bytea', kind: 'text' },
   row: {
     ...accountRow,
     ...subjectRow,
@@ -163,7 +171,7 @@ const findFamily = defineStatement({
   select ${accounts}.*, ${subjectColumns}, device_name, device_fingerprint,
          ip, sign_in_ip, generation, rotated_at, expires_at, revoked_at
     from ${sessions} join ${accounts} on ${accounts}.id = ${sessions}.account_id
-   where family_hash = ${p.familyHash} and kind = 'direct'`,
+   where family_hash = ${p.familyHash} and kind = ${p.kind}`,
 })
 
 const endReused = defineStatement({
@@ -185,13 +193,22 @@ const endFamily = defineStatement({
   select 1 from ended_sessions`,
 })
 
-const subjectOf = ({ sessionId, startedAt, amr, clientId, uuid, roleId }: ValuesOf<typeof subjectRow>) => ({
+const subjectOf = ({
+  sessionId,
+  startedAt,
+  amr,
+  clientId,
+  scope,
+  uuid,
+  roleId,
+}: ValuesOf<typeof subjectRow>) => ({
   sessionId,
   accountUuid: uuid,
   roleId,
   authTime: startedAt,
   amr: amr.split(' '),
   clientId,
+  scope,
 })
 
 export type FamilyStore = ReturnType<typeof createFamilyStore>
@@ -210,27 +227,31 @@ export function createFamilyStore(database: Database) {
       const row = await database.first(rotate, { ...rotation, now })
       return row && subjectOf(row)
     },
+    /** The same with what claims are made of. */
+    async rotateWithClaims(
+      rotation: Rotation,
+      now: Date,
+    ): Promise<{ subject: TokenSubject; account: ClaimAccount } | null> {
+      const row = await database.first(rotateWithClaims, { ...rotation, now })
+      return row && { subject: subjectOf(row), account: row }
+    },
     /**
      * The same with the account. `admit` decides before anything is written, while the account cannot change: what it throws
      * leaves everything as it was.
      */
-    async rotateWithAccount(
+    rotateAdmitted: (
       rotation: Rotation,
-      admit: ((account: ClaimAccount) => void) | null,
+      admit: (account: Account) => void,
       now: Date,
-    ): Promise<{ subject: TokenSubject; account: ClaimAccount } | null> {
-      const params = { ...rotation, now }
-      const row = await (admit === null
-        ? database.first(rotateWithClaims, params)
-        : database.transaction(async (transaction) => {
-            const { expiresAt: _, address: __, ...token } = rotation
-            const presented = await transaction.first(findPresented, { ...token, now })
-            if (presented === null) return null
-            admit(presented)
-            return transaction.first(rotateWithClaims, params)
-          }))
-      return row && { subject: subjectOf(row), account: row }
-    },
+    ): Promise<{ subject: TokenSubject; account: Account } | null> =>
+      database.transaction(async (transaction) => {
+        const { expiresAt: _, address: __, step: ___, ...token } = rotation
+        const account = await transaction.first(findPresented, { ...token, now })
+        if (account === null) return null
+        admit(account)
+        const row = await transaction.first(rotate, { ...rotation, now })
+        return row && { subject: subjectOf(row), account }
+      }),
     /**
      * Counts the late reuse of a token; false if there were `most` of them since then, or if the session is at another
      * generation now.
@@ -243,9 +264,9 @@ export function createFamilyStore(database: Database) {
      */
     isRecent: async (session: ParamsOf<typeof isRecent>): Promise<boolean> =>
       (await database.first(isRecent, session)) !== null,
-    /** Finds a session by one of its refresh tokens, alive or not, of any account. */
-    async findFamily(familyHash: Uint8Array) {
-      const row = await database.first(findFamily, { familyHash })
+    /** Finds a session of this kind by one of its refresh tokens, alive or not, of any account. */
+    async findFamily(familyHash: Uint8Array, kind: string) {
+      const row = await database.first(findFamily, { familyHash, kind })
       return row && { ...row, subject: subjectOf(row), account: row as Account }
     },
     /** Ends a session and queues the notices with it; false if it was not alive. */

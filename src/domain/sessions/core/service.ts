@@ -4,15 +4,17 @@
  * the session ends.
  */
 
+import { isOwn, isPublic } from '../../../platform/config/applications.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { bucketAddress } from '../../../platform/http/client-address.ts'
 import { AppError } from '../../../texts/errors.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import type { TrustedDevices } from '../../accounts/devices/trusted-devices.ts'
 import { isUuid } from '../../foundation/identifiers/uuid.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
-import type { AccountClaims } from '../tokens/account-claims.ts'
+import type { AccountClaims, ClaimAccount } from '../tokens/account-claims.ts'
 import type { SignedSubject } from '../tokens/claims.ts'
 import type { RefreshToken, RefreshTokens } from '../tokens/refresh-token.ts'
 import { type Authenticated, readBearerToken } from './authentication.ts'
@@ -22,8 +24,31 @@ import { sessionRecord } from './session-schema.ts'
 import type { SessionStore } from './store.ts'
 
 interface RefreshingClient {
-  address: string
+  /** Null: the server of an application that proved its secret. */
+  address: string | null
   fingerprint: string | null
+}
+
+/** Who may present a refresh token, and how it goes on. */
+export interface Holder {
+  kind: 'direct' | 'application'
+  /** The applications whose sessions these are; `-` for those of no application. */
+  applications: readonly string[]
+  /** The cause, for the log, where the session is of another one. */
+  otherwise: string
+  /** False: the token stays the same. */
+  rotates: boolean
+  /** Throws if the account gets nothing more, before anything is written. */
+  admit?: (account: Account) => void
+}
+
+/** The session after a refresh, with the account where `admit` was asked. */
+interface Refreshed {
+  subject: SignedSubject
+  account: Account | null
+  /** The secret that all tokens of the session have in common. */
+  family: Uint8Array
+  refreshToken: string
 }
 
 export type SessionRecord = ReturnType<typeof ownSessionRecord> & { trusted_device?: boolean }
@@ -62,16 +87,45 @@ export function createSessionService(needs: Needs) {
     needs
   const { sessions: store, families } = needs.stores
 
-  /** An application that was taken out of the configuration gets nothing more, whichever route its token comes by. */
-  const applications = config.pages.applications.map(({ id }) => id)
+  /**
+   * Anybody who presents the token of a session. An application that was taken out of the configuration gets nothing more,
+   * and one with a secret has to prove it.
+   */
+  const bearer: Holder = {
+    kind: 'direct',
+    applications: [
+      '-',
+      ...config.pages.applications.filter((one) => isOwn(one) && isPublic(one)).map(({ id }) => id),
+    ],
+    otherwise: 'application_removed',
+    rotates: true,
+  }
 
   /** Where claims are required, a refusal is decided before the session is rotated. */
-  async function rotate(rotation: Rotation, now: Date): Promise<SignedSubject | null> {
-    if (!accountClaims.isConfigured) return families.rotate(rotation, now)
-    const admit = accountClaims.hasRequired ? accountClaims.require : null
-    const rotated = await families.rotateWithAccount(rotation, admit, now)
-    return rotated && { ...rotated.subject, claims: accountClaims.of(rotated.account) }
+  async function rotate(
+    rotation: Rotation,
+    { admit }: Holder,
+    now: Date,
+  ): Promise<Pick<Refreshed, 'subject' | 'account'> | null> {
+    const isAsked = admit !== undefined || accountClaims.hasRequired
+    if (!isAsked && !accountClaims.isConfigured) {
+      const subject = await families.rotate(rotation, now)
+      return subject && { subject, account: null }
+    }
+    const rotated = isAsked
+      ? await families.rotateAdmitted(rotation, admit ?? accountClaims.require, now)
+      : await families.rotateWithClaims(rotation, now)
+    return (
+      rotated && {
+        subject: { ...rotated.subject, claims: claimsOf(rotated.account, rotation.kind) },
+        account: admit ? (rotated.account as Account) : null,
+      }
+    )
   }
+
+  /** The tokens of applications of others have no claims. */
+  const claimsOf = (account: ClaimAccount, kind: string) =>
+    kind === 'direct' ? accountClaims.of(account) : {}
 
   /**
    * Finds the session of a token that is not the newest of a valid session, and says whether the token is only late.
@@ -79,18 +133,21 @@ export function createSessionService(needs: Needs) {
   async function checkOlder(
     { familyHash, generation }: RefreshToken,
     client: RefreshingClient,
+    holder: Holder,
     now: Date,
-  ): Promise<SignedSubject> {
-    const family = await families.findFamily(familyHash)
+  ): Promise<Pick<Refreshed, 'subject' | 'account'>> {
+    const family = await families.findFamily(familyHash, holder.kind)
     if (family === null || family.revokedAt !== null || family.account.lockedAt !== null) {
       throw new AppError('invalid_token', { cause: 'session_over' })
     }
     if (family.expiresAt <= now) throw new AppError('token_expired')
-    const { clientId } = family.subject
-    if (clientId && !applications.includes(clientId))
-      throw new AppError('invalid_token', { cause: 'application_removed' })
-    if (family.generation === generation + 1 && (await mayRepeat(family, client, now)))
-      return { ...family.subject, claims: accountClaims.of(family.account) }
+    if (!holder.applications.includes(family.subject.clientId ?? '-'))
+      throw new AppError('invalid_token', { cause: holder.otherwise })
+    if (family.generation === generation + 1 && (await mayRepeat(family, client, now))) {
+      holder.admit?.(family.account)
+      const { subject, account } = family
+      return { subject: { ...subject, claims: claimsOf(account, holder.kind) }, account }
+    }
     if (family.generation > generation) await endReused(family, now)
     throw new AppError('invalid_token', { cause: 'reused' })
   }
@@ -115,27 +172,32 @@ export function createSessionService(needs: Needs) {
     await families.endReused(subject.sessionId, first ? [{ ...first, values }] : [], now)
   }
 
+  /**
+   * One round trip to the database if the token is the newest of its session. A session past its idle or absolute
+   * expiry is told from every other token that is refused. An incomplete account is refused before anything is written.
+   */
+  async function advance(typed: string, client: RefreshingClient, holder: Holder): Promise<Refreshed> {
+    const presented = refreshTokens.read(typed)
+    if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
+    const now = clock.now()
+    const { family, familyHash, generation } = presented
+    const step = holder.rotates ? 1 : 0
+    const rotation = {
+      ...{ familyHash, generation, step },
+      expiresAt: new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000),
+      address: client.address,
+      kind: holder.kind,
+      applications: holder.applications.join(),
+    }
+    const found = (await rotate(rotation, holder, now)) ?? (await checkOlder(presented, client, holder, now))
+    return { ...found, family, refreshToken: refreshTokens.write({ family, generation: generation + step }) }
+  }
+
   return {
-    /**
-     * One round trip to the database if the token is the newest of its session. A session past its idle or absolute
-     * expiry is told from every other token that is refused. An incomplete account is refused before anything is written.
-     */
+    advance,
     async refresh(typed: string, client: RefreshingClient) {
-      const presented = refreshTokens.read(typed)
-      if (presented === null) throw new AppError('invalid_token', { cause: 'not_ours' })
-      const now = clock.now()
-      const { family, familyHash, generation } = presented
-      const expiresAt = new Date(now.getTime() + config.tokens.refreshLifetimeSeconds * 1000)
-      const rotation = {
-        ...{ familyHash, generation, expiresAt },
-        address: client.address,
-        applications: applications.join(),
-      }
-      const subject = (await rotate(rotation, now)) ?? (await checkOlder(presented, client, now))
-      return {
-        accessToken: await accessTokens.sign(subject),
-        refreshToken: refreshTokens.write({ family, generation: generation + 1 }),
-      }
+      const { subject, refreshToken } = await advance(typed, client, bearer)
+      return { accessToken: await accessTokens.sign(subject), refreshToken }
     },
     /** Ends the session of each token given and ignores tokens without a session. One of the two must be given. */
     async logOut(refreshToken: string | null, authorization: string | undefined): Promise<void> {
@@ -189,12 +251,14 @@ export function createSessionService(needs: Needs) {
 
 /**
  * Recognises the device by the fingerprint that the sign-in gave or, if it gave none, by the address of the sign-in
- * or of the last use. An application does not know the fingerprint, which is the browser's.
+ * or of the last use. An application does not know the fingerprint, which is the browser's; one that proved its secret is
+ * known by that.
  */
 function isOwnDevice(
   { deviceFingerprint, ip, signInIp, subject }: SessionFamily,
   { address, fingerprint }: RefreshingClient,
 ): boolean {
+  if (address === null) return true
   if (deviceFingerprint !== null && !subject.clientId) return deviceFingerprint === fingerprint
   const own = [ip, signInIp].flatMap((one) => (one === null ? [] : [bucketAddress(one)]))
   return own.includes(bucketAddress(address))

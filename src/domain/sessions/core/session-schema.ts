@@ -82,6 +82,12 @@ const sessionSchema = namedObject(
     created_at: timeField(),
     last_used_at: timeField(),
     expires_at: timeField(),
+    application: t.Optional(
+      t.String({
+        description: 'The application to which the pages handed it over; absent: it is a sign-in',
+        examples: ['web'],
+      }),
+    ),
     current: t.Boolean({ description: 'Whether it is the session of this access token' }),
     trusted_device: t.Optional(
       t.Boolean({
@@ -109,4 +115,5 @@ export const sessionRecord = (session: ListedSession) => ({
   created_at: session.createdAt.toISOString(),
   last_used_at: session.lastUsedAt.toISOString(),
   expires_at: session.expiresAt.toISOString(),
+  ...(session.clientId !== null && { application: session.clientId }),
 })

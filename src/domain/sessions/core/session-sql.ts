@@ -86,20 +86,30 @@ export const renewBrowserSession = (
 
 /**
  * The session of an application, below that of the browser: `found` has the columns of the browser's row and, of the code,
- * the account's `account_id`.
+ * the account's `account_id` and the granted `scope`. Without an address it has those of the browser.
  */
 export const openSessionBelow = (
   p: Placeholders<
-    'id' | 'now' | 'address' | 'familyHash' | 'expiresAt' | 'endsAt' | 'clientId' | 'name' | 'endsWithBrowser'
+    | 'id'
+    | 'now'
+    | 'address'
+    | 'familyHash'
+    | 'expiresAt'
+    | 'endsAt'
+    | 'clientId'
+    | 'name'
+    | 'kind'
+    | 'endsWithBrowser'
   >,
   found: SQL,
 ): SQL => sql`
     insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip, sign_in_ip,
-                             amr, created_at, last_used_at, expires_at, ends_at, family_hash, parent_id, client_id,
-                             authenticated_at)
-    select ${p.id}, account_id, device_type, ${p.name}, device_os, device_fingerprint, ${p.address}, ${p.address},
-           amr, ${p.now}, ${p.now}, least(${p.expiresAt}, life.ends), life.ends, ${p.familyHash}, session_id,
-           ${p.clientId}, authenticated_at
+                             amr, created_at, last_used_at, expires_at, ends_at, family_hash, kind, parent_id, client_id,
+                             scope, authenticated_at)
+    select ${p.id}, account_id, device_type, ${p.name}, device_os, device_fingerprint,
+           coalesce(${p.address}, browser_ip), coalesce(${p.address}, browser_sign_in_ip),
+           amr, ${p.now}, ${p.now}, least(${p.expiresAt}, life.ends), life.ends, ${p.familyHash}, ${p.kind}, session_id,
+           ${p.clientId}, scope, authenticated_at
       from ${found}, lateral (
         select case when ${p.endsWithBrowser} and not stays then least(${p.endsAt}, browser_ends)
                     else ${p.endsAt} end as ends) life`

@@ -44,6 +44,8 @@ export const listedRow = {
   createdAt: 'timestamptz',
   lastUsedAt: 'timestamptz',
   expiresAt: 'timestamptz',
+  /** The application that has it. */
+  clientId: 'text?',
 } as const
 export type ListedSession = ValuesOf<typeof listedRow>
 

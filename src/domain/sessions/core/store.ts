@@ -96,7 +96,7 @@ const list = defineStatement({
   params: { accountId: 'bigint', now: 'timestamptz', limit: 'int' },
   row: listedRow,
   sql: (p) => sql`
-  select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at
+  select id, device_type, device_name, device_os, ip, created_at, last_used_at, expires_at, client_id
     from ${sessions}
    where account_id = ${p.accountId} and ${lives(p)}
    order by last_used_at desc, created_at desc, id
@@ -106,14 +106,18 @@ const list = defineStatement({
 /** A device counts as unknown after this time, and an old refresh token as any text. */
 const KEPT_DAYS = 30
 
-/** By the primary key, since no index may hold when a session ends (see schema.ts). */
+/**
+ * By the primary key, since no index may hold when a session ends (see schema.ts). An application of somebody else has a
+ * refresh token only if it asked for one.
+ */
 const countUnrefreshed = defineStatement({
   name: 'sessions.count_unrefreshed',
   params: { until: 'timestamptz', now: 'timestamptz' },
   row: { count: 'int', lastEnd: 'timestamptz?' },
   sql: (p) => sql`
   select count(*)::int as count, max(expires_at) as last_end from ${sessions}
-   where ${lives(p)} and coalesce(rotated_at, created_at) <= ${p.until}`,
+   where ${lives(p)} and coalesce(rotated_at, created_at) <= ${p.until}
+     and (kind <> 'application' or 'offline_access' = any(string_to_array(scope, ' ')))`,
 })
 
 const endEverybodys = defineStatement({

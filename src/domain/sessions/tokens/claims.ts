@@ -11,6 +11,8 @@ export interface TokenSubject {
   amr: string[]
   /** The application that the session belongs to; null: none. */
   clientId?: string | null
+  /** The scopes that it was granted, with spaces between them. */
+  scope?: string | null
 }
 
 /** The subject that a token is signed for: `claims` are those of `[tokens.claims]`. */

@@ -17,12 +17,13 @@ const TOKEN = /^[0-9a-f]{64}$/
 
 export type RefreshTokens = ReturnType<typeof createRefreshTokens>
 
-export function createRefreshTokens(secret: ServerSecret) {
+/** `label`: what the tokens are for. Those of one use are no tokens of another. */
+export function createRefreshTokens(secret: ServerSecret, label = 'refresh token') {
   /** 96 bits; each guess costs a request (NIST SP 800-107, 5.3.3, requires at least 32). */
-  const tagOf = (by: AcceptedSecret, body: Uint8Array) => by.tag('refresh token', body).subarray(0, TAG_BYTES)
+  const tagOf = (by: AcceptedSecret, body: Uint8Array) => by.tag(label, body).subarray(0, TAG_BYTES)
   /** Applies or removes the mask; the tag is its nonce, as in SIV (RFC 5297). */
   const masked = (by: AcceptedSecret, body: Uint8Array, tag: Uint8Array) => {
-    const mask = by.tag('refresh token mask', tag)
+    const mask = by.tag(`${label} mask`, tag)
     return Buffer.from(body.map((byte, index) => byte ^ (mask[index] ?? 0)))
   }
   return {

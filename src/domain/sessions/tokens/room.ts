@@ -8,6 +8,7 @@ import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { createAccessTokenService } from './access-token.ts'
 import { createAccountClaims } from './account-claims.ts'
 import { createAllKeys } from './all-keys.ts'
+import { createApplicationTokens } from './application-token.ts'
 import { createIdentityTokens, identityIssuer } from './identity-token.ts'
 import { createKeyService } from './key-service.ts'
 import type { KeyStore } from './key-store.ts'
@@ -59,6 +60,7 @@ export function createTokens(needs: Needs) {
       lifetimeSeconds: accessLifetimeSeconds,
     }),
     refreshTokens: createRefreshTokens(secret),
+    applicationTokens: createApplicationTokens({ secret, clock, lifetimeSeconds: accessLifetimeSeconds }),
     accountClaims: createAccountClaims(needs),
   }
 }
