@@ -2,16 +2,16 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, getPriority } from 'node:os'
+import type { Family } from '../../src/domain/foundation/hashing/digest.ts'
+import { createFamilies } from '../../src/domain/foundation/hashing/families.ts'
 import { createHashService, type HashOptions } from '../../src/domain/foundation/hashing/service.ts'
 import type { DigestStore } from '../../src/domain/foundation/hashing/store.ts'
-import { createStoredWork } from '../../src/domain/foundation/hashing/stored-work.ts'
 import { AppError } from '../../src/texts/errors.ts'
 import { expectSameWork, measured, medianMs, medianRatio } from '../helpers/timing.ts'
-import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(60_000)
 
-const noAccounts: DigestStore = { listWork: async () => ({ works: [], last: null }) }
+const noAccounts: DigestStore = { listFamilies: async () => [] }
 
 /** The work of the usual configuration. */
 const usual = { memoryKib: 19_456, iterations: 2, reserved: 0 }
@@ -25,8 +25,10 @@ function startHashing(
   return { ...service, verify }
 }
 
-/** The table of accounts would tell these works. */
-const storing = (...works: string[]): DigestStore => ({ listWork: async () => ({ works, last: null }) })
+/** The table of accounts would tell these families. */
+const storing = (...families: [string, number][]): DigestStore => ({
+  listFamilies: async () => families.map(([family, number]) => ({ family, number })),
+})
 
 const hashing = startHashing({ memoryKib: 8192, iterations: 1, concurrency: 2, queue: 64 })
 afterAll(() => hashing.close())
@@ -171,67 +173,123 @@ describe('a stored digest', () => {
   })
 })
 
-describe('where stored digests have other parameters than today’s', () => {
+describe('where stored digests are not all of today’s kind', () => {
   const today = { memoryKib: 16_384, iterations: 2 }
-  const queue = { concurrency: 1, queue: 0, reserved: 0 }
+  const queue = { concurrency: 1, queue: 64, reserved: 0 }
+  const older = 'argon2id$v=19$m=4096,t=3,p=1'
   const bcrypt = '$2a$08$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe'
-  const older = async () =>
+  const makeOlder = async () =>
     Bun.password.hash('a password', { algorithm: 'argon2id', memoryCost: 4096, timeCost: 3 })
 
   test('a wrong password takes the same time for each of them, for a new one and for none', async () => {
-    const works = ['$argon2id$v=19$m=4096,t=3,p=1', '$2b$08']
-    const service = startHashing({ ...today, ...queue }, storing(...works))
-    const [made, old] = [await service.hash('a password'), await older()]
-    await expectSameWork([made, old, bcrypt, null].map((digest) => () => service.verify('wrong', digest)))
+    const service = startHashing({ ...today, ...queue }, storing([older, 0], ['bcrypt', 9]))
+    const [made, old] = [await service.hash('a password'), await makeOlder()]
+    const digests = [made, old, bcrypt, null]
+    await expectSameWork(digests.map((digest) => () => service.verify('wrong', digest)))
     service.close()
   })
 
-  test('so does the right password of an older one, which is renewed in that time', async () => {
-    const service = startHashing({ ...today, ...queue }, storing('$argon2id$v=19$m=4096,t=3,p=1'))
-    const old = await older()
-    expect((await service.check('a password', old)).newDigest).toStartWith('$argon2id$v=19$m=16384,t=2,p=1$')
+  test('so does a right one where the answer does not tell', async () => {
+    const service = startHashing({ ...today, ...queue }, storing([older, 0], ['bcrypt', 8]))
+    const digests = [await service.hash('a password'), await makeOlder()]
+    const calls = digests.map((digest) => async () => {
+      expect(await service.check('a password', digest, { untold: true })).toEqual({
+        right: true,
+        newDigest: null,
+      })
+    })
+    await expectSameWork([...calls, async () => void (await service.verify('wrong', null))])
+    service.close()
+  })
+
+  test('the right own password costs one own hash', async () => {
+    const service = startHashing({ ...today, ...queue }, storing(['bcrypt', 12]))
+    const alone = startHashing({ ...today, ...queue })
     const made = await service.hash('a password')
     await expectSameWork([
-      () => service.check('a password', old),
-      () => service.check('wrong', old),
       () => service.check('a password', made),
-      () => service.check('wrong', null),
+      () => alone.check('a password', made),
+      () => alone.verify('wrong', null),
     ])
+    service.close()
+    alone.close()
+  })
+
+  test('the right password of an older one makes one of today’s', async () => {
+    const service = startHashing({ ...today, ...queue }, storing([older, 0]))
+    const { newDigest } = await service.check('a password', await makeOlder())
+    expect(newDigest).toStartWith('$argon2id$v=19$m=16384,t=2,p=1$')
+    expect(await service.check('a password', newDigest)).toEqual({ right: true, newDigest: null })
     service.close()
   })
 
-  test('a kind of digest that the table had not told of is learned from the first one', async () => {
+  test('a family, or a larger number in it, that was not told of is learned from the first digest', async () => {
     const told: string[][] = []
     const service = createHashService({
       ...today,
       ...queue,
-      store: noAccounts,
-      onSeveralWorks: (works) => told.push(works),
+      store: storing(['bcrypt', 4]),
+      onSeveralFamilies: (families) => told.push(families),
     })
-    await service.check('wrong', null)
-    expect(told).toEqual([])
+    await service.check('wrong', await makeOlder())
+    const own = 'argon2id$v=19$m=16384,t=2,p=1'
+    expect(told).toEqual([
+      [own, 'bcrypt'],
+      [own, older, 'bcrypt'],
+    ])
     await service.check('wrong', bcrypt)
-    expect(told).toEqual([['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1']])
     await expectSameWork([() => service.check('wrong', bcrypt), () => service.check('wrong', null)])
     service.close()
   })
 
-  test('the table tells piece by piece, and stops nothing where it is away', async () => {
-    const pieces: (() => Promise<{ works: string[]; last: number | null }>)[] = [
-      async () => ({ works: ['$2b$08'], last: 5000 }),
+  test('the index is asked again, and stops nothing where it is away', async () => {
+    const answers: (() => Promise<Family[]>)[] = [
       () => Promise.reject(new Error('connection')),
+      async () => [
+        { family: 'bcrypt', number: 31 },
+        { family: older, number: 0 },
+        { family: 'argon2id$v=19$m=4194304,t=2,p=1', number: 0 },
+        { family: 'anything else', number: 0 },
+      ],
     ]
-    const store = { listWork: () => (pieces.shift() as (typeof pieces)[number])() }
-    const stored = createStoredWork({
-      store,
-      today: '$argon2id$v=19$m=16384,t=2,p=1',
-      configured: { memoryKib: 16_384, iterations: 2 },
-    })
-    await stored.start()
-    expect([...stored.decoys().keys()]).toEqual(['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1'])
-    await waitFor(() => pieces.length === 0, { what: 'the second piece' })
-    expect([...stored.decoys().keys()]).toEqual(['$2b$08', '$argon2id$v=19$m=16384,t=2,p=1'])
-    stored.close()
+    const store = { listFamilies: () => (answers.shift() as (typeof answers)[number])() }
+    const families = createFamilies({ store, configured: today })
+    await families.start()
+    expect(families.row()).toEqual([{ family: families.today, number: 0 }])
+    await families.refresh()
+    // What is never verified costs nobody anything.
+    expect(families.row().map(({ family, number }) => [family, number])).toEqual([
+      [families.today, 0],
+      [older, 0],
+      ['bcrypt', 14],
+    ])
+    families.close()
+  })
+
+  test('wrong passwords keep right ones waiting for no more than the stage under way', async () => {
+    const service = startHashing({ ...today, ...queue, memoryKib: 64 }, storing(['bcrypt', 9]))
+    const made = await service.hash('a password')
+    const order: string[] = []
+    const wrong = Array.from({ length: 8 }, () =>
+      service.verify('wrong', null).then(() => order.push('wrong')),
+    )
+    await wrong[0]
+    await Promise.all(
+      Array.from({ length: 8 }, () => service.verify('a password', made).then(() => order.push('right'))),
+    )
+    expect(order.filter((one) => one === 'wrong').length).toBeLessThanOrEqual(2)
+    await Promise.all(wrong)
+    service.close()
+  })
+
+  test('64 wait for their later stages, and the next one is told to come back', async () => {
+    const service = startHashing({ ...today, ...queue, memoryKib: 64, queue: 100 }, storing(['bcrypt', 6]))
+    const tries = await Promise.all(
+      Array.from({ length: 80 }, () => errorCodeOf(service.verify('wrong', null))),
+    )
+    expect(tries.filter((code) => code === 'server_busy').length).toBe(80 - 64 - 1)
+    expect(await service.verify('wrong', null)).toBe(false)
+    service.close()
   })
 })
 

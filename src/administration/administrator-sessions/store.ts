@@ -97,7 +97,7 @@ export function createAdministratorSessionStore(database: Database) {
         sessionId: session.id,
         data: { amr: session.amr },
       }
-      const params = { ...signInParams(account, session, null, now, [signedIn]), cookieHash }
+      const params = { ...signInParams(account, session, now, [signedIn]), cookieHash }
       const row = await database.first(open, params)
       if (row === null) return null
       const { others, ...opened } = row

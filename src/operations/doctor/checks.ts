@@ -40,6 +40,7 @@ export const checks: Check[] = [
   { name: 'signing-key', where: 'stores', after: 'database', run: stored.checkSigningKey },
   { name: 'future-dates', where: 'stores', after: 'database', run: stored.checkMadeLater },
   { name: 'claims', where: 'stores', after: 'database', run: stored.checkClaims },
+  { name: 'foreign-passwords', where: 'database', after: 'database', run: stored.checkForeignPasswords },
   { name: 'ways-in', where: 'database', after: 'database', run: stored.checkWaysIn },
   { name: 'test-identities', where: 'stores', after: 'database', run: stored.checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },

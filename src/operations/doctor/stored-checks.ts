@@ -1,5 +1,9 @@
 /** The checks of stored data: it can be opened with the server secret, and it is cared for. */
 
+import { decoyDigest } from '../../domain/foundation/decoys/decoys.ts'
+import { familyOf, parseDigest } from '../../domain/foundation/hashing/digest.ts'
+import { measureWrongPassword } from '../../domain/foundation/hashing/service.ts'
+import { createDigestStore } from '../../domain/foundation/hashing/store.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../domain/sessions/tokens/key-rotation.ts'
 import { DAMAGED_KEY } from '../../domain/sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../domain/sessions/tokens/key-store.ts'
@@ -105,6 +109,25 @@ export async function checkMadeLater({ database, clock }: StoreContext): Promise
   )
   return warning(`the clock was wrong when these were made: ${named.join('; ')}`)
 }
+
+/** A wrong password costs the sum for everybody; with more than this, a flood of them costs a machine too much. */
+const SLOW_WRONG_MS = 250
+
+export async function checkForeignPasswords({ config, database }: DatabaseContext): Promise<Finding> {
+  const today = familyOf(config.password)
+  const found = (await createDigestStore(database).countFamilies()).filter(({ family }) => family !== today)
+  if (found.length === 0) return ok('all stored passwords are hashed as new ones are')
+  const ms = await measureWrongPassword(config, found)
+  const memory = Math.max(...found.map(({ family, number }) => memoryOf(family, number)))
+  const named = found.map(
+    ({ family, number, count }) => `${family}${number > 0 ? ` (${number})` : ''}: ${count}`,
+  )
+  const said = `a wrong password takes ${ms} ms of a processor, whoever it is for, and up to ${Math.ceil(memory / 1024)} MB, because of the accounts with ${named.join('; ')}`
+  return ms > SLOW_WRONG_MS ? warning(`${said}. They get today's hash when they sign in`) : ok(said)
+}
+
+/** In KiB; 0 for what is never verified. */
+const memoryOf = (family: string, number: number) => parseDigest(decoyDigest(family, number))?.memoryKib ?? 0
 
 export async function checkWaysIn({ config, database }: DatabaseContext): Promise<Finding> {
   const lockedOut = await describeLockedOut(config, database)

@@ -144,6 +144,10 @@ export const accounts = pgTable(
       .where(sql`${table.accountConfirmedAt} is null`),
     index('accounts_email_made').on(table.emailKey).where(sql`${table.origin} is not null`),
     index('accounts_phone_made').on(table.phone).where(sql`${table.origin} is not null`),
+    // The families of password digests: one look finds the next one (domain/foundation/hashing/families.ts).
+    index('accounts_digests')
+      .on(sql`digest_family(${table.passwordDigest})`, sql`digest_number(${table.passwordDigest})`)
+      .where(sql`${table.passwordDigest} is not null`),
     index('accounts_unconfirmed').on(table.createdAt).where(sql`${table.accountConfirmedAt} is null`),
   ],
 )

@@ -5,7 +5,7 @@ import { answer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { type ProfileField, profileFields } from '../../../platform/postgres/schema.ts'
-import { maskDigest } from '../../foundation/hashing/digest.ts'
+import { maskDigest, showDigest } from '../../foundation/hashing/digest.ts'
 import type { Account } from './account.ts'
 import { profileNames } from './profile.ts'
 import type { Roles } from './roles.ts'
@@ -36,7 +36,7 @@ export const accountSchema = namedObject(
     phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
     password_digest: t.String({
       description:
-        'PHC string. Salt and hash are replaced unless configured "full". Empty without a password',
+        'PHC string. Salt and hash are replaced, unless configured "full" for one that is not imported. Empty without a password',
       examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
     }),
     accountable_type: t.String({ examples: ['User'] }),
@@ -121,7 +121,7 @@ export function accountRecord(account: Account, passwordDigest: Config['accounts
     email: account.email,
     phone: account.phone,
     password_digest:
-      passwordDigest === 'full' ? (account.passwordDigest ?? '') : maskDigest(account.passwordDigest),
+      passwordDigest === 'full' ? showDigest(account.passwordDigest) : maskDigest(account.passwordDigest),
     accountable_type: account.accountableType,
     accountable_id: account.accountableId ?? account.id,
     role_id: account.roleId,

@@ -8,7 +8,7 @@ import type { Placeholders } from '../../../platform/postgres/statement.ts'
 
 /** It signs in only if the account has not changed since it was read, and `condition` holds. */
 export const signInAccount = (
-  p: Placeholders<'now' | 'address' | 'newDigest' | 'accountId' | 'digestWhenChecked' | 'expectedTwoFactor'>,
+  p: Placeholders<'now' | 'address' | 'accountId' | 'digestWhenChecked' | 'expectedTwoFactor'>,
   condition: SQL,
 ): SQL => sql`
     update ${accounts}
@@ -16,7 +16,7 @@ export const signInAccount = (
            last_sign_in_at = coalesce(current_sign_in_at, ${p.now}), current_sign_in_at = ${p.now},
            last_sign_in_ip = coalesce(current_sign_in_ip, ${p.address}),
            current_sign_in_ip = ${p.address},
-           password_digest = coalesce(${p.newDigest}, password_digest), updated_at = ${p.now}
+           updated_at = ${p.now}
      where id = ${p.accountId} and account_confirmed_at is not null and locked_at is null
        and password_digest is not distinct from ${p.digestWhenChecked}
        and two_factor_enabled = ${p.expectedTwoFactor} and ${condition}
@@ -51,6 +51,12 @@ export const changePassword = (p: Placeholders<'digest' | 'now'>, where: SQL): S
            updated_at = ${p.now}
      where ${where}
     returning id, uuid`
+
+/** The same password with another digest, which ends nothing. */
+export const renewPassword = (p: Placeholders<'accountId' | 'digestWhenChecked' | 'newDigest'>): SQL => sql`
+  update ${accounts} set password_digest = ${p.newDigest}
+   where id = ${p.accountId} and password_digest = ${p.digestWhenChecked}
+  returning password_digest`
 
 /** Works like `changePassword` for somebody who did not know the old one. It says since when the account is theirs. */
 export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>): SQL => sql`

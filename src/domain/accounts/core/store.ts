@@ -15,7 +15,7 @@ import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Account, AccountSession } from './account.ts'
 import { accountRow, sessionLives } from './account-sql.ts'
 import { candidates } from './candidates-sql.ts'
-import { changeOwnFields, countFailedAttempt } from './changes-sql.ts'
+import { changeOwnFields, countFailedAttempt, renewPassword } from './changes-sql.ts'
 import type { Profile } from './profile.ts'
 
 /**
@@ -121,6 +121,13 @@ const noteFailure = defineStatement({
   ${countFailedAttempt(p, sql`unawaited`, sql`unawaited.off is not null`)}`,
 })
 
+const renewDigest = defineStatement({
+  name: 'accounts.renew_digest',
+  params: { accountId: 'bigint', digestWhenChecked: 'text?', newDigest: 'text' },
+  row: { passwordDigest: 'text?' },
+  sql: renewPassword,
+})
+
 async function changeOwn(
   transaction: Executor,
   { account: { id: accountId, uuid }, sessionId }: AccountSession,
@@ -163,5 +170,11 @@ export function createAccountStore(database: Database) {
       ),
     /** Counts like Devise's lockable. It does nothing in the same time for an id that does not exist (0). */
     noteFailure: (accountId: number): Promise<void> => database.run(noteFailure, { accountId }),
+    /** Replaces the digest that the account was read with, unless it has another one by now. Returns the one that it has. */
+    async renewDigest(account: Account, newDigest: string): Promise<string | null> {
+      const { id: accountId, uuid, passwordDigest: digestWhenChecked } = account
+      const renewed = await database.first(renewDigest, { accountId, digestWhenChecked, newDigest })
+      return (renewed ?? (await database.first(findByUuid, { uuid })))?.passwordDigest ?? null
+    },
   }
 }

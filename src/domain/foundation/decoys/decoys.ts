@@ -58,15 +58,30 @@ export function decoySubject(secret: ServerSecret, ...parts: string[]): string {
 export const decoyPassword = 'impossible'
 
 /**
- * A digest that takes the work of a real one with these parameters (`$argon2id$v=19$m=19456,t=2,p=1` or `$2b$10`) and
- * that no known password matches. Making it costs nothing.
+ * A digest that takes the work of a real one of this family (`argon2id$v=19$m=19456,t=2,p=1`, `bcrypt`) with this number of
+ * rounds, and that no known password matches. Making it costs nothing.
  */
-export function decoyDigest(parameters: string): string {
-  const random = () => randomBytes(32).toString('base64').replace('=', '')
-  if (!parameters.startsWith('$2')) return `${parameters}$${random()}$${random()}`
-  const hex = () => randomBytes(16).toString('hex')
-  // Only some bits of the last character of salt and hash count; the others must be zero.
-  return `${parameters}$${hex().slice(0, 21)}.${hex().slice(0, 30)}.`
+export function decoyDigest(family: string, number = 0): string {
+  const random = (bytes = 32) => randomBytes(bytes).toString('base64').replace(/=+$/, '')
+  if (family === 'bcrypt') {
+    const hex = () => randomBytes(16).toString('hex')
+    // Only some bits of the last character of salt and hash count; the others must be zero.
+    return `$2b$${String(number).padStart(2, '0')}$${hex().slice(0, 21)}.${hex().slice(0, 30)}.`
+  }
+  const [kind, ...parameters] = family.split('$') as [string, ...string[]]
+  const numbers = [
+    ...(number > 0 ? [`n=${number}`] : []),
+    ...(parameters.length > 0 ? [parameters.join('$')] : []),
+  ]
+  const start = `$${kind}$${numbers.join(',')}$`
+  if (kind.startsWith('wrapped-')) {
+    const variant = kind === 'wrapped-digest' ? 'sha256,sp' : ''
+    return `${start}${variant}$${random(kind.includes('-crypt-md5') ? 8 : 16)}$${random()}$${random()}`
+  }
+  const hashBytes = kind === 'pbkdf2-sha1' ? 20 : 32
+  return kind === 'fbscrypt'
+    ? `${start}${random(16)}$${random(1)}$${random(64)}$${random(64)}`
+    : `${start}${random()}$${random(hashBytes)}`
 }
 
 /** The secret of an authenticator app for an account without one. */

@@ -11,22 +11,36 @@ import { threadSource, type Verifier } from './thread-source.ts'
 export interface Verifiable {
   digest: string
   suitsAddon: boolean
+  /** Of a wrapped hash: without the wrapping. */
+  innerOnly?: boolean
+}
+
+/** A password, as it was typed and in the form of our own digests. */
+export interface TypedPassword {
+  typed: string
+  normal: string
 }
 
 export type HashJob =
   | { kind: 'hash'; password: string; memoryKib: number; iterations: number }
   | {
       kind: 'verify'
-      password: string
-      /**
-       * It is null if there is none. `decoy` is verified instead if Bun.password refuses the digest without any work.
-       */
-      stored: (Verifiable & { decoy: Verifiable }) | null
-      /** Verified as well, so that the work is the same for everybody. */
-      decoys: Verifiable[]
-      /** Made if the password is right; if it is wrong, `decoy` costs the same. */
-      renewal: { password: string; memoryKib: number; iterations: number; decoy: Verifiable } | null
+      password: TypedPassword
+      /** It is null if the password cannot be right here. */
+      stored: Verifiable | null
+      /** Verified after `stored` was wrong, or in any case if `goesOn`: together they cost as much as `all`. */
+      rest: Verifiable[]
+      /** Verified if there is nothing stored, or if it is refused without any work. */
+      all: Verifiable[]
+      goesOn: boolean
+      /** Made if the password is right; `ifOtherForm`: only if it was not in the form of our own digests. */
+      renewal: { password: string; memoryKib: number; iterations: number; ifOtherForm: boolean } | null
     }
+
+/** First come, first served, with all jobs of one rank before those of the next. */
+export type Rank = 'owners' | 'others' | 'later' | 'background'
+
+const ranks: readonly Rank[] = ['owners', 'others', 'later', 'background']
 
 /**
  * The new digest, or whether the password is right and its renewed digest. It is null if Bun.password refused the job.
@@ -61,7 +75,7 @@ export function createHashThreads(
 ) {
   let source: string | undefined
   const threads = new Set<Thread>()
-  const waiting: Record<'first' | 'others', Task[]> = { first: [], others: [] }
+  const waiting: Record<Rank, Task[]> = { owners: [], others: [], later: [], background: [] }
   let jobs = 0
   let closed = false
 
@@ -79,37 +93,37 @@ export function createHashThreads(
    * Gives a job to an idle thread. If all are busy and enough jobs wait, it queues one job ahead for each thread. The
    * second of two hashes without a pause between them mostly reuses the memory of the first. The longer the pause, the
    * more often the allocator has put something else there, so that the freed block stays resident beside a new one.
+   * Jobs of the later ranks only run where nothing else waits, so none of them is queued ahead.
    */
   function handOut(): void {
     for (;;) {
-      const waits = waiting.first.length + waiting.others.length
-      if (waits === 0) return
+      const rank = ranks.find((each) => waiting[each].length > 0)
+      if (rank === undefined) return
+      const first = waiting.owners.length + waiting.others.length
       const free = threadWith(0) ?? (threads.size < count ? start() : null)
-      const thread = free ?? (waits >= count ? threadWith(1) : null)
+      const thread = free ?? (first >= count ? threadWith(1) : null)
       if (!thread) return
-      thread.take((waiting.first.shift() ?? waiting.others.shift()) as Task)
+      thread.take(waiting[rank].shift() as Task)
     }
   }
 
   return {
-    /** The number of jobs that run or wait. */
+    /** The number of jobs of the first two ranks that run or wait. */
     get jobs(): number {
       return jobs
     },
-    /**
-     * First come, first served, with all `first` jobs before all others. Rejects with AppError('unavailable') if the thread
-     * ends, and after `close`.
-     */
-    async run(job: HashJob, { first = false }: { first?: boolean } = {}): Promise<HashResult> {
+    /** Rejects with AppError('unavailable') if the thread ends, and after `close`. */
+    async run(job: HashJob, rank: Rank = 'others'): Promise<HashResult> {
       if (closed) throw new AppError('unavailable', { cause: 'hashing closed' })
-      jobs++
+      const weight = rank === 'owners' || rank === 'others' ? 1 : 0
+      jobs += weight
       try {
         return await new Promise<HashResult>((resolve, reject) => {
-          waiting[first ? 'first' : 'others'].push({ job, queuedAt: performance.now(), resolve, reject })
+          waiting[rank].push({ job, queuedAt: performance.now(), resolve, reject })
           handOut()
         })
       } finally {
-        jobs--
+        jobs -= weight
       }
     },
     /** Starts the first threads before they are needed. */
@@ -119,7 +133,7 @@ export function createHashThreads(
     },
     close(): void {
       closed = true
-      for (const { reject } of [...waiting.first.splice(0), ...waiting.others.splice(0)])
+      for (const { reject } of ranks.flatMap((rank) => waiting[rank].splice(0)))
         reject(new AppError('unavailable', { cause: 'hashing closed' }))
       for (const thread of threads) thread.stop()
       if (source !== undefined) URL.revokeObjectURL(source)
@@ -141,7 +155,10 @@ export async function probeVerifier(): Promise<Verifier> {
   }
 }
 
-const NO_WORK: HashJob = { kind: 'verify', password: '', stored: null, decoys: [], renewal: null }
+const NO_WORK: HashJob = {
+  ...{ kind: 'verify', password: { typed: '', normal: '' }, stored: null },
+  ...{ rest: [], all: [], goesOn: false, renewal: null },
+}
 
 interface ThreadListeners extends Required<Pick<HashThreadsOptions, 'onBegin' | 'onStart'>> {
   onDone: () => void

@@ -1,25 +1,36 @@
 /**
  * Hashes and verifies passwords, as many at once as there are processors, a bounded number waiting in turn, the
- * rest refused: memory and waiting time stay bounded whatever arrives. Every password that is checked costs the same
- * work, whether there is a digest or not, and whatever its parameters are.
+ * rest refused: memory and waiting time stay bounded whatever arrives.
+ *
+ * A try is a row of stages in a fixed order: today's own hash, then each foreign family in use at its largest number. A
+ * right password ends the row at its stage; a wrong one goes through all of it, whether there is a digest or not, and
+ * whatever it is. So an own sign-in costs one own hash, whatever was imported, and wrong passwords cost the same for
+ * everybody (docs/decisions/stages-of-a-try.md).
  */
 
 import { availableParallelism } from 'node:os'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { noteWork } from '../../../platform/request-context.ts'
 import { AppError } from '../../../texts/errors.ts'
-import { decoyPassword } from '../decoys/decoys.ts'
+import { decoyDigest, decoyPassword } from '../decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../metrics/metrics.ts'
-import { parseDigest, suitsAddon } from './digest.ts'
-import { createHashThreads, type HashJob, type HashThreadsOptions, type Verifiable } from './hash-threads.ts'
+import { type Digest, type Family, parseDigest, suitsAddon } from './digest.ts'
+import { createFamilies, restOf } from './families.ts'
+import { createHashThreads, type HashThreadsOptions, type Rank, type TypedPassword } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
 import type { DigestStore } from './store.ts'
-import { createStoredWork, workOf } from './stored-work.ts'
 
 interface PasswordResult {
   right: boolean
-  /** Null, unless the password is right and its digest has older parameters than today's. */
+  /** Null, unless the password is right and its digest is not what `hash` would make today. */
   newDigest: string | null
+}
+
+interface CheckOptions extends HashCaller {
+  place?: HeldPlace
+  /** True where the answer does not tell that the password was right: then the time must not, either. */
+  untold?: boolean
 }
 
 /** The caller for whom a password is hashed. */
@@ -46,8 +57,8 @@ export interface HashOptions {
   /** Of those, the places that only owners take; none where the queue has no more places than this. */
   reserved: number
   store: DigestStore
-  /** Stored passwords have several sets of parameters: each wrong one costs a hash under every one of them. */
-  onSeveralWorks?: ((works: string[]) => void) | undefined
+  /** Stored passwords are of several families: each wrong one costs a hash of every one of them. */
+  onSeveralFamilies?: ((families: string[]) => void) | undefined
   /** Called once, where Bun.password verifies because the native addon cannot. */
   onFallback?: ((reason: string) => void) | undefined
   addon?: HashThreadsOptions['addon']
@@ -59,8 +70,8 @@ interface Needs extends Pick<Ground, 'config' | 'logger'> {
   stores: { digests: DigestStore }
 }
 
-const SEVERAL_WORKS =
-  'stored passwords have several sets of hash parameters: until their owners sign in, each login costs a hash under every one of them'
+const SEVERAL_FAMILIES =
+  'stored passwords are of several kinds or parameters: until their owners sign in, each wrong password costs a hash of every one of them'
 
 const FALLBACK =
   'passwords are verified by Bun.password, which takes about three times as long: the native addon cannot be used'
@@ -75,7 +86,7 @@ export function createHashing({ stores, config: { password, limits }, logger, me
     reserved: limits.hashQueueReserved,
     store: stores.digests,
     metrics,
-    onSeveralWorks: (works) => logger.info({ works }, SEVERAL_WORKS),
+    onSeveralFamilies: (families) => logger.info({ families }, SEVERAL_FAMILIES),
     onFallback: (reason) => logger.warn({ reason }, FALLBACK),
   })
 }
@@ -83,10 +94,37 @@ export function createHashing({ stores, config: { password, limits }, logger, me
 /** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
 const BUSY_RETRY_SECONDS = 1
 
+/** So many tries may wait for their later stages. */
+const LATER_PLACES = 64
+
+/** The time of a processor that a wrong password takes where these families are in use, in milliseconds. */
+export async function measureWrongPassword({ password }: Pick<Config, 'password'>, families: Family[]) {
+  const service = createHashService({
+    ...{ memoryKib: password.memoryKib, iterations: password.iterations },
+    ...{ concurrency: 1, queue: 1, reserved: 0 },
+    store: { listFamilies: async () => families },
+  })
+  try {
+    await service.check('', null)
+    const before = process.cpuUsage()
+    await service.check('', null)
+    const { user, system } = process.cpuUsage(before)
+    return Math.round((user + system) / 1000)
+  } finally {
+    service.close()
+  }
+}
+
+const rankOf = (owner: boolean): Rank => (owner ? 'owners' : 'others')
+
+const WRONG: PasswordResult = { right: false, newDigest: null }
+/** Nothing can be right. */
+const NO_PASSWORD = { typed: decoyPassword, normal: decoyPassword }
+
 export type HashService = ReturnType<typeof createHashService>
 
 export function createHashService(options: HashOptions) {
-  const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralWorks } = options
+  const { memoryKib, iterations, concurrency, queue, reserved, store, onSeveralFamilies } = options
   const { metrics = noMetrics, onFallback = () => {}, addon } = options
   const atOnce = concurrency === 0 ? availableParallelism() : concurrency
   let hasFallenBack = false
@@ -100,51 +138,54 @@ export function createHashService(options: HashOptions) {
       onFallback(verifier.reason)
     },
   })
-  const today = `$argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
   const configured = { memoryKib, iterations }
-  const storedWork = createStoredWork({ store, today, configured, onSeveral: onSeveralWorks })
-  /**
-   * While several sets of parameters are in use, the right password of an old digest makes a new one, and only
-   * Bun.password makes digests. So it verifies those with today's parameters for everybody: the work stays the same.
-   */
-  const verifiable = (digest: string) => ({
-    digest,
-    suitsAddon:
-      suitsAddon(digest, configured) && (storedWork.decoys().size === 1 || workOf(digest) !== today),
-  })
+  const families = createFamilies({ store, configured, onSeveral: onSeveralFamilies })
+  const verifiable = (digest: string) => ({ digest, suitsAddon: suitsAddon(digest, configured) })
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
   const requireFreePlace = ({ owner = false }: HashCaller = {}): void => {
     if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
-    metrics.count('hash_refused_total')
-    throw new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
+    throw busy()
   }
 
-  /** Nothing can be right. */
-  const jobInVain = (): HashJob => ({
-    kind: 'verify',
-    password: decoyPassword,
-    stored: null,
-    decoys: [...storedWork.decoys().values()].map(verifiable),
-    renewal: null,
-  })
+  const busy = () => {
+    metrics.count('hash_refused_total')
+    return new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
+  }
 
-  function jobFor(typed: { stored: string; password: string; newPassword: string }): HashJob {
-    const work = workOf(typed.stored)
-    storedWork.learn(work)
-    const decoys = new Map(storedWork.decoys())
-    const [own, todays] = [work, today].map((name) => verifiable(decoys.get(name) as string)) as [
-      Verifiable,
-      Verifiable,
-    ]
-    decoys.delete(work)
-    const renews = decoys.delete(today)
-    return {
-      kind: 'verify',
-      password: typed.password,
-      stored: { ...verifiable(typed.stored), decoy: own },
-      decoys: [...decoys.values()].map(verifiable),
-      renewal: renews ? { password: typed.newPassword, memoryKib, iterations, decoy: todays } : null,
+  /** One stage of a try. `stored`: the digest, if it is of this family. */
+  async function runStage(
+    { family, number }: Family,
+    password: TypedPassword,
+    stored: (Digest & { digest: string }) | null,
+    { rank, untold }: { rank: Rank; untold: boolean },
+  ): Promise<PasswordResult> {
+    const rest = stored === null ? [] : restOf(family, stored.number, number).map(verifiable)
+    const innerOnly = family.startsWith('wrapped-')
+    const ifOtherForm = family === families.today
+    const result = await threads.run(
+      {
+        kind: 'verify',
+        password,
+        stored: stored && verifiable(stored.digest),
+        rest: rest.map((each) => ({ ...each, innerOnly })),
+        all: [verifiable(decoyDigest(family, number))],
+        goesOn: untold,
+        renewal: stored && !untold ? { password: password.normal, memoryKib, iterations, ifOtherForm } : null,
+      },
+      rank,
+    )
+    return (result as PasswordResult | null) ?? WRONG
+  }
+
+  let inLaterStages = 0
+  async function runLaterStages(stages: readonly Family[], run: (stage: Family) => Promise<boolean>) {
+    if (inLaterStages >= LATER_PLACES + atOnce) throw busy()
+    inLaterStages++
+    try {
+      for (const stage of stages) if (await run(stage)) return
+    } finally {
+      inLaterStages--
     }
   }
 
@@ -159,7 +200,7 @@ export function createHashService(options: HashOptions) {
       const { password } = form
       if (!admitted) requireFreePlace({ owner })
       noteWork('hashed')
-      const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations }, { first: owner })
+      const digest = await threads.run({ kind: 'hash', password, memoryKib, iterations }, rankOf(owner))
       if (typeof digest !== 'string') throw new Error('Bun.password made no digest')
       return digest
     },
@@ -182,40 +223,49 @@ export function createHashService(options: HashOptions) {
     },
     /**
      * Tells whether the password opens the digest. Where it does and the digest is not what `hash` would make today, it
-     * gives a new one. The work is the same for every digest and for none (see stored-work.ts), so that unknown
-     * identifiers and accounts without password answer in the same time. A digest that is none or asks for too much work
-     * counts as none. A full queue refuses the caller.
+     * gives a new one, unless the answer does not tell (`untold`). A digest that is none or asks for too much work counts
+     * as none. A full queue refuses the caller, before the first stage or after it: `place` is given back then.
      */
     async check(
       typed: string,
       stored: string | null,
-      { owner = false, place }: HashCaller & { place?: HeldPlace } = {},
+      { owner = false, place, untold = false }: CheckOptions = {},
     ): Promise<PasswordResult> {
-      await storedWork.start()
+      await families.start()
       const form = normalizePassword(typed)
-      const digest = stored === null ? null : parseDigest(stored, configured)
+      const isUsable = form.ok && form.password !== ''
+      const parsed = stored === null || !isUsable ? null : parseDigest(stored, configured)
+      const own = parsed && { ...parsed, digest: stored as string }
+      if (own) families.learn(own)
+      const password = isUsable ? { typed, normal: form.password } : NO_PASSWORD
+      const [first, ...later] = families.row() as [Family, ...Family[]]
       if (place) place.release()
       else requireFreePlace({ owner })
       noteWork('hashed')
-      if (!form.ok || form.password === '' || stored === null || digest === null) {
-        await threads.run(jobInVain(), { first: owner })
-        return { right: false, newDigest: null }
-      }
-      // bcrypt digests were imported: what made them hashed the password as it was typed.
-      const password = digest.algorithm === 'bcrypt' ? typed : form.password
-      const job = jobFor({ stored, password, newPassword: form.password })
-      const result = await threads.run(job, { first: owner })
-      return (result as PasswordResult | null) ?? { right: false, newDigest: null }
+      const stageOf = async (stage: Family, rank: Rank) =>
+        runStage(stage, password, own?.family === stage.family ? own : null, { rank, untold })
+      let result = await stageOf(first, rankOf(owner))
+      if ((result.right && !untold) || later.length === 0) return result
+      await runLaterStages(later, async (stage) => {
+        const of = await stageOf(stage, 'later')
+        if (of.right) result = of
+        return of.right && !untold
+      })
+      return result
     },
+    /** The family of a new password. */
+    today: families.today,
+    /** Asks at once for the families in use. */
+    refreshFamilies: families.refresh,
     /** Prepares what the first password would otherwise wait for; works without it, too. */
     start(): void {
-      void storedWork.start()
+      void families.start()
       // Later than what the caller does next, which is to listen.
       setImmediate(threads.warmUp)
     },
     /** Ends the threads. Jobs that still wait fail. */
     close(): void {
-      storedWork.close()
+      families.close()
       threads.close()
     },
     /** Returns the number of passwords that wait to be hashed. */

@@ -1,46 +1,51 @@
-/**
- * The parameters of the stored digests, without the digests, from the table of accounts: in the order of
- * the accounts' ids; a piece takes a few milliseconds.
- */
+/** The families of the stored digests, without the digests, from the table of accounts. */
 
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
+import type { Family } from './digest.ts'
 
-/**
- * Digests of bcrypt differ from the seventh character on, all others from their fourth dollar sign on. Those that are never
- * verified cost no work.
- */
-const groups = defineStatement({
-  name: 'hashing.groups',
-  params: { after: 'bigint', limit: 'int' },
-  row: { work: 'text?', last: 'float8', count: 'int' },
-  sql: (p) => sql`
-  select work, max(id)::float8 as last, count(*)::int as count
-    from (select id,
-                 case when password_digest ~ '^\\$2[aby]\\$' then '$2b' || substr(password_digest, 4, 3)
-                      when starts_with(password_digest, '$2') then null
-                      else substring(password_digest from '^\\$[^$]*\\$[^$]*\\$[^$]*') end as work
-            from ${accounts} where id > ${p.after} order by id limit ${p.limit}) piece
-   group by work`,
+const { passwordDigest } = accounts
+
+/** The last family in the order of names, before the one that `condition` names. */
+const last = (condition: SQL) => sql`
+    select digest_family(${passwordDigest}) as family, digest_number(${passwordDigest}) as number from ${accounts}
+     where ${passwordDigest} is not null and digest_family(${passwordDigest}) ${condition}
+     order by digest_family(${passwordDigest}) desc, digest_number(${passwordDigest}) desc limit 1`
+
+/** Reads one entry of the index `accounts_digests` for each family, however many accounts there are. */
+const families = defineStatement({
+  name: 'hashing.families',
+  row: { family: 'text', number: 'int' },
+  sql: () => sql`
+  with recursive largest as (
+    (${last(sql`is not null`)})
+    union all
+    select next.family, next.number from largest, lateral (${last(sql`< largest.family`)}) next)
+  select family, number from largest`,
 })
 
-export type DigestStore = ReturnType<typeof createDigestStore>
+const counted = defineStatement({
+  name: 'hashing.counted_families',
+  row: { family: 'text', number: 'int', count: 'int' },
+  sql: () => sql`
+  select digest_family(${passwordDigest}) as family, max(digest_number(${passwordDigest})) as number, count(*)::int as count
+    from ${accounts} where ${passwordDigest} is not null and digest_family(${passwordDigest}) is not null
+   group by 1 order by 3 desc, 1`,
+})
+
+export type DigestStore = Pick<ReturnType<typeof createDigestStore>, 'listFamilies'>
+
+interface CountedFamily extends Family {
+  count: number
+}
 
 export function createDigestStore(database: Database) {
   return {
-    /**
-     * The parameters of the digests of up to `limit` accounts after this id, each once, as `workOf` names them. `last` is
-     * the id to continue after; null if there are no more accounts.
-     */
-    async listWork(after: number, limit: number): Promise<{ works: string[]; last: number | null }> {
-      const found = await database.all(groups, { after, limit })
-      const count = found.reduce((sum, group) => sum + group.count, 0)
-      return {
-        works: found.map(({ work }) => work).filter((work) => work !== null),
-        last: count < limit ? null : Math.max(...found.map(({ last }) => last)),
-      }
-    },
+    /** The families in use, each with its largest number. */
+    listFamilies: (): Promise<Family[]> => database.all(families, {}),
+    /** The same, with the number of accounts of each: reads every account. */
+    countFamilies: (): Promise<CountedFamily[]> => database.all(counted, {}),
   }
 }

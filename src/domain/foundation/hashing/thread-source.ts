@@ -3,6 +3,10 @@
  * digest. A native addon verifies them in a third of the time, if it loads and agrees with Bun.password.
  */
 import type { Addon } from '../../../platform/bundled/argon2-addon.ts'
+import { foreignHashesText } from './foreign-hashes-text.ts' with { type: 'macro' }
+
+/** Its functions stand beside those of the thread. */
+const foreignHashes: string = foreignHashesText()
 
 /**
  * The lower priority of hashing (nice, 0 to 19). When all processors are hashing, the thread that answers, PostgreSQL and
@@ -30,9 +34,8 @@ const KNOWN_DIGESTS = [
 ]
 
 /** A thread's first message is its Verifier. Then it answers each job with one message, a `Result` (hash-threads.ts). */
-export const threadSource = (
-  addon: Addon,
-): string => `try { require('node:os').setPriority(0, ${NICENESS}) } catch {}
+export const threadSource = (addon: Addon): string => `${foreignHashes}
+try { require('node:os').setPriority(0, ${NICENESS}) } catch {}
 const { hashSync, verifySync } = Bun.password
 const encoder = new TextEncoder()
 const hash = ({ password, memoryKib, iterations }) =>
@@ -40,21 +43,40 @@ const hash = ({ password, memoryKib, iterations }) =>
 let addon = null
 const byAddon = (password, digest) => addon.verifySync(digest, encoder.encode(password))
 const asBcryptReads = (password) => encoder.encode(password).subarray(0, ${BCRYPT_BYTES})
-const verifyOne = (password, { digest, suitsAddon }) => {
+const argon2 = (password, digest, suitsAddon) => {
   if (addon !== null && suitsAddon) try { return byAddon(password, digest) } catch {}
-  return verifySync(digest.startsWith('$2') ? asBcryptReads(password) : password, digest)
+  return verifySync(password, digest)
 }
-const opens = (password, stored) => {
-  try { return verifyOne(password, stored) } catch {}
-  return verifyOne(password, stored.decoy) && false
+const firstForm = ({ typed, normal }, triesAll, opens) => {
+  const forms = typed === normal ? [normal] : [normal, typed]
+  if (!triesAll) return forms.findIndex(opens) + 1
+  return forms.map(opens).indexOf(true) + 1
 }
-const verify = ({ password, stored, decoys, renewal }) => {
-  const right = stored !== null && opens(password, stored)
-  let newDigest = null
-  if (renewal && right) newDigest = hash(renewal)
-  else if (renewal) verifyOne(password, renewal.decoy)
-  for (const decoy of decoys) verifyOne(password, decoy)
-  return { right, newDigest }
+const verifyOne = (password, { digest, suitsAddon, innerOnly }, triesAll) => {
+  const { typed } = password
+  const parts = digest.split('$').slice(1)
+  const [kind, parameters, variant, salt] = parts
+  if (kind.startsWith('argon2')) return firstForm(password, triesAll, (form) => argon2(form, digest, suitsAddon))
+  if (kind.startsWith('2')) return +verifySync(asBcryptReads(typed), digest)
+  if (kind === 'bcrypt')
+    return +verifySync(asBcryptReads(bcryptInput(typed, variant, salt, parts[4])), '$2b$' + parameters.slice(2) + '$' + parts[4])
+  if (kind.startsWith('pbkdf2')) return +opensPbkdf2(typed, parts)
+  if (kind.endsWith('scrypt')) return firstForm(password, triesAll, (form) => opensScrypt(form, parts))
+  const [, rounds, outer] = /^(?:n=(\\d+),)?(.*)$/.exec(parameters)
+  const inner = innerHash(typed, kind, Number(rounds ?? 0), variant, salt)
+  if (innerOnly) return 0
+  return +argon2(inner, '$argon2id$v=19$' + outer + '$' + parts[4] + '$' + parts[5], suitsAddon)
+}
+const verifyAll = (password, all) => { for (const one of all) verifyOne(password, one) }
+const verify = ({ password, stored, rest, all, goesOn, renewal }) => {
+  let form = 0
+  try {
+    if (stored) form = verifyOne(password, stored, goesOn)
+    if (stored && (goesOn || !form)) verifyAll(password, rest)
+  } catch { stored = null }
+  if (!stored) verifyAll(password, all)
+  const isRenewed = form > 0 && renewal !== null && (form > 1 || !renewal.ifOtherForm)
+  return { right: form > 0, newDigest: isRenewed ? hash(renewal) : null }
 }
 const load = ({ path, missing }) => {
   if (path === undefined) throw new Error(missing)

@@ -27,8 +27,6 @@ interface SignIn {
   address: string
   /** The methods by which the person signed in, as RFC 8176 values: `pwd`, `otp`, `mfa`. */
   amr: string[]
-  /** Replaces a digest that has older parameters. */
-  newDigest?: string | null
   /** Writes the session together with other changes of the sign-in; without it only the session is written. */
   write?: (session: NewSession, now: Date) => Promise<WrittenAccount | null>
 }
@@ -96,7 +94,7 @@ export function createSessionOpener(needs: Needs) {
      * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
      * refused before anything is written. The session of a place with a policy has no access token.
      */
-    async open({ id = randomUUID(), account, device, address, amr, newDigest = null, write }: SignIn) {
+    async open({ id = randomUUID(), account, device, address, amr, write }: SignIn) {
       if (!suffices(policy, amr)) throw new AppError('invalid_credentials', { cause: 'policy' })
       if (policy === null) accountClaims.require(account)
       const now = clock.now()
@@ -117,7 +115,7 @@ export function createSessionOpener(needs: Needs) {
       }
       const signedIn: WrittenAccount | null = await (policy
         ? policy.write(account, session, now)
-        : (write?.(session, now) ?? store.signIn(account, session, newDigest, now)))
+        : (write?.(session, now) ?? store.signIn(account, session, now)))
       if (signedIn === null) throw new AppError('invalid_credentials')
       if (signedIn.isNewDevice && config.accounts.notifyNewDevice) await tellOwner(signedIn, device)
       const signToken = async () =>

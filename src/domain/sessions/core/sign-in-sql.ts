@@ -26,7 +26,6 @@ export const signInParamTypes = {
   accountId: 'bigint',
   digestWhenChecked: 'text?',
   expectedTwoFactor: 'boolean',
-  newDigest: 'text?',
   deviceTag: 'bytea?',
   addressTag: 'bytea?',
   ...eventParamTypes,
@@ -57,7 +56,6 @@ export const otherSessions = (p: Placeholders<'now'>, signedIn: SQL) => sql`
 export function signInParams(
   account: Account,
   { device, tags, amr, ...session }: NewSession,
-  newDigest: string | null,
   at: Date,
   happened: NewEvent[] = [],
 ): SignInParams {
@@ -73,7 +71,6 @@ export function signInParams(
       device: device.name ?? device.os,
     }),
     now: at,
-    newDigest,
     accountId: account.id,
     digestWhenChecked: account.passwordDigest,
     expectedTwoFactor: account.twoFactorEnabled,

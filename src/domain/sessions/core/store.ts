@@ -158,16 +158,10 @@ export function createSessionStore(database: Database) {
       database.first(findSignedIn, { sessionId, accountUuid, now }),
     /**
      * Counts the sign-in (like Devise's trackable) and adds the session, in one statement. It returns null if the account
-     * has changed since it was read: erased, locked, another password, or two-factor sign-in turned on or off. `newDigest`
-     * replaces a digest that has older parameters. An account keeps 100 sessions: those not used for longest end.
+     * has changed since it was read: erased, locked, another password, or two-factor sign-in turned on or off. An account keeps 100 sessions: those not used for longest end.
      */
-    async signIn(
-      account: Account,
-      session: NewSession,
-      newDigest: string | null,
-      now: Date,
-    ): Promise<SignedInAccount | null> {
-      const row = await database.first(signIn, signInParams(account, session, newDigest, now))
+    async signIn(account: Account, session: NewSession, now: Date): Promise<SignedInAccount | null> {
+      const row = await database.first(signIn, signInParams(account, session, now))
       if (row === null) return null
       const { others, ...signedIn } = row
       await endTooMany(database, account.id, others, now)

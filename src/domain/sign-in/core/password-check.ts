@@ -21,6 +21,8 @@ interface PasswordTry {
   password: string
   /** True if the attempt also counts as a login from its client address. */
   countsAsLogin: boolean
+  /** True where the answer does not tell that the password was right. */
+  untold?: boolean
 }
 
 interface Needs {
@@ -34,15 +36,26 @@ export type PasswordCheck = ReturnType<typeof createPasswordCheck>
 export function createPasswordCheck({ stores, limits, hashing }: Needs) {
   const { accounts } = stores
   const pending = createPendingAttempts()
+
+  /**
+   * Puts today's digest in the place of another one, also in what the caller goes on with: what follows holds for the
+   * digest that is stored. Of several sign-ins at once, the others check the password with the digest of the first.
+   */
+  async function renew(account: Account, newDigest: string, password: string, owner: boolean) {
+    const stored = await accounts.renewDigest(account, newDigest)
+    if (stored === newDigest || (await hashing.check(password, stored, { owner })).right)
+      account.passwordDigest = stored
+  }
+
   return {
     /** Refuses if `check` would because the queue is full. Call it first: during a flood no store has to be asked. */
     // Owners have places of their own: only the check itself knows who calls.
     requireFreePlace: () => hashing.requireFreePlace({ owner: true }),
     /**
-     * A full queue refuses the try, which does not count as a failure. `newDigest` is set if the stored digest has older
-     * parameters.
+     * A full queue refuses the try, which does not count as a failure before its first stage. A right password of a digest
+     * that is not today's gets one that is.
      */
-    async check({ account, identifierKey, caller, password, countsAsLogin }: PasswordTry) {
+    async check({ account, identifierKey, caller, password, countsAsLogin, untold }: PasswordTry) {
       const failures = limits.counters.wrongPasswords(caller, identifierKey)
       const owner = caller.group === 'owner'
       let refusal: unknown
@@ -63,13 +76,16 @@ export function createPasswordCheck({ stores, limits, hashing }: Needs) {
 
       const decision = await pending.run(failures[0]!.key, admit, async (place) => {
         const digest = account?.passwordDigest ?? null
-        const result = await hashing.check(password, digest, { owner, place }).finally(place.release)
-        if (result.right) await limits.clear(failures)
+        const { right, newDigest } = await hashing
+          .check(password, digest, { owner, place, untold: untold ?? false })
+          .finally(place.release)
+        if (right) await limits.clear(failures)
         else await accounts.noteFailure((account ?? decoyAccount).id)
-        return { refunded: result.right, result }
+        if (account && newDigest !== null) await renew(account, newDigest, password, owner)
+        return { refunded: right, right }
       })
       if (decision === null) throw refusal
-      return decision.result
+      return decision.right
     },
   }
 }

@@ -73,7 +73,7 @@ export function createReauthentication(needs: Needs) {
     field: PasswordField,
   ): Promise<void> {
     const { account, sessionId } = signedIn
-    const { right } = await passwordCheck.check({
+    const right = await passwordCheck.check({
       account,
       identifierKey: ownKey(account),
       caller: inSession(signedIn, client),

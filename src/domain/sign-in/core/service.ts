@@ -42,8 +42,6 @@ interface ProvedFirstFactor {
   client: AddressSource
   /** The caller, if the device was recognized already. */
   caller?: Caller
-  /** Replaces a digest that has older parameters. */
-  newDigest?: string | null
 }
 
 interface Needs extends Pick<Ground, 'config'> {
@@ -95,14 +93,13 @@ export function createSignInService(needs: Needs) {
       device,
       client,
       caller: known,
-      newDigest = null,
     }: ProvedFirstFactor): Promise<SignInOutcome> {
       if (account.accountConfirmedAt === null) throw new AppError('account_unconfirmed')
       if (account.lockedAt !== null) throw new AppError('account_locked')
       if (policy === null) accountClaims.require(account)
       const id = randomUUID()
       const { address, addressBucket } = client
-      const session = { id, account, device, address, amr: [factor], newDigest }
+      const session = { id, account, device, address, amr: [factor] }
       const isEnough = async () =>
         !account.twoFactorEnabled ||
         (device.trust !== undefined && (await trustedDevices.use(account, device, id)))

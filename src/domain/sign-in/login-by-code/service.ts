@@ -101,8 +101,7 @@ export function createLoginByCodeService(needs: Needs) {
       : account
 
   /**
-   * The outcome of the first factor in this call; `newDigest` as the password check returns it. `record`: of an earlier
-   * login; null if this call itself checked the password.
+   * The outcome of the first factor in this call. `record`: of an earlier login; null if this call itself checked the password.
    */
   async function checkFirstFactor(
     account: Account | null,
@@ -113,21 +112,22 @@ export function createLoginByCodeService(needs: Needs) {
   ) {
     const token = typeof loginToken === 'string' ? loginToken : null
     if (token === null && typeof password === 'string') {
-      const { right, newDigest } = await passwordCheck.check({
+      const right = await passwordCheck.check({
         account,
         identifierKey: identifier.key,
         caller,
         password,
         countsAsLogin: false,
+        untold: true,
       })
-      return { passes: right, first: right ? ('pwd' as const) : null, record: null, newDigest }
+      return { passes: right, first: right ? ('pwd' as const) : null, record: null }
     }
     const claimed = account ?? { uuid: identifier.key, passwordDigest: null }
     const record = await firstFactorRecords.find(claimed, client, token)
     if (token !== null && record === null) throw new AppError('login_expired')
     if (policy === null && token === null && !seenByCode(account, token)?.twoFactorEnabled)
       return { passes: true, ...noFirstFactor }
-    return { passes: record !== null, first: record?.factor ?? null, record, newDigest: null }
+    return { passes: record !== null, first: record?.factor ?? null, record }
   }
 
   async function sendCode(
@@ -194,11 +194,11 @@ export function createLoginByCodeService(needs: Needs) {
     address: string,
     { otp, trustDevice }: VerifyBody,
   ): Promise<OpenedSession> {
-    const { first, newDigest } = firstFactor
+    const { first } = firstFactor
     const hasBoth = first !== null && isSecondFactor
     const amr = [...new Set([...(first ? [first] : []), 'otp', ...(hasBoth ? ['mfa'] : [])])]
     const id = randomUUID()
-    const answer = await sessionOpener.open({ id, account, device, address, amr, newDigest })
+    const answer = await sessionOpener.open({ id, account, device, address, amr })
     if (policy !== null || !trustDevice || !hasBoth || secondFactor.isRecoveryCode(otp)) return answer
     const { fingerprint } = device
     const token = await trustedDevices.trust(account, { id, fingerprint })
@@ -365,4 +365,4 @@ function withFirstFactor(
   return withPassword(account, client)
 }
 
-const noFirstFactor = { first: null, record: null, newDigest: null }
+const noFirstFactor = { first: null, record: null }

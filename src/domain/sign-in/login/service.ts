@@ -47,8 +47,9 @@ export function createLoginService(needs: Needs) {
         caller,
         password,
         countsAsLogin: true,
+        untold: !isAdmitted,
       })
-      const { right, newDigest } = await checking.catch((error: unknown) => {
+      const right = await checking.catch((error: unknown) => {
         if (error instanceof AppError && error.errorCode === 'too_many_requests')
           events.add('login.locked_out', account)
         throw error
@@ -57,7 +58,7 @@ export function createLoginService(needs: Needs) {
         events.add((isAdmitted && policy?.failure) || 'login.failed', account)
         throw new AppError('invalid_credentials')
       }
-      return signIn.continue({ account, identifier, factor: 'pwd', device, client, caller, newDigest })
+      return signIn.continue({ account, identifier, factor: 'pwd', device, client, caller })
     },
   }
 }

@@ -310,7 +310,7 @@ export function createPasskeyStore(database: Database) {
       const use = { ...happened('passkey.used', account, passkey.id), sessionId: session.id }
       const row = (await database.first(signIn, {
         ...useParams(used),
-        ...signInParams(account, session, null, now, [use]),
+        ...signInParams(account, session, now, [use]),
       }))!
       const refusal = refusalOf(row)
       if (refusal !== null || row.id === null) return refusal

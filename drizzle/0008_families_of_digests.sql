@@ -1,0 +1,2 @@
+-- concurrently
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "accounts_digests" ON "accounts" USING btree (digest_family("password_digest"),digest_number("password_digest")) WHERE "accounts"."password_digest" is not null;
