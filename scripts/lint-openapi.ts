@@ -1,6 +1,6 @@
 /**
  * Lints an OpenAPI document with the strictest rules of @redocly/cli, and some that they leave out.
- * `bun scripts/lint-openapi.ts http://127.0.0.1:8080/swagger/json` asks a running service for its document.
+ * `bun scripts/lint-openapi.ts http://localhost:8080/swagger/json` asks a running service for its document.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

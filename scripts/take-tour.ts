@@ -23,7 +23,7 @@ const app = Bun.serve({
   port: appPort,
   hostname: '127.0.0.1',
   fetch: () =>
-    new Response(example.replace('http://127.0.0.1:8080', server), {
+    new Response(example.replace('http://localhost:8080', server), {
       headers: { 'content-type': 'text/html; charset=utf-8' },
     }),
 })

@@ -24,7 +24,7 @@ func env(name, fallback string) string {
 }
 
 var (
-	issuer = env("POTERNE_URL", "http://127.0.0.1:8080")
+	issuer = env("POTERNE_URL", "http://localhost:8080")
 	page   = env("PAGE_ORIGIN", "http://localhost:5173")
 )
 

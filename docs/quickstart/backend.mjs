@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
-const issuer = process.env.POTERNE_URL ?? 'http://127.0.0.1:8080'
+const issuer = process.env.POTERNE_URL ?? 'http://localhost:8080'
 const page = process.env.PAGE_ORIGIN ?? 'http://localhost:5173'
 const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`), { cacheMaxAge: 300_000 })
 

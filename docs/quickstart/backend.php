@@ -1,7 +1,7 @@
 <?php
 // php -S 127.0.0.1:3000 backend.php: PHP with its openssl extension is enough.
 
-$issuer = getenv('POTERNE_URL') ?: 'http://127.0.0.1:8080';
+$issuer = getenv('POTERNE_URL') ?: 'http://localhost:8080';
 $page = getenv('PAGE_ORIGIN') ?: 'http://localhost:5173';
 
 /** The keys cannot be fetched: an outage is no reason to sign people out. */

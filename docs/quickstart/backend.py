@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jwt
 
-ISSUER = os.environ.get("POTERNE_URL", "http://127.0.0.1:8080")
+ISSUER = os.environ.get("POTERNE_URL", "http://localhost:8080")
 PAGE = os.environ.get("PAGE_ORIGIN", "http://localhost:5173")
 
 

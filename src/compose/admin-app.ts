@@ -3,7 +3,7 @@
  * the listener of administration lead here.
  */
 
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Access, AdminBase, AdminRoute } from '../administration/access/access.ts'
 import { createSocketGuard } from '../administration/access/admin-guard.ts'
 import { ADMIN_DOCUMENT, createListenerGuard } from '../administration/access/listener-guard.ts'
@@ -181,11 +181,13 @@ export interface AdminListenerOptions extends AdminAppOptions {
   version: string
   /** The name of the service on the page. */
   serviceName: string
+  /** What every call has to pass first; it has any name then. Null where the listener has names of its own. */
+  gate?: ((httpBase: HttpBase) => AnyElysia) | null
 }
 
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: Services, listenerOptions: AdminListenerOptions) {
-  const { listen, baseUrl, clock, version, serviceName, ...options } = listenerOptions
+  const { listen, baseUrl, clock, version, serviceName, gate, ...options } = listenerOptions
   const httpBase = createHttpBase({ ...options, corsOrigins: [], strictBelow: '/admin/v1/' })
   const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
@@ -193,7 +195,7 @@ export function createAdminListener(services: Services, listenerOptions: AdminLi
   const adminGuard = createListenerGuard({
     routes: adminRoutes,
     reachesAdministrator: services.administratorReach.reaches,
-    hosts: ownHosts,
+    hosts: gate ? null : ownHosts,
     origins: () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl]),
     authenticateToken: services.administrationTokens.authenticate,
     async findSession(header) {
@@ -208,6 +210,7 @@ export function createAdminListener(services: Services, listenerOptions: AdminLi
   const guard: AdminBase = createGuard(httpBase, adminGuard)
   const ownUrl = baseUrl ?? `http://${hostsOf(listen, listen.port, null)[0]}`
   const app = new Elysia(appSettings)
+  if (gate) app.use(gate(httpBase))
   app
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))

@@ -1,11 +1,14 @@
 /** The socket and the listener of administration. Their routes are loaded at the first request: a service starts without them. */
 
+import type { DevKey } from '../operations/dev/dev-key.ts'
 import type { StoreContext } from '../operations/doctor/check.ts'
 import type { AddressProbes } from '../platform/http/address-probes.ts'
 import type { AdminListenerOptions } from './admin-app.ts'
 import type { Services } from './services.ts'
 
-interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
+interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen' | 'gate'> {
+  /** With --dev on an address that others reach. */
+  key: DevKey | null
   listen: AdminListenerOptions['listen'] | null
   probes: AddressProbes
   examined: StoreContext
@@ -13,7 +16,7 @@ interface AdministrationOptions extends Omit<AdminListenerOptions, 'listen'> {
 
 export function createAdministration(
   services: Services,
-  { listen, probes, examined, ...options }: AdministrationOptions,
+  { listen, key, probes, examined, ...options }: AdministrationOptions,
 ) {
   const doctor = once(async () => {
     const { createDoctorService } = await import('../operations/doctor/service.ts')
@@ -35,7 +38,11 @@ export function createAdministration(
       listen &&
       once(async () => {
         const { createAdminListener } = await import('./admin-app.ts')
-        return createAdminListener(services, { ...options, listen })
+        const gate = key && (await import('../operations/dev/routes.ts')).createKeyGate
+        return createAdminListener(services, {
+          ...{ ...options, listen },
+          gate: gate && ((httpBase) => gate(httpBase, key)),
+        })
       }),
     doctor,
   }

@@ -20,7 +20,7 @@ import { createSocialRoutes } from '../domain/sign-in/social/routes.ts'
 import { createTwoFactorRoutes } from '../domain/sign-in/two-factor/routes.ts'
 import { createUndoRoutes } from '../domain/sign-in/undo/routes.ts'
 import { type ClientSettings, createClientSettingsRoutes } from '../operations/client-settings/routes.ts'
-import type { createDevRoutes } from '../operations/dev/routes.ts'
+import type { SignInAs } from '../operations/dev/sign-in-as.ts'
 import { createHealthRoutes } from '../operations/health/routes.ts'
 import type { Config } from '../platform/config/types.ts'
 import { createBearer } from '../platform/http/bearer.ts'
@@ -32,6 +32,7 @@ import {
   type HttpBase,
   type HttpBaseOptions,
 } from '../platform/http/http-base.ts'
+import { createIconRoute } from '../platform/http/icon.ts'
 import type { Services } from './services.ts'
 
 /** The services that the routes call. */
@@ -48,6 +49,8 @@ type FormRoutes = ((httpBase: HttpBase) => AnyElysia)[]
 export interface AppPages {
   routes: FormRoutes
   unreached: NonNullable<HttpBaseOptions['unreachedPage']>
+  /** Only with --dev. */
+  signInAs: SignInAs | null
 }
 
 interface AppOptions extends Omit<HttpBaseOptions, 'unreachedPage'> {
@@ -63,7 +66,7 @@ interface AppOptions extends Omit<HttpBaseOptions, 'unreachedPage'> {
   /** See createDiscoveryRoutes. */
   onOpenId?: (() => void) | null
   /** It is null without --dev. */
-  devRoutes: ReturnType<typeof createDevRoutes> | null
+  devRoutes: ((httpBase: HttpBase) => AnyElysia) | null
   /** It is null if there is no documentation. */
   documentation: Pick<DocumentationOptions, 'baseUrl' | 'version'> | null
 }
@@ -89,6 +92,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
   const bearer = createBearer(services.authentication.authenticate, requireMayCall)
   const app = new Elysia(appSettings)
     .use(httpBase)
+    .use(createIconRoute())
     .use(createHealthRoutes(services.ping))
     .use(createKeyRoutes(services.keys))
     .use(createDiscoveryRoutes(baseUrl, { handsOver, ...(onOpenId && { onOpenId }) }))
@@ -111,7 +115,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))
   app.use(createWellKnownRoutes(wellKnownFiles(passkeys)))
   for (const createRoutes of pages?.routes ?? []) app.use(createRoutes(httpBase))
-  if (devRoutes) app.use(devRoutes)
+  if (devRoutes) app.use(devRoutes(httpBase))
   if (documentation) app.use(createDocumentation({ ...documentation, ...publicDocumentation }))
   return app
 }

@@ -15,17 +15,20 @@ import type { MessageSender } from '../domain/messages/senders/sender.ts'
 import { clientSettings } from '../operations/client-settings/routes.ts'
 import { type DevKey, openDevKey } from '../operations/dev/dev-key.ts'
 import { createMailbox } from '../operations/dev/mailbox.ts'
+import type { DevPerson } from '../operations/dev/people.ts'
 import type { createDevRoutes } from '../operations/dev/routes.ts'
 import { describeLockedOut } from '../operations/doctor/store.ts'
 import { createHousekeeping } from '../operations/housekeeping/service.ts'
 import { createIssuerNotice } from '../pages/applications/issuer-notice.ts'
 import { originsOf } from '../pages/applications/origins.ts'
 import { systemClock } from '../platform/clock.ts'
+import { isLoopbackHost } from '../platform/config/formats.ts'
 import { serviceName } from '../platform/config/service-name.ts'
 import { applicationsWithIdTokens, type Config, hasSecureCookies } from '../platform/config/types.ts'
 import type { Ground } from '../platform/ground.ts'
 import { type Network, network as trueNetwork } from '../platform/guarded-fetch.ts'
 import { createAddressProbes } from '../platform/http/address-probes.ts'
+import { ownNameOf } from '../platform/http/own-name.ts'
 import { openScrapeListener } from '../platform/http/scrape-listener.ts'
 import { createLogger, type Logger } from '../platform/log/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -167,6 +170,7 @@ export function build(options: ComposeOptions, connections: Connections) {
   let scrapes: ReturnType<typeof openScrapeListener> | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const origins = originsOf(config.pages.applications, dev)
+  const isReachable = dev && !isLoopbackHost(config.server.host)
   const settings = clientSettings({
     config,
     catalog,
@@ -174,19 +178,30 @@ export function build(options: ComposeOptions, connections: Connections) {
     loginTokenSeconds: services.firstFactorRecords.lifetimeSeconds,
     intoMailbox: dev,
   })
+  const people: DevPerson[] = []
+  const pages =
+    options.createPages?.(services, { dev, settings, people: devKey ? people : undefined }) ?? null
   const app = createApp(
     { ...services, ping, clientSettings: settings },
     {
       baseUrl,
       handsOver: config.pages.enabled && config.pages.applications.some(({ own }) => own === null),
       onOpenId: createIssuerNotice(config, { clock, logger }),
-      pages: options.createPages?.(services, { dev, settings }) ?? null,
+      pages,
       devRoutes:
-        mailbox && devKey
-          ? (options.createDevRoutes?.({
-              ...{ mailbox, catalog, key: devKey },
-              start: { adminUrl: adminUrlOf(config), hasDocumentation: docs, hasPages: config.pages.enabled },
-            }) ?? null)
+        mailbox && devKey && options.createDevRoutes
+          ? (httpBase) =>
+              options.createDevRoutes!(httpBase, {
+                ...{ mailbox, catalog, clock, key: devKey, people, anyHost: isReachable },
+                signInAs: pages?.signInAs ?? null,
+                start: {
+                  adminUrl: adminUrlOf(config),
+                  hasDocumentation: docs,
+                  hasPages: pages !== null,
+                  applications: config.pages.applications,
+                  baseUrl,
+                },
+              })
           : null,
       passkeys: config.passkeys,
       catalog,
@@ -198,7 +213,7 @@ export function build(options: ComposeOptions, connections: Connections) {
         ),
       }),
       logger,
-      ...(dev && { onInternalError: printStack, showsCauses: true }),
+      ...(dev && { onInternalError: printStack, showsCauses: true, toOwnName: ownNameOf(baseUrl) }),
       documentation: docs ? { baseUrl, version: version.version } : null,
       secureCookies: hasSecureCookies(config),
       probes,
@@ -210,6 +225,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     catalog,
     logger,
     ...(dev && { onInternalError: printStack }),
+    key: isReachable ? devKey : null,
     trustedProxies,
     clock,
     version: version.version,
@@ -227,6 +243,8 @@ export function build(options: ComposeOptions, connections: Connections) {
     /** Only with --dev. */
     mailbox,
     devKey,
+    /** Those whom the start page of --dev lists. */
+    devPeople: people,
     /** Commands and tests look beneath the services with it. */
     database,
     housekeeping,
@@ -299,7 +317,11 @@ function adminUrlOf({ admin }: Config): string | null {
   if (admin.listen === null) return null
   const { host, port } = admin.listen
   // Passkeys do not work on a bare address.
-  const name = host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const name = ['127.0.0.1', '0.0.0.0', '::'].includes(host)
+    ? 'localhost'
+    : host.includes(':')
+      ? `[${host}]`
+      : host
   return `${admin.baseUrl ?? `http://${name}:${port}`}/admin/`
 }
 

@@ -1,6 +1,8 @@
 /** The pages for people, on top of the services. Only an installation that has them makes them. */
 
 import type { ClientSettings } from '../operations/client-settings/routes.ts'
+import type { DevPerson } from '../operations/dev/people.ts'
+import { createSignInAs } from '../operations/dev/sign-in-as.ts'
 import { createAccountRoutes } from '../pages/account/routes.ts'
 import { createAccountPages } from '../pages/account/service.ts'
 import { isAfterSignOut } from '../pages/applications/request.ts'
@@ -24,10 +26,12 @@ import type { Services } from './services.ts'
 
 interface PageOptions {
   dev: boolean
+  /** Who can be signed in as from the start page of --dev. */
+  people?: DevPerson[] | undefined
   settings: ClientSettings
 }
 
-export function createPages(services: Services, { dev, settings }: PageOptions): AppPages {
+export function createPages(services: Services, { dev, settings, people }: PageOptions): AppPages {
   const { config, clock } = services
   const { pages } = config
   const frame = frameOf(config)
@@ -81,6 +85,7 @@ export function createPages(services: Services, { dev, settings }: PageOptions):
   ]
   return {
     routes,
+    signInAs: people ? createSignInAs({ ...services, visits, people }) : null,
     unreached: (code, { language, texts }) => ({
       html: frame.render({
         ...unreachedScreen(texts, code),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Elysia } from 'elysia'
 import { createSender } from '../../src/domain/messages/delivery/service.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
 import { openDevKey } from '../../src/operations/dev/dev-key.ts'
@@ -12,11 +13,18 @@ import { createCatalog } from '../../src/texts/catalog.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 
 const now = new Date('2026-07-01T12:00:00.000Z')
-const open = (file: string | null = null) => {
+const open = (file: string | null = null, anyHost = false) => {
   const mailbox = createMailbox({ now: () => now }, file)
-  const start = { adminUrl: 'http://127.0.0.1:8081/admin/', hasDocumentation: true, hasPages: true }
+  const start = {
+    ...{ adminUrl: 'http://127.0.0.1:8081/admin/', hasDocumentation: true, hasPages: true },
+    ...{ baseUrl: 'http://localhost:8080', applications: [] },
+  }
   const key = openDevKey(null, 8080)
-  const routes = createDevRoutes({ mailbox, catalog: createCatalog({ language: 'fr' }), key, start })
+  // Alone, the routes answer with the code of what they throw.
+  const routes = createDevRoutes(new Elysia({ name: 'alone' }) as never, {
+    ...{ mailbox, catalog: createCatalog({ language: 'fr' }), clock: { now: () => now }, key, start },
+    ...{ people: [], signInAs: null, anyHost },
+  })
   const send = (method: string, path: string, headers: Record<string, string> = {}) => {
     const all = { host: '127.0.0.1', cookie: `other=1; poterne_dev_8080=${key.value}`, ...headers }
     return routes.handle(new Request(`http://127.0.0.1${path}`, { method, headers: all }))
@@ -76,6 +84,44 @@ test('keeps the newest 200, newest first', async () => {
   const list = (await (await get('/dev/mailbox.json')).json()) as { id: number }[]
   expect(list).toHaveLength(200)
   expect([list[0]?.id, list.at(-1)?.id]).toEqual([205, 6])
+})
+
+describe('a program', () => {
+  const idsOf = async (answer: Response) => ((await answer.json()) as { id: number }[]).map(({ id }) => id)
+
+  test('finds messages by recipient, purpose and what it knows', async () => {
+    const { mailbox, get } = open()
+    await mailbox.send(message({ id: 1, to: 'Ada@Example.com' }))
+    await mailbox.send(message({ id: 2, to: 'Ada@Example.com', purpose: 'login_code' }))
+    await mailbox.send(message({ id: 3, to: '+33612345678', channel: 'sms', html: null }))
+    const ids = async (query: string) => idsOf(await get(`/dev/mailbox.json?${query}`))
+    expect(await ids('to=ada@example.com')).toEqual([2, 1])
+    expect(await ids('to=ada@example.com&purpose=login_code')).toEqual([2])
+    expect(await ids('to=ada@example.com&after=1')).toEqual([2])
+    expect(await ids('to=ada@example.com&after=2')).toEqual([])
+    expect(await ids('to=%2B33612345678')).toEqual([3])
+    expect(await ids('to=+33612345678')).toEqual([3])
+    expect(await ids('to=grace@example.com&wait=0')).toEqual([])
+  })
+
+  test('waits until one fits, and not for one that does not', async () => {
+    const { mailbox, get } = open()
+    await mailbox.send(message({ id: 1 }))
+    const waiting = get('/dev/mailbox.json?to=ada@example.com&after=1&wait=10').then(idsOf)
+    await mailbox.send(message({ id: 2, to: 'bob@example.com' }))
+    expect(await Promise.race([waiting, Bun.sleep(50)])).toBeUndefined()
+    await mailbox.send(message({ id: 3 }))
+    expect(await waiting).toEqual([3])
+    expect(await idsOf(await get('/dev/mailbox.json?after=3&wait=1'))).toEqual([])
+  })
+
+  test.each(['purpos=confirmation', 'after=yesterday', 'wait=26', 'wait=-1'])(
+    'is told what is wrong: %s',
+    async (query) => {
+      const { get } = open()
+      expect(await (await get(`/dev/mailbox.json?${query}`)).text()).toBe('validation_failed')
+    },
+  )
 })
 
 describe('a restart', () => {
@@ -211,7 +257,6 @@ test.each([
 ])('its pages are not there for what a reverse proxy forwards: %s', async (name, value) => {
   const { get } = open()
   for (const path of ['/dev/mailbox', '/dev/mailbox.json', '/dev/mailbox/1.html']) {
-    // Alone, without the app around them, the routes answer with the code of what they throw.
     expect([path, await (await get(path, { [name]: value })).text()]).toEqual([path, 'route_not_found'])
   }
   expect((await get('/dev/mailbox.json')).status).toBe(200)
@@ -273,4 +318,14 @@ test('is open under a name of this machine alone, and a Host header that only re
   const others = ['x@localhost', 'evil.example:x@127.0.0.1', 'localhost/x', 'localhost?x', '%6cocalhost']
   for (const host of [...others, 'localhost\\x', 'evil.example', ''])
     expect([host, await isOpenAs(host)]).toEqual([host, false])
+})
+
+test('is open under any name to who brings the key, where others are meant to reach it', async () => {
+  const { send, key } = open(null, true)
+  const at = async (host: string, path: string) => (await send('GET', path, { host, cookie: '' })).status
+  expect(await at('poterne:8080', `/dev/mailbox.json?key=${key}`)).toBe(200)
+  expect(await (await send('GET', '/dev/mailbox.json', { host: 'poterne', cookie: '' })).text()).toBe(
+    'route_not_found',
+  )
+  expect(await (await send('GET', '/', { host: 'poterne', cookie: '' })).text()).toBe('route_not_found')
 })

@@ -45,7 +45,7 @@ test('a hostile .env, bunfig.toml and package.json in its directory change nothi
   expect((await runExecutable(['config', 'show', '--json'], { directory })).out).toBe(clean.out)
   const service = await startExecutable({ shape: 'embedded', directory, args: ['--dev'] })
   const { body } = await service.post('login', {})
-  expect(body.message).toMatch(/[éè]|champ|requ/i)
+  expect(body.message).toBe('Some fields are not valid.')
   await service.close()
   expect(existsSync(join(directory, 'ran'))).toBe(false)
 })

@@ -31,14 +31,14 @@ function patternOf(printed: string): RegExp {
 test('the tour works as it is printed', async () => {
   const port = await freePort()
   const dev = await spawnExecutable(['serve', '--dev'], { env: { POTERNE_SERVER_PORT: String(port) } })
-  const address = `127.0.0.1:${port}`
+  const address = `localhost:${port}`
   await waitFor(async () => (await fetch(`http://${address}/readyz`)).ok, { timeoutMs: 30_000 })
 
   const blocks = blocksOf('A tour in five minutes')
   const shell = blocks.filter(({ language }) => language === 'sh')
   // A mark between the blocks: what each of them printed last is what the README shows.
   const script = shell.map(({ text }) => `${text}\necho; echo "--"`).join('\n')
-  const bash = Bun.spawn(['bash', '-c', script.replaceAll('127.0.0.1:8080', address)], {
+  const bash = Bun.spawn(['bash', '-c', script.replaceAll('localhost:8080', address)], {
     cwd: dev.directory,
     stderr: 'inherit',
   })

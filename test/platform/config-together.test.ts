@@ -21,14 +21,20 @@ test('--dev is refused with a configuration for the public', () => {
     'this is a configuration for the public, and --dev shows every code: leave out --dev, or this key'
   directory.write(
     'config.toml',
-    '[server]\nbase_url = "https://auth.example.com"\ntrusted_proxies = ["127.0.0.1"]',
+    '[server]\nbase_url = "https://auth.example.com"\ntrusted_proxies = ["127.0.0.1", "10.0.0.0/8"]',
   )
   expect(directory.problemsOf({ dev: true })).toEqual([
     `server.base_url: ${why}`,
     `server.trusted_proxies: ${why}`,
   ])
   expect(directory.problemsOf()).toEqual([])
-  directory.write('config.toml', '[server]\nbase_url = "http://localhost:9000"')
+  for (const block of ['127.0.0.0/7', '::/1', '::ffff:0:0/96', '0.0.0.0/1', '::1/127']) {
+    directory.write('config.toml', `[server]\ntrusted_proxies = ["${block}"]`)
+    expect([block, directory.problemsOf({ dev: true })]).toEqual([block, [`server.trusted_proxies: ${why}`]])
+  }
+  // A server of the same machine says for whom it asks.
+  const loopback = 'trusted_proxies = ["127.0.0.1", "127.0.0.0/8", "::1"]'
+  directory.write('config.toml', `[server]\nbase_url = "http://localhost:9000"\n${loopback}`)
   expect(directory.problemsOf({ dev: true })).toEqual([])
 })
 

@@ -5,6 +5,7 @@ import { configExample } from '../../src/platform/config/example.ts'
 import { isPublicHost } from '../../src/platform/config/formats.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { describeProblem } from '../../src/platform/config/report.ts'
+import { serviceName } from '../../src/platform/config/service-name.ts'
 import { createConfigDirectory, gateway, smtp } from '../helpers/config.ts'
 
 const directory = createConfigDirectory()
@@ -213,4 +214,22 @@ describe('a configuration is warned of', () => {
       expect(load(application('https://app.acme.test/in')).warnings).toEqual(['pages.enabled'])
     })
   })
+})
+
+test('one name is enough for pages and messages, and two that differ are warned of', () => {
+  const namesOf = (toml: string) => {
+    directory.write('config.toml', toml)
+    const loaded = loadConfig({ env: {}, directory: directory.path, dev: true })
+    if (!loaded.ok) throw new Error(loaded.problems.map(describeProblem).join('\n'))
+    const { config, warnings } = loaded
+    return [serviceName(config), config.pages.name || serviceName(config), warnings.map(({ key }) => key)]
+  }
+  expect(namesOf('[pages]\nname = "Pages"')).toEqual(['Pages', 'Pages', []])
+  expect(namesOf('[texts]\nservice_name = "Texts"')).toEqual(['Texts', 'Texts', []])
+  expect(namesOf('[pages]\nname = "One"\n[texts]\nservice_name = "One"')).toEqual(['One', 'One', []])
+  expect(namesOf('[pages]\nname = "Pages"\n[texts]\nservice_name = "Texts"')).toEqual([
+    'Texts',
+    'Pages',
+    ['pages.name'],
+  ])
 })

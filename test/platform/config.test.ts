@@ -48,13 +48,47 @@ describe('without anything set', () => {
 
 describe('with --dev', () => {
   test.each(['0.0.0.0', '::', '192.168.1.5', 'auth.example.com'])(
-    'the host %s becomes a loopback address',
+    'the host %s is refused by name',
     (host) => {
-      const { server } = configOf({ dev: true, env: { POTERNE_SERVER_HOST: host } })
-      expect(server.host).toBe('127.0.0.1')
-      expect(server.baseUrl).toBe('http://127.0.0.1:8080')
+      const env = { POTERNE_SERVER_HOST: host }
+      const [problem = ''] = problemsOf({ dev: true, env })
+      expect(problem).toStartWith(`server.host = "${host}": --dev listens on this machine only`)
+      expect(problem).toContain(`--dev-host ${host}`)
+      // One in a file that production has as well is put aside.
+      directory.write('config.toml', `[server]\nhost = "${host}"`)
+      expect(configOf({ dev: true }).server.host).toBe('127.0.0.1')
+      directory.write('config.toml', '')
+      // The option says it again, and where administration listens.
+      const { server, admin } = configOf({ dev: true, env, development: { host: '0.0.0.0' } })
+      expect([server.host, admin.listen]).toEqual(['0.0.0.0', { host: '0.0.0.0', port: 0 }])
     },
   )
+
+  test('--dev-host that is no address is refused', () => {
+    expect(problemsOf({ dev: true, development: { host: 'http://x' } })).toEqual([
+      '--dev-host = "http://x": expected an address of this machine such as 0.0.0.0',
+    ])
+  })
+
+  test('the service is known as localhost, and speaks English, unless the configuration says otherwise', () => {
+    const { server, tokens, passkeys } = configOf({ dev: true })
+    expect(server).toMatchObject({ host: '127.0.0.1', baseUrl: 'http://localhost:8080', language: 'en' })
+    expect([tokens.audience, passkeys.origins]).toEqual([server.baseUrl, [server.baseUrl]])
+    expect(configOf({ dev: true, development: { host: '0.0.0.0' } }).server.baseUrl).toBe(server.baseUrl)
+    const env = { POTERNE_SERVER_LANGUAGE: 'fr', POTERNE_SERVER_BASE_URL: 'http://auth.internal:1' }
+    expect(configOf({ dev: true, env }).server).toMatchObject({
+      baseUrl: 'http://auth.internal:1',
+      language: 'fr',
+    })
+  })
+
+  test('--fast hashes as cheaply as the configuration allows, and lifts limits', () => {
+    const { password, limits } = configOf({ dev: true, development: { fast: true } })
+    expect(password).toMatchObject({ memoryKib: 8, iterations: 1 })
+    expect(limits.enabled).toBe(false)
+    const cheaper = { POTERNE_PASSWORD_MEMORY_KIB: '7', POTERNE_PASSWORD_ITERATIONS: '0' }
+    expect(problemsOf({ dev: true, env: cheaper })).toHaveLength(2)
+  })
 
   test('passkeys may be used on the pages that may call the service', () => {
     const page = 'http://localhost:5173'

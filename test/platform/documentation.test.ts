@@ -68,7 +68,7 @@ test('the script is the pinned one, compressed where the browser takes it, and m
 test('the document is OpenAPI 3.1 and holds the routes, without the hidden ones', () => {
   expect(document.openapi).toBe('3.1.0')
   expect(document.info).toMatchObject({ title: 'Poterne', version: '1.2.3' })
-  expect(document.servers).toEqual([{ url: 'http://127.0.0.1:8080' }])
+  expect(document.servers).toEqual([{ url: '/' }])
   expect(Object.keys(document.paths)).toEqual(['/api/v1/greetings', '/api/v1/clients/{name}'])
 })
 

@@ -233,6 +233,10 @@ describe('the log', () => {
     await get('/nobody@example.com')
     expect(app.log()[0]).toMatchObject({ route: null, status: 404, code: 'route_not_found' })
     expect(app.lines[0]).not.toContain('nobody')
+    await get(`/a/b%40c.org/%2B33612345678/${'x'.repeat(43)}/end?q=secret`)
+    expect(app.log()[1]).toMatchObject({ path: '/a/…/%2B…/…/end' })
+    await get(`/${'y/'.repeat(500)}`)
+    expect(app.log()[2]?.path).toHaveLength(120)
   })
 
   test('cannot be written by a client', async () => {

@@ -254,9 +254,9 @@ body = { to = "{to}", text = "{text}", key = "hunter2" }
     })
   })
 
-  test('shows the forced host of --dev', async () => {
-    const { out } = await poterne(['config', 'show', '--dev'], { POTERNE_SERVER_HOST: '0.0.0.0' })
-    expect(out).toMatch(/^host = "127\.0\.0\.1" +# --dev$/m)
+  test('shows the name that --dev gives', async () => {
+    const { out } = await poterne(['config', 'show', '--dev'])
+    expect(out).toMatch(/^base_url = "http:\/\/localhost:8080" +# --dev$/m)
   })
 })
 

@@ -17,8 +17,8 @@ interface SignedInAdministrator {
 }
 
 interface ListenerGuardOptions extends AdminGuardRules {
-  /** `Host` names the listener so: `127.0.0.1:8081`. */
-  hosts: () => string[]
+  /** `Host` names the listener so: `127.0.0.1:8081`. Null: by any name, since every call has shown a key. */
+  hosts: (() => string[]) | null
   /** `Origin` names its pages so. */
   origins: () => string[]
   authenticateToken: (authorization: string, client: GuardedRequest['client']) => Promise<AdminCaller>
@@ -59,14 +59,15 @@ export function createListenerGuard(options: ListenerGuardOptions) {
   })
 
   function requireOwnSite({ headers }: GuardedRequest): void {
-    const { origin } = headers
-    const isOwn = OWN_SITES.has(headers['sec-fetch-site']) && (!origin || origins().includes(origin))
+    const { origin, host } = headers
+    const own = hosts === null ? [...origins(), `http://${host}`] : origins()
+    const isOwn = OWN_SITES.has(headers['sec-fetch-site']) && (!origin || own.includes(origin))
     if (!isOwn) throw new AppError('insufficient_scope', { cause: 'other_site' })
   }
 
   return async (request: GuardedRequest): Promise<AdminCaller> => {
     // A name that somebody else's DNS leads here is not ours (DNS rebinding).
-    if (!hosts().includes(request.headers.host?.toLowerCase() ?? ''))
+    if (hosts !== null && !hosts().includes(request.headers.host?.toLowerCase() ?? ''))
       throw new AppError('route_not_found', { cause: 'other_host' })
     // The files of the page, and the description of the interface, are the same for everybody.
     if (!request.route.startsWith('/admin/v1/') || request.route === ADMIN_DOCUMENT) return ANONYMOUS

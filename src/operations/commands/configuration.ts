@@ -5,7 +5,7 @@ import { ownCommand } from '../../platform/own-process.ts'
 import { openWayTo } from '../../platform/way-to-data.ts'
 import { CommandFailure } from './failure.ts'
 
-export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver' | 'readTexts'> & {
+export type CommandOptions = Pick<LoadOptions, 'dev' | 'development' | 'mustDeliver' | 'readTexts'> & {
   /** `--config`. */
   config?: string | undefined
 }
@@ -14,9 +14,9 @@ export type CommandOptions = Pick<LoadOptions, 'dev' | 'mustDeliver' | 'readText
 export const configOption = ['--config <file>', 'the configuration file'] as const
 
 export function readConfig({ config, ...options }: CommandOptions): LoadedConfig {
-  const { dev, mustDeliver, readTexts } = options
+  const { dev, development, mustDeliver, readTexts } = options
   const where = { configFile: config, env: process.env, directory: process.cwd() }
-  const loaded = loadConfig({ ...where, dev, mustDeliver, readTexts })
+  const loaded = loadConfig({ ...where, dev, development, mustDeliver, readTexts })
   if (loaded.ok && openWayTo(loaded.config.storage.dataDir)) startAgain()
   return loaded
 }

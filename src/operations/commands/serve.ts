@@ -8,12 +8,11 @@ import { keepHeapTidy } from '../../platform/heap.ts'
 import { createLogger, type Logger, type ProcessLogger } from '../../platform/log/logging.ts'
 import { version } from '../../platform/version.ts'
 import { whyUnwritable } from '../../storage/backup/files.ts'
-import { seedPeople } from '../dev/seed.ts'
-import { lockSeededAccount } from '../dev/seed-store.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { READ_AT_START } from './progress.ts'
+import { byName, type DevOptions, developWith, readPeople, requireDev } from './serve-dev.ts'
 
 /** The time that requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
@@ -28,20 +27,26 @@ export function serveCommand(): Command {
     .description('run the service')
     .option(...configOption)
     .option('--dev', 'listen on this machine only and keep every message in /dev/mailbox')
-    .option('--seed', 'with --dev: add three people to try things with')
+    .option('--seed [file]', 'with --dev: add four people to try things with, or those of a file')
+    .option('--dev-host <address>', 'with --dev: listen there, as in a container')
+    .option('--fast', 'with --dev: the cheapest password hash, and no limits, for tests')
     .action(serve)
 }
 
 type AdminServer = Pick<Bun.Server<undefined>, 'stop'>
 
-interface ServeOptions extends CommandOptions, CommonOptions {
-  seed?: boolean
-}
+type ServeOptions = CommandOptions & CommonOptions & DevOptions
 
 async function serve(options: ServeOptions): Promise<void> {
   const dev = options.dev === true
-  if (options.seed && !dev) throw new CommandFailure(2, '--seed works only together with --dev')
-  const { config: configured, file, warnings } = requireConfig({ ...options, dev })
+  requireDev(options)
+  const { devHost: host, fast } = options
+  const {
+    config: configured,
+    file,
+    warnings,
+  } = requireConfig({ ...options, dev, development: { host, fast } })
+  const seed = typeof options.seed === 'string' ? readPeople(options.seed, configured) : null
   const config = withPorts(configured)
   const { level, format } = config.log
   const pretty =
@@ -55,7 +60,8 @@ async function serve(options: ServeOptions): Promise<void> {
   keepProxyOutside(process.env)
   await requireFree(config)
   const service = await compose({ config, dev, clock: systemClock, logger })
-  const url = await listen(service, config)
+  const listening = await listen(service, config)
+  const url = dev ? byName(listening) : listening
   const beginning = setTimeout(service.begin, BEGIN_AFTER_MS)
   const administration = [
     await listenForAdministration(service, config, logger),
@@ -67,25 +73,26 @@ async function serve(options: ServeOptions): Promise<void> {
     { url, config: describeFile(file), storage: describeStorage(config), dev, version: number, commit },
     'listening',
   )
-  if (dev) {
-    logger.info(devAddresses(url, service.devKey?.value ?? ''), 'open these')
-    if (config.limits.enabled) logger.info('limits are on, here too: POTERNE_LIMITS_ENABLED=false lifts them')
-  }
-  if (options.seed) await seed(service, url, logger)
-  await ended
+  const unseeded = dev ? await developWith(service, options, { url, seed, logger }) : null
+  if (unseeded === null) await ended
   clearTimeout(beginning)
   await stop(service, administration, logger)
+  if (unseeded !== null) process.stderr.write(`--seed: ${unseeded}\n`)
+  process.exit(unseeded === null ? 0 : 2)
 }
 
 /** Port 0 means any free port. It is chosen here, because other values that depend on it are needed to build. */
 function withPorts(config: Config): Config {
   const { server, admin, tokens } = config
   const port = server.port || freePort(server.host)
-  const derived = (url: string) => url.replace(/:0$/, `:${port}`)
+  const derived = (url: string) => url.replace(/:0(?=$|\/)/, `:${port}`)
+  const { accounts, passkeys } = config
   return {
     ...config,
     server: { ...server, port, baseUrl: derived(server.baseUrl) },
     tokens: { ...tokens, audience: derived(tokens.audience) },
+    accounts: { ...accounts, invitationUrl: accounts.invitationUrl && derived(accounts.invitationUrl) },
+    passkeys: { ...passkeys, origins: passkeys.origins.map(derived) },
     admin: {
       ...admin,
       listen: admin.listen && { ...admin.listen, port: admin.listen.port || freePort(admin.listen.host) },
@@ -187,51 +194,6 @@ function listenHint(code: string | undefined): string {
     : 'server.host must be an address of this machine'
 }
 
-/** Names the host `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
-const byName = (url: string) => url.replace('//127.0.0.1:', '//localhost:')
-
-function devAddresses(url: string, key: string) {
-  const named = byName(url)
-  return {
-    start: `${named}/?key=${key}`,
-    mailbox: `${named}/dev/mailbox?key=${key}`,
-    documentation: `${url}/swagger`,
-  }
-}
-
-async function seed({ mailbox, database, services }: Service, url: string, logger: Logger): Promise<void> {
-  const people = await seedPeople({
-    mailbox: mailbox!,
-    lock: (email) => lockSeededAccount(database, email, systemClock.now()),
-    wait: () => Bun.sleep(50),
-    async request(method, path, { body, accessToken } = {}) {
-      const answer = await fetch(`${url}/api/v1/auth/${path}`, {
-        method,
-        headers: {
-          ...(body && { 'content-type': 'application/json' }),
-          ...(accessToken && { authorization: `Bearer ${accessToken}` }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      })
-      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-    },
-  })
-  for (const { email, password, about, appSecret } of people) {
-    const isOwner = about === 'authenticator_app'
-    if (isOwner) await services.administrators.put(email, 'owner')
-    logger.info(
-      {
-        email,
-        password,
-        about,
-        ...(appSecret && { appSecret }),
-        ...(isOwner && { administration: 'owner' }),
-      },
-      'you can sign in as',
-    )
-  }
-}
-
 function describeStorage({ database, redis, storage }: Config): string {
   if (database.url === null) return `embedded in ${storage.dataDir}`
   return redis.urls.length > 0 ? `postgresql and redis (${redis.mode})` : 'postgresql'
@@ -274,5 +236,4 @@ async function stop({ app, close }: Service, administration: (AdminServer | null
   await Promise.race([close(), late])
   logger.info('ended')
   await Promise.race([logger.flush(LAST_LINES_MS), late])
-  process.exit(0)
 }

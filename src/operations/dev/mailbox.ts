@@ -12,6 +12,17 @@ export interface MailboxEntry extends Omit<RenderedMessage, 'html' | 'minutes'> 
   created_at: string
 }
 
+/** What somebody looks for; null where anything will do. */
+export interface MailboxWish {
+  /** In lower case. */
+  to: string | null
+  purpose: string | null
+  /** The number of the last message that they know. */
+  after: number
+  /** How long they wait for one where there is none. */
+  waitMs: number
+}
+
 interface KeptEntry {
   entry: MailboxEntry
   /** The HTML part; null for an SMS. */
@@ -26,6 +37,7 @@ const CAPACITY = 200
 export function createMailbox(clock: Clock, file: string | null = null) {
   let kept: KeptEntry[] = file !== null && existsSync(file) ? readKept(file) : []
   let linesInFile = 0
+  let arrival = Promise.withResolvers<void>()
   // A line that a crash cut short would otherwise swallow the next one.
   if (file !== null) writeAll(file)
 
@@ -42,6 +54,16 @@ export function createMailbox(clock: Clock, file: string | null = null) {
     linesInFile = lines.length
   }
 
+  const fitting = ({ to, purpose, after }: MailboxWish) =>
+    kept
+      .map(({ entry }) => entry)
+      .filter(
+        (entry) =>
+          entry.id > after &&
+          (to === null || entry.to.toLowerCase() === to) &&
+          (purpose === null || entry.purpose === purpose),
+      )
+
   return {
     async send(message: RenderedMessage): Promise<SendOutcome> {
       const { id, channel, to, purpose, language, subject, text, html, code } = message
@@ -49,10 +71,20 @@ export function createMailbox(clock: Clock, file: string | null = null) {
       const one = { entry: { id, channel, to, purpose, language, subject, text, code, created_at }, html }
       kept = [one, ...kept].slice(0, CAPACITY)
       append(one)
+      arrival.resolve()
+      arrival = Promise.withResolvers()
       return { outcome: 'sent', detail: 'mailbox' }
     },
     /** Newest first. */
     list: (): MailboxEntry[] => kept.map(({ entry }) => entry),
+    /** The same of those that fit; waits where there are none yet. */
+    async find(wish: MailboxWish): Promise<MailboxEntry[]> {
+      const late = Bun.sleep(wish.waitMs).then(() => 'late' as const)
+      for (;;) {
+        const found = fitting(wish)
+        if (found.length > 0 || (await Promise.race([arrival.promise, late])) === 'late') return found
+      }
+    },
     /** The HTML part of a message; null where there is no such message, or it has none. */
     findHtml: (id: number): string | null => kept.find(({ entry }) => entry.id === id)?.html ?? null,
     clear(): void {

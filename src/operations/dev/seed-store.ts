@@ -1,14 +1,18 @@
 /** The writes of seeding, which no route offers. */
 
-import { lockByEmail } from '../../domain/accounts/core/changes-sql.ts'
+import { setAsSeeded } from '../../domain/accounts/core/changes-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import { defineStatement, type ValuesOf } from '../../platform/postgres/statement.ts'
 
-const lock = defineStatement({
-  name: 'dev.lock',
-  params: { now: 'timestamptz', emailKey: 'text' },
-  sql: lockByEmail,
-})
+const params = {
+  uuid: 'uuid',
+  passwordDigest: 'text?',
+  emailVerifiedAt: 'timestamptz?',
+  phoneVerifiedAt: 'timestamptz?',
+  lockedAt: 'timestamptz?',
+} as const
 
-export const lockSeededAccount = (database: Database, email: string, now: Date): Promise<void> =>
-  database.run(lock, { emailKey: email, now })
+const set = defineStatement({ name: 'dev.set_as_seeded', params, sql: setAsSeeded })
+
+export const setSeededAccount = (database: Database, values: ValuesOf<typeof params>): Promise<void> =>
+  database.run(set, values)

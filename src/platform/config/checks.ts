@@ -63,14 +63,6 @@ export function checkDelivery({ smtp, sms }: SchemaValues, report: Report): void
   )
 }
 
-/** `--dev` shows every code to everybody who reaches it, and behind a reverse proxy anybody does. */
-export function checkDevelopment({ baseUrl, trustedProxies }: SchemaValues['server'], report: Report): void {
-  const why =
-    'this is a configuration for the public, and --dev shows every code: leave out --dev, or this key'
-  if (baseUrl?.startsWith('https:')) report.add('server.base_url', why)
-  if (trustedProxies?.length > 0) report.add('server.trusted_proxies', why)
-}
-
 function checkStores({ server, database, redis }: SchemaValues, check: Check): void {
   const hasRedis = redis.url !== null || redis.urls?.length > 0
   check(

@@ -199,6 +199,12 @@ export function toAddressRange(text: string): string {
   return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
 }
 
+/** Expects what `toAddressRange` returns. */
+export function isLoopbackRange(range: string): boolean {
+  const [address, bits] = ipaddr.parseCIDR(range)
+  return address.range() === 'loopback' && bits >= (address.kind() === 'ipv4' ? 8 : 128)
+}
+
 /** ISO 3166 alpha-2, capital letters, with phone numbers of its own. */
 export const isCountry = (text: string): boolean => isSupportedCountry(text)
 

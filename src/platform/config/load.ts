@@ -2,14 +2,15 @@
  * Reads file and environment into the checked `Config`, or returns everything that is wrong with them at once. Reads only
  * the files that it is told to, never throws, and never shows a secret.
  */
-import { checkDelivery, checkDevelopment, checkTogether, sitesOf } from './checks.ts'
+import { checkDelivery, checkTogether, sitesOf } from './checks.ts'
 import { withCredentials } from './database-url.ts'
-import { isLoopbackHost, isOpenToAll, parseListenAddress } from './formats.ts'
+import { adaptToDevelopment, checkDevelopment, type Development } from './development.ts'
+import { isOpenToAll, parseListenAddress } from './formats.ts'
 import { checkPages } from './page-checks.ts'
 import { readLogo } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
-import { readSettings, type Setting, type Settings } from './settings.ts'
+import { readSettings, type Setting } from './settings.ts'
 import {
   type ConfigFile,
   configFileCandidates,
@@ -28,6 +29,8 @@ export interface LoadOptions {
   directory: string
   /** Listen on loopback only, and deliver nothing to the outside. */
   dev?: boolean | undefined
+  /** The options of `dev`. */
+  development?: Development | undefined
   /** It is false for commands that send no messages and so need neither [smtp] nor gateways. Default: true. */
   mustDeliver?: boolean | undefined
   /** It is false for the command that writes the first of the files that [texts] names. Default: true. */
@@ -44,14 +47,12 @@ export type LoadedConfig =
       settings: Setting[]
     }
 
-const devHost = '127.0.0.1'
-
 /**
  * The first existing file of `--config`, $POTERNE_CONFIG, ./config.toml and /etc/poterne/config.toml, overridden by
  * POTERNE_<SECTION>_<KEY> and POTERNE_<SECTION>_<KEY>_FILE.
  */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  const { env, directory, dev = false, mustDeliver = true, readTexts = true } = options
+  const { env, directory, dev = false, development = {}, mustDeliver = true, readTexts = true } = options
   const report = createReport()
   const file = readConfigFile(configFileCandidates(options.configFile, env), directory, report)
   const path = file?.path ?? null
@@ -67,38 +68,12 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   checkPages(read, report, dev)
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
-  if (dev) checkDevelopment(values.server, report)
+  if (dev) checkDevelopment(read, development, report)
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems, settings }
 
-  if (dev) adaptToDevelopment(read)
+  if (dev) adaptToDevelopment(read, development)
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver, dev })
   return { ok: true, file: path, config: toConfig(values, { textFiles, logoFile, file }), settings, warnings }
-}
-
-/** It listens on loopback only, with everything that shows what the service can do. */
-function adaptToDevelopment({ values, settings }: Settings): void {
-  const setting = (name: string, of: string) =>
-    settings.find(({ section, key }) => section === name && key === of)
-  if (!isLoopbackHost(values.server.host)) {
-    values.server.host = devHost
-    Object.assign(setting('server', 'host') ?? {}, { raw: devHost, origin: 'option', variable: null })
-  }
-  if (values.passkeys.rpId === null) {
-    values.passkeys.rpId = 'localhost'
-    values.passkeys.origins = [`http://localhost:${values.server.port}`]
-  }
-  for (const [section, key, value] of [
-    ['pages', 'enabled', true],
-    ['server', 'docs', true],
-    ['admin', 'listen', `${devHost}:0`],
-  ] as const) {
-    const found = setting(section, key)
-    if (found?.origin !== 'default') continue
-    Object.assign(values[section], { [key]: value })
-    Object.assign(found, { raw: value, origin: 'option' })
-  }
-  // Pages under development run on ports of their own, and may call the service already.
-  values.passkeys.origins = [...new Set([...sitesOf(values.passkeys), ...values.server.corsOrigins])]
 }
 
 interface Files {
@@ -119,7 +94,8 @@ function toConfig(values: SchemaValues, { textFiles, logoFile, file }: Files): C
       // The pages take invitations.
       invitationUrl: accounts.invitationUrl ?? (pages.enabled ? `${baseUrl}/sign-up` : null),
     },
-    texts: { ...texts, ...textFiles },
+    // One name is enough: pages and messages take it from each other.
+    texts: { ...texts, ...textFiles, serviceName: texts.serviceName ?? (pages.name || null) },
     server: { ...server, baseUrl },
     database: {
       ...restOfDatabase,

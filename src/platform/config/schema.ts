@@ -85,6 +85,9 @@ const listenAddress = (example: string) => ({
 
 const secureUrl = { check: formats.isSecureUrl, expected: 'an https URL' }
 
+/** Nothing that is stored is hashed with less. `serve --dev --fast` takes it. */
+export const cheapestHash = { memoryKib: 8, iterations: 1 }
+
 /** The upper bound of most numbers; a larger one is a typing error. */
 const many = 1_000_000_000
 
@@ -92,11 +95,15 @@ const count = (initial: number, doc: string) => wholeNumber(initial, [1, many], 
 
 export const schema = {
   server: section('Where the service listens and how it is known from outside.', {
-    host: text('127.0.0.1', 'The address to listen on. With `--dev` it is always a loopback address.', aHost),
+    host: text(
+      '127.0.0.1',
+      'The address to listen on. With `--dev` it is a loopback address, or that of `--dev-host`.',
+      aHost,
+    ),
     port: wholeNumber(8080, [0, 65535], 'The port to listen on. 0 picks a free port.'),
     base_url: text(
       null,
-      'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`, where `server.host` is not public.',
+      'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`, where `server.host` is not public; with `--dev` `http://localhost:port`.',
       {
         check: formats.isBaseUrl,
         expected:
@@ -129,7 +136,7 @@ export const schema = {
     ),
     language: text(
       'fr',
-      `The language of the answer if Accept-Language asks for none that the service has: ${builtInTags.map((tag) => `"${tag}"`).join(', ')}, and those of \`texts.directory\`.`,
+      `The language of the answer if Accept-Language asks for none that the service has: ${builtInTags.map((tag) => `"${tag}"`).join(', ')}, and those of \`texts.directory\`. With \`--dev\` it is "en" unless this is set.`,
       { check: formats.isLanguageTag, expected: languageExpected },
     ),
     docs: boolean(
@@ -378,7 +385,7 @@ export const schema = {
   texts: section('What messages say.', {
     service_name: text(
       null,
-      'What messages call the service. Default: the display name in `smtp.from`, else the host of `server.base_url`.',
+      'What messages call the service. Default: `pages.name`, else the display name in `smtp.from`, else the host of `server.base_url`.',
       { ...nameOnOneLine, example: 'Acme' },
     ),
     logo_url: text(
@@ -464,8 +471,8 @@ export const schema = {
     'Passwords and their Argon2id hash (RFC 9106). Changed numbers apply to new hashes; old hashes stay valid.',
     {
       minimum_length: wholeNumber(8, [8, 128], 'The fewest characters of a new password.'),
-      memory_kib: wholeNumber(19_456, [8, 1_048_576], 'Memory of one hash, in KiB.'),
-      iterations: wholeNumber(2, [1, 100], 'Passes over that memory.'),
+      memory_kib: wholeNumber(19_456, [cheapestHash.memoryKib, 1_048_576], 'Memory of one hash, in KiB.'),
+      iterations: wholeNumber(2, [cheapestHash.iterations, 100], 'Passes over that memory.'),
     },
   ),
   limits: section(

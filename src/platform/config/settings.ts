@@ -41,7 +41,7 @@ export function shownValue(settings: Setting[], at: string): string | null {
 const variableOf = (section: string, key: string): string => `POTERNE_${section}_${key}`.toUpperCase()
 
 /** `access_lifetime` and `Seconds` become `accessLifetimeSeconds`. */
-const propertyOf = (key: string, suffix = ''): string =>
+export const propertyOf = (key: string, suffix = ''): string =>
   key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) + suffix
 
 export function readSettings(file: ConfigFile | null, env: Environment, report: Report): Settings {

@@ -41,6 +41,12 @@ export function findWarnings({ values, settings }: Settings, { delivers, dev }: 
     warn('password.memory_kib', `a hash this cheap is guessed fast once it is stolen; at least ${floor}`)
   }
   warnOfPages(values, warn, dev)
+  const { pages, texts } = values
+  if (pages.name && texts.serviceName && pages.name !== texts.serviceName)
+    warn(
+      'pages.name',
+      `is not texts.service_name, "${texts.serviceName}": pages and messages call the service by two names; leave one out, and it is the name in both`,
+    )
   if (!delivers) return warnings
   if (values.server.baseUrl === null)
     warn(

@@ -57,7 +57,8 @@ async function describe(options: DocumentationOptions, routesOf: RoutesOf): Prom
         contact: { name: 'The operator of this service', url: baseUrl },
         license: { name: 'MIT', identifier: 'MIT' } as { name: string },
       },
-      servers: [{ url: baseUrl }],
+      // Whoever reads it reached the service already, by whatever name.
+      servers: [{ url: '/' }],
       security: [],
       components: { securitySchemes: securitySchemes as Record<string, never> },
     },

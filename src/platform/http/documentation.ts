@@ -5,6 +5,7 @@
 import { Elysia } from 'elysia'
 import type { DocumentationOptions, RoutesOf } from './described-interface.ts'
 import type { createDocumentationPages } from './documentation-pages.ts'
+import { hidden } from './route-traits.ts'
 
 export { errorResponses } from './error-responses.ts'
 
@@ -30,9 +31,8 @@ export function createDocumentation(options: DocumentationOptions) {
     )
     return loaded
   }
-  const hidden = { detail: { hide: true } }
   return app
-    .get(page, async () => (await pages()).page(), hidden)
-    .get(document, async () => (await pages()).document(), hidden)
-    .get(script, async ({ headers }) => (await pages()).script(headers['accept-encoding'] ?? ''), hidden)
+    .get(page, async () => (await pages()).page(), hidden({ answers: 'page' }))
+    .get(document, async () => (await pages()).document(), hidden())
+    .get(script, async ({ headers }) => (await pages()).script(headers['accept-encoding'] ?? ''), hidden())
 }

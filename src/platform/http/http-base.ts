@@ -62,6 +62,8 @@ export interface HttpBaseOptions {
   logger: Logger
   /** Gets what was thrown where the answer is internal_error. Absent: only its name and cause are logged. */
   onInternalError?: (error: unknown) => void
+  /** Leads to the name of the service whoever opens a page under another one; null where there is nothing to do. */
+  toOwnName?: ((request: Request) => Response | null) | undefined
   /** Error answers have the `cause` that the log has, with --dev. */
   showsCauses?: boolean
   /** The time that a body may take to arrive; the default is 15 s. */
@@ -140,6 +142,7 @@ export function createHttpBase({
   isolated,
   logger,
   onInternalError,
+  toOwnName,
   showsCauses = false,
   bodyDeadlineMs = BODY_DEADLINE_MS,
   probes,
@@ -270,6 +273,7 @@ export function createHttpBase({
       request_id: client.requestId,
       method,
       route,
+      ...(errorCode === 'route_not_found' && { path: shownPath(request.url) }),
       status,
       duration_ms: Math.round(durationMs * 10) / 10,
       address: client.address,
@@ -302,6 +306,10 @@ export function createHttpBase({
       return { client: exchange.client }
     })
     .onBeforeHandle({ as: 'global' }, ({ body, params, query, route, request }) => {
+      if (toOwnName && request.method === 'GET' && traits(request, route).answers === 'page') {
+        const elsewhere = toOwnName(request)
+        if (elsewhere) return elsewhere
+      }
       // A GET without a path parameter reads nothing of the request: there is nothing to refuse.
       const readsNothing =
         traits(request, route).checksOwnFields ||
@@ -322,6 +330,15 @@ export function createHttpBase({
       return ''
     })
 }
+
+/**
+ * The path that was not found, for the log. What is as long as a token may be one, six digits may be a code or belong to a
+ * number, and an address is somebody's.
+ */
+const shownPath = (url: string) =>
+  pathOf(url)
+    .replace(/[^/]{25,}|[^/]*(?:@|%40)[^/]*|\d{6,}/gi, '…')
+    .slice(0, 120)
 
 const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
 

@@ -123,6 +123,13 @@ export const lockAccounts = (source: SQL, locked: SQL): SQL => sql`
      where ${accounts}.uuid = ${locked}.uuid and ${accounts}.locked_at is null
     returning ${accounts}.id, ${accounts}.uuid`
 
-export const lockByEmail = (p: Placeholders<'now' | 'emailKey'>): SQL => sql`
-  update ${accounts} set locked_at = ${p.now}
-   where email_key = ${p.emailKey} and email_confirmed_at is not null and locked_at is null`
+/** What only seeding knows of an account that it made: when each contact was verified, and a digest of another system. */
+export const setAsSeeded = (
+  p: Placeholders<'uuid' | 'passwordDigest' | 'emailVerifiedAt' | 'phoneVerifiedAt' | 'lockedAt'>,
+): SQL => sql`
+  update ${accounts}
+     set password_digest = coalesce(${p.passwordDigest}, password_digest),
+         email_confirmed_at = ${p.emailVerifiedAt},
+         phone_confirmed_at = ${p.phoneVerifiedAt},
+         locked_at = ${p.lockedAt}
+   where uuid = ${p.uuid}`

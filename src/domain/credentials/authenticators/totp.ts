@@ -32,10 +32,10 @@ export function createTotp({ secret, issuer }: { secret: ServerSecret; issuer: s
   return {
     /**
      * `label` tells the person which account of the service it is for. `secret` is in Base32 (RFC 4648, without padding),
-     * for typing in; `uri` is `otpauth://totp/…`, for a QR code.
+     * for typing in; `uri` is `otpauth://totp/…`, for a QR code. `known`: the secret of an app that is there already.
      */
-    create(label: string) {
-      const key = randomSecret()
+    create(label: string, known?: string) {
+      const key = known === undefined ? randomSecret() : Secret.fromBase32(known)
       const parameters = { algorithm: ALGORITHM, digits: DIGITS, period: PERIOD_SECONDS }
       const uri = new TOTP({ ...parameters, issuer: withoutColons(issuer), label, secret: key }).toString()
       return { sealedSecret: secret.seal('totp', key.base32), secret: key.base32, uri }

@@ -1,0 +1,88 @@
+/** What `poterne serve --dev` does besides: who can be signed in as, and what the developer is told at the start. */
+import { readFileSync } from 'node:fs'
+import type { Service } from '../../compose/compose.ts'
+import type { Config } from '../../platform/config/types.ts'
+import type { Logger } from '../../platform/log/logging.ts'
+import type { DevPerson } from '../dev/people.ts'
+import { readSeed } from '../dev/read-seed.ts'
+import { seedPeople } from '../dev/seed.ts'
+import type { SeedLine } from '../dev/seed-schema.ts'
+import { CommandFailure } from './failure.ts'
+
+export interface DevOptions {
+  dev?: boolean | undefined
+  seed?: true | string
+  devHost?: string
+  fast?: true
+}
+
+const DEV_HOST =
+  '--dev-host: whoever reaches this address can read every code and administer, with the key that is printed here: they are asked for it at every call'
+
+/** Nothing of the sort exists in a service for the public. */
+export function requireDev({ dev, seed, devHost, fast }: DevOptions): void {
+  const given = { '--seed': seed, '--dev-host': devHost, '--fast': fast }
+  const [option] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
+  if (option !== undefined && !dev) throw new CommandFailure(2, `${option} works only together with --dev`)
+}
+
+/** The people of `--seed FILE`; - is standard input. */
+export function readPeople(file: string, { texts }: Config): SeedLine[] {
+  let text: string
+  try {
+    text = readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    throw new CommandFailure(2, `--seed: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  const read = readSeed(text, Object.keys(texts.own))
+  if ('people' in read) return read.people
+  throw new CommandFailure(2, `--seed: ${file}\n${read.problems.map((each) => `  ${each}`).join('\n')}`)
+}
+
+interface Development {
+  url: string
+  /** Those of a file; null: our own. */
+  seed: SeedLine[] | null
+  logger: Logger
+}
+
+/** The service listens already. Returns why somebody of the file could not be made; null where everybody is there. */
+export async function developWith(
+  service: Service,
+  options: DevOptions,
+  { url, seed, logger }: Development,
+): Promise<string | null> {
+  const { config } = service.services
+  logger.info(devAddresses(url, service.devKey?.value ?? ''), 'open these')
+  if (options.fast) logger.info('--fast: passwords are hashed as cheaply as can be, and limits are off')
+  else if (config.limits.enabled) logger.info('limits are on, here too: --fast lifts them')
+  if (options.devHost !== undefined) logger.info({ host: options.devHost }, DEV_HOST)
+  if (options.seed === undefined) return null
+  const { database, devPeople } = service
+  const made = await seedPeople({ ...service.services, database }, seed).catch(
+    (error: Error) => error.message,
+  )
+  if (typeof made === 'string') return made
+  devPeople.push(...made)
+  for (const person of made) logger.info(describe(person), 'you can sign in as')
+  return null
+}
+
+/** Names the host `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */
+export const byName = (url: string) => url.replace(/\/\/(127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):/, '//localhost:')
+
+function devAddresses(url: string, key: string) {
+  return {
+    start: `${url}/?key=${key}`,
+    mailbox: `${url}/dev/mailbox?key=${key}`,
+    documentation: `${url}/swagger`,
+  }
+}
+
+const describe = ({ identifier, password, about, appSecret, isOwner }: DevPerson) => ({
+  [identifier.includes('@') ? 'email' : 'phone']: identifier,
+  ...(password !== null && { password }),
+  about,
+  ...(appSecret && { appSecret }),
+  ...(isOwner && { administration: 'owner' }),
+})
