@@ -24,6 +24,9 @@ export const floors = [
   ['main'],
 ]
 
+/** The package that other people install: it knows nothing of the service, and the service nothing of it. */
+const APART = 'client'
+
 /** The folders of src/domain with their rooms, lowest first. */
 export const domainFolders: Record<string, string[]> = {
   foundation: [
@@ -211,6 +214,8 @@ function explainPackage(path: string, target: string): string | null {
 
 function explainDirection(path: string, target: string): string | null {
   const [from, to] = [floorOf(path), floorOf(target)]
+  if (from === APART || to === APART)
+    return from === to ? null : `${from} imports ${to} (${target}), and ${APART} stands apart`
   if (rankOf(from) === -1) return `${from} is not a floor of src/ (${floors.flat().join(', ')})`
   if (rankOf(to) > rankOf(from)) return `${from} imports ${to} (${target}), which is above it`
   if (from !== to)

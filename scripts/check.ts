@@ -26,8 +26,12 @@ const compile = [process.execPath, compiler, '--noEmit', '--pretty', 'false', '-
 const incremental = ['--incremental', '--tsBuildInfoFile', join(root, 'dist/types.tsbuildinfo')]
 const lint = toolCommand('biome', 'check', '--diagnostic-level=error', '--colors=off', '.')
 
+/** With the types of browsers, and of React, which change those of tests. */
+const clientTypes = [process.execPath, compiler, '--noEmit', '--pretty', 'false', '--project', 'src/client']
+
 const checks: Record<string, Check> = {
   types: async () => asProblems(await runProgram([...compile, ...incremental])),
+  'types of the client': async () => asProblems(await runProgram(clientTypes)),
   lint: async () => asProblems(await runProgram(lint)),
   layers: async () => checkLayers(await readFiles('src/**/*.ts')),
   'table owners': async () => checkTableOwners(await readFiles('src/**/*.ts')),
@@ -55,7 +59,7 @@ async function runCheck(name: string, check: Check): Promise<boolean> {
 }
 
 const chosen = Object.entries(checks).filter(
-  ([name]) => !process.argv.includes('--quick') || !/^(types|lint)$/.test(name),
+  ([name]) => !process.argv.includes('--quick') || !/^(types|lint)/.test(name),
 )
 const results = await Promise.all(chosen.map(([name, check]) => runCheck(name, check)))
 process.exitCode = results.every(Boolean) ? 0 : 1

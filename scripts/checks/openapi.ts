@@ -1,4 +1,5 @@
 /** docs/openapi.json is what the routes say, and says of each operation what a reader and a generator need. */
+import { clientTypes } from '../client-types.ts'
 import { openapiPage } from '../openapi-page.ts'
 import { type Check, readFiles } from './source-files.ts'
 
@@ -13,9 +14,13 @@ interface Operation {
 export const checkOpenapi: Check = async () => {
   const [file] = await readFiles('docs/openapi.json')
   const page = await openapiPage()
+  const [types] = await readFiles('src/client/api.ts')
   const { paths } = JSON.parse(page) as { paths: Record<string, Record<string, Operation>> }
   return [
     ...(file?.text === page ? [] : ['docs/openapi.json is not what the routes say: bun run fix writes it']),
+    ...(types?.text === (await clientTypes(page))
+      ? []
+      : ['src/client/api.ts is not what docs/openapi.json says: bun run fix writes it']),
     ...Object.entries(paths).flatMap(([path, operations]) =>
       Object.entries(operations).flatMap(([method, operation]) =>
         missingIn(operation).map(

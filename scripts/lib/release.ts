@@ -92,6 +92,12 @@ async function pack(target: TargetName, executable: string): Promise<void> {
   packExecutable({ version, out }, target, executable)
 }
 
+/** The client package as npm publishes it. */
+function packClient(): void {
+  run([process.execPath, 'scripts/build-client.ts'], { cwd: root })
+  run(['npm', 'pack', '--pack-destination', out], { cwd: join(dist, 'client') })
+}
+
 /** The emulated executable loads the libraries of the image. The oldest processor that Bun supports has no AVX. */
 async function tryExecutables(executables: Record<string, string>): Promise<void> {
   const image = join(work, 'debian/arm64/image')
@@ -146,9 +152,11 @@ async function rehearse(executable: string): Promise<string[]> {
 
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
+await timed('client package', packClient)
 const names = given.rehearse ? await rehearse(given.rehearse) : await makeEverything()
 writeIndex({ version, out }, names, new Date(Number(epoch) * 1000))
 sumAndSign({ version, out }, key)
+console.log(`to publish the client package: npm publish ${out}/poterne-client-${version}.tgz --access public`)
 if (!given.rehearse)
   console.log(
     `dist/release: poterne ${version}, built for darwin-arm64 too, which was not run and is not notarised`,

@@ -60,6 +60,7 @@ test('the executable of the build is tried, packed, offered, summed and signed',
     'index.json',
     'index.json.minisig',
     `poterne-${version}-${target}.zst`,
+    `poterne-client-${version}.tgz`,
   ])
   const index = JSON.parse(readFileSync(join(rehearsed, 'index.json'), 'utf8'))
   expect([index.version, Object.keys(index.targets)]).toEqual([version, [target]])

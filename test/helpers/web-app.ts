@@ -1,44 +1,43 @@
 /**
- * The smallest web app that signs people in through a provider: one page around docs/social-example.js. On an origin
+ * The smallest web app that signs people in through a provider: one page around the client package. On an origin
  * of its own, so cookies and CORS are as in life.
  */
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { browserClient } from './client-package.ts'
 
 export interface WebApp {
   origin: string
-  start(apiUrl: string): void
+  start(serviceUrl: string): void
   stop(): Promise<void>
 }
 
-const example = readFileSync(join(import.meta.dir, '../../docs/social-example.js'), 'utf8')
-
-const page = (apiUrl: string) => `<!doctype html>
+const page = (url: string) => `<!doctype html>
 <meta charset="utf-8"><title>App</title>
 <button disabled>Sign in</button> <pre id="result"></pre>
 <script type="module">
-import { beginSignIn, finishSignIn, listProviders } from '/social-example.js'
-const api = ${JSON.stringify(`${apiUrl}/api/v1/auth`)}
+import { createClient } from '/client.js'
+const url = ${JSON.stringify(url)}
+const auth = createClient({ url })
 const show = (value) => {
   document.querySelector('#result').textContent = JSON.stringify({ ...value, cookie: document.cookie })
 }
-const name = new URLSearchParams(location.hash.slice(1)).get('provider')
-const providers = await listProviders(api)
-const chosen = providers.find((provider) => provider.name === name) ?? providers[0]
+const name = new URLSearchParams(location.hash.slice(1)).get('provider') ?? 'honest'
 const button = document.querySelector('button')
-button.onclick = () => beginSignIn(chosen, location.origin + '/signed-in')
-button.disabled = false
-if (location.pathname === '/signed-in') {
-  try { show(await finishSignIn(api)) } catch (error) { show({ error: error.message }) }
+button.onclick = async () => {
+  location.href = await auth.startRedirect({ provider: name }, { redirectUri: location.origin + '/signed-in' })
 }
+button.disabled = false
+try {
+  const step = await auth.completeRedirect()
+  if (step) show({ ...step, ...JSON.parse(localStorage.poterne) })
+} catch (error) { show({ error: error.details.error }) }
 </script>`
 
 export async function startWebApp(): Promise<WebApp> {
-  let apiUrl = ''
+  let serviceUrl = ''
+  const client = await browserClient()
   const server = createServer(({ url }, response) => {
-    const [type, text] =
-      url === '/social-example.js' ? ['text/javascript', example] : ['text/html', page(apiUrl)]
+    const [type, text] = url === '/client.js' ? ['text/javascript', client] : ['text/html', page(serviceUrl)]
     response.writeHead(200, { 'content-type': type }).end(text)
   })
   const port = await new Promise<number>((resolve) =>
@@ -47,7 +46,7 @@ export async function startWebApp(): Promise<WebApp> {
   return {
     origin: `http://localhost:${port}`,
     start: (url) => {
-      apiUrl = url
+      serviceUrl = url
     },
     stop: () =>
       new Promise((resolve) => {

@@ -1,14 +1,14 @@
 /**
- * docs/client-example.ts with passkeys in Chromium: an app on one site, the service on another, both below the relying
+ * The client package with passkeys in Chromium: an app on one site, the service on another, both below the relying
  * party. A shop is on a related origin, and one site has nothing to do with them. The authenticator is Chromium's own
  * virtual one.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { newEmail } from '../helpers/api-client.ts'
 import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
 import { createCertificate } from '../helpers/certificates.ts'
+import { browserClient } from '../helpers/client-package.ts'
 import { startService, type TestService } from '../helpers/service.ts'
 
 setDefaultTimeout(20_000)
@@ -24,14 +24,12 @@ let front: Bun.Server<undefined>
 const page = `<!doctype html><meta charset="utf-8"><title>App</title>
 <input name="identifier" autocomplete="username webauthn">
 <script type="module">
-import { createClient, keptFingerprint } from '/client-example.js'
-let tokens = null
-const store = { read: () => tokens, write: (given) => { tokens = given } }
-window.client = createClient({ baseUrl: 'https://auth.example.com', store, fingerprint: keptFingerprint() })
+import { createClient } from '/client.js'
+window.client = createClient({ url: 'https://auth.example.com' })
 </script>`
 
 /** Each site by its name; the relying party's host passes its well-known files on to the service. */
-async function startFront(clientExample: string) {
+async function startFront(client: string) {
   const { key, cert } = createCertificate('self-signed')
   return Bun.serve({
     hostname: '127.0.0.1',
@@ -47,19 +45,14 @@ async function startFront(clientExample: string) {
         const body = method === 'GET' ? null : await request.arrayBuffer()
         return fetch(service.url + pathname + search, { method, headers, body, redirect: 'manual' })
       }
-      const [type, text] =
-        pathname === '/client-example.js' ? ['text/javascript', clientExample] : ['text/html', page]
+      const [type, text] = pathname === '/client.js' ? ['text/javascript', client] : ['text/html', page]
       return new Response(text, { headers: { 'content-type': type } })
     },
   })
 }
 
 beforeAll(async () => {
-  const built = await Bun.build({
-    entrypoints: [join(import.meta.dir, '../../docs/client-example.ts')],
-    target: 'browser',
-  })
-  front = await startFront(await built.outputs[0]!.text())
+  front = await startFront(await browserClient())
   service = await startService({
     settings: {
       server: { cors_origins: [APP, SHOP, STRANGER] },
@@ -113,7 +106,7 @@ const ask = (tab: Page, call: string): Promise<{ done?: Record<string, unknown>;
 async function withPasskey() {
   const opened = await openTab()
   const person = await service.signUp(newEmail())
-  await ask(opened.tab, `logIn('${person.identifier}', '${person.password}')`)
+  await ask(opened.tab, `signIn({ identifier: '${person.identifier}', password: '${person.password}' })`)
   // The offer after a login by password: the session has just proved it, so nothing is asked again.
   const { done } = await ask(opened.tab, 'addPasskey()')
   expect(done).toMatchObject({ last_used_at: null })
@@ -124,10 +117,12 @@ test('is added after a login by password, signs in by button and from the identi
   const { tab, context, person, credentials, id } = await withPasskey()
   expect(await credentials()).toMatchObject([{ rpId: 'example.com', isResidentCredential: true }])
   await open(tab, APP)
-  expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({ done: { email: person.identifier } })
+  expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({
+    done: { account: { email: person.identifier } },
+  })
   await open(tab, APP)
-  const offered = await ask(tab, "signInWithPasskey({ mediation: 'conditional' })")
-  expect(offered).toMatchObject({ done: { email: person.identifier } })
+  const offered = await ask(tab, 'signInWithPasskey({ conditional: true })')
+  expect(offered).toMatchObject({ done: { account: { email: person.identifier } } })
   // The passkey is young, and was added without the password: a session that it opened needs that to remove it.
   expect((await ask(tab, `removePasskey('${id}')`)).error).toBe('validation_failed')
   const removed = await ask(tab, `removePasskey('${id}', { password: '${person.password}' })`)
@@ -140,7 +135,9 @@ test('is added after a login by password, signs in by button and from the identi
 test('whose counter was set back is refused, and the owner is told', async () => {
   const { tab, context, person, replace } = await withPasskey()
   for (let count = 0; count < 3; count++)
-    expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({ done: { email: person.identifier } })
+    expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({
+      done: { account: { email: person.identifier } },
+    })
   await replace({ signCount: 1 })
   expect(await ask(tab, 'signInWithPasskey()')).toEqual({ error: 'invalid_passkey' })
   await service.delivered()
@@ -151,7 +148,9 @@ test('whose counter was set back is refused, and the owner is told', async () =>
 test('signs in on a related origin, which the relying party names, and nowhere else', async () => {
   const { tab, context, person } = await withPasskey()
   await open(tab, SHOP)
-  expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({ done: { email: person.identifier } })
+  expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({
+    done: { account: { email: person.identifier } },
+  })
   await open(tab, STRANGER)
   expect(await ask(tab, 'signInWithPasskey()')).toEqual({ error: 'SecurityError' })
   await context.close()

@@ -1,0 +1,77 @@
+/** One request to the service, and its answer: an object, or a PoterneError. */
+import { isProblem, PoterneError } from './error.ts'
+
+export type Answer = Record<string, unknown>
+export type Fetch = (address: string, init: RequestInit) => Promise<Response>
+
+export interface Sent {
+  body?: unknown
+  /** The access token. */
+  token?: string | undefined
+  headers?: Record<string, string>
+}
+
+/** Between a first and a second try, and between that one and a third. */
+const PAUSES = [1, 3]
+const LONGEST_PAUSE = 10
+
+const sleep = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+
+export function createSend(url: string, language: string | undefined, fetch: Fetch) {
+  return async function send(
+    method: string,
+    path: string,
+    { body, token, headers }: Sent = {},
+  ): Promise<Answer> {
+    const isForm = typeof body === 'string'
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...(language !== undefined && { 'accept-language': language }),
+        ...(body !== undefined && {
+          'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+        }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    }
+    let status = 0
+    let answer: Answer | null = null
+    try {
+      const response = await fetch(url + path, init)
+      status = response.status
+      answer = (await response.json()) as Answer
+    } catch {
+      // What fetch throws differs from engine to engine, and an answer that is no JSON is none of the service's.
+    }
+    if (answer?.status === status && status < 400) return answer
+    throw errorOf(status, answer)
+  }
+}
+
+function errorOf(status: number, answer: Answer | null): PoterneError {
+  const { code, message, errors, retry_after, request_id, ...details } = answer ?? {}
+  if (typeof code !== 'string') return new PoterneError('network', { status })
+  return new PoterneError(code, {
+    status,
+    message: message as string,
+    fields: (errors as []) ?? [],
+    retryAfterSeconds: (retry_after as number) ?? null,
+    requestId: (request_id as string) ?? null,
+    details,
+  })
+}
+
+/** For what may be done twice: reading, and refreshing, whose answer is the same for a while. */
+export async function sendAgain<T>(work: () => Promise<T>): Promise<T> {
+  for (const pause of PAUSES) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isProblem(error) || !(error.code === 'network' || error.status >= 500)) throw error
+      await sleep(Math.min(error.retryAfterSeconds ?? pause, LONGEST_PAUSE))
+    }
+  }
+  return work()
+}

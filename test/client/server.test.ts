@@ -1,0 +1,205 @@
+/** The client package on servers: the tokens in a cookie, and access tokens verified where they arrive. */
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import {
+  base64url,
+  createRemoteJWKSet,
+  decodeProtectedHeader,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
+import { createClient, type PoterneError } from '../../src/client/index.ts'
+import { type Cookies, cookieStorage, createVerifier } from '../../src/client/server.ts'
+import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { useService } from '../helpers/use-service.ts'
+
+const SECRET = 'the secret of the application, 32 characters'
+
+const service = useService({ shape: 'redis' })
+const failure = (work: Promise<unknown>) => work.catch((error: unknown) => error) as Promise<PoterneError>
+
+/** A browser that keeps what the application sets, and one client for each request. */
+function newBrowser(options: Partial<Cookies> = {}) {
+  const jar = new Map<string, string>()
+  const attributes: object[] = []
+  const open = (more: Partial<Cookies> = {}) => {
+    const cookies = new Map(jar)
+    const storage = cookieStorage({
+      secret: SECRET,
+      get: (name) => cookies.get(name),
+      set(name, value, given) {
+        attributes.push(given)
+        if (given.expires.getTime() < Date.now()) jar.delete(name)
+        else jar.set(name, value)
+      },
+      ...options,
+      ...more,
+    })
+    return createClient({ url: service.url, storage })
+  }
+  return { jar, attributes, open }
+}
+
+async function signedInBrowser(options: Partial<Cookies> = {}) {
+  const email = newEmail()
+  await service.signUp(email)
+  const browser = newBrowser(options)
+  await browser.open().signIn({ identifier: email, password: PASSWORD })
+  return { ...browser, email }
+}
+
+describe('the cookie storage', () => {
+  test('keeps somebody signed in over requests, in one cookie that says nothing', async () => {
+    const { jar, attributes, open, email } = await signedInBrowser()
+    expect([...jar.keys()]).toEqual(['__Host-poterne-app'])
+    expect(attributes.at(-1)).toEqual({
+      path: '/',
+      httpOnly: true,
+      secure: true,
+      sameSite: 'lax',
+      expires: expect.any(Date),
+    })
+    const auth = open()
+    expect(auth.state.status).toBe('loading')
+    expect((await auth.reload()).email).toBe(email)
+    expect(auth.state.status).toBe('signed_in')
+    const before = jar.get('__Host-poterne-app')
+    service.clock.advance(16 * 60_000)
+    expect((await open().reload()).email).toBe(email)
+    expect(jar.get('__Host-poterne-app')).not.toBe(before)
+    await open().signOut()
+    expect((await failure(open().reload())).code).toBe('signed_out')
+  })
+
+  test('what nobody here sealed is no sign-in, and another cookie’s content neither', async () => {
+    const { jar, open } = await signedInBrowser()
+    const good = jar.get('__Host-poterne-app')!
+    const changed = `${good.slice(0, 40)}${good[40] === 'A' ? 'B' : 'A'}${good.slice(41)}`
+    for (const cookie of ['', 'x', changed, good.slice(0, -4), `${good}AAAA`]) {
+      jar.set('__Host-poterne-app', cookie)
+      expect(open().state.status).toBe('signed_out')
+    }
+    jar.set('poterne-app', good)
+    expect(open({ secure: false }).state.status).toBe('signed_out')
+    jar.set('__Host-poterne-app', good)
+    expect(open({ secret: 'another secret of the application, longer' }).state.status).toBe('signed_out')
+    const rotated = { secret: 'another secret of the application, longer', previousSecrets: [SECRET] }
+    expect(open(rotated).state.status).toBe('loading')
+  })
+
+  test('where nothing can be set, a token is used while it lasts', async () => {
+    const { open, email, jar } = await signedInBrowser()
+    const before = jar.get('__Host-poterne-app')
+    const reading = { set: undefined } as unknown as Partial<Cookies>
+    expect((await open(reading).reload()).email).toBe(email)
+    service.clock.advance(16 * 60_000)
+    expect((await failure(open(reading).reload())).code).toBe('needs_refresh')
+    expect(jar.get('__Host-poterne-app')).toBe(before)
+    expect((await open().reload()).email).toBe(email)
+  })
+
+  test('refuses a secret that is short, and a cookie that no browser keeps', async () => {
+    expect(() => cookieStorage({ secret: 'short', get: () => null })).toThrow('32 characters')
+    const storage = cookieStorage({ secret: SECRET, get: () => null, set: () => {} })
+    expect(() => storage.setItem('poterne', JSON.stringify({ token: 'x'.repeat(3000) }))).toThrow(
+      'tokens.claims',
+    )
+  })
+})
+
+describe('the verifier', () => {
+  const signedIn = () => service.signedIn()
+  /** The service of a test is called by another address than its own. */
+  const named = { issuer: 'http://auth.internal', audience: 'http://auth.internal' }
+  const newVerifier = (more = {}) => createVerifier({ url: service.url, ...named, ...more })
+
+  test('takes a token, a request, or what has headers', async () => {
+    const { bearer, uuid } = await signedIn()
+    const verifier = newVerifier()
+    for (const received of [
+      bearer,
+      new Request('http://localhost/', { headers: { authorization: `Bearer ${bearer}` } }),
+      { headers: { authorization: `bearer ${bearer}` } },
+    ]) {
+      const { sub, sid, claims } = await verifier.verify(received)
+      expect([sub, claims.sub, claims.sid]).toEqual([uuid, uuid, sid])
+    }
+    for (const nothing of [{ headers: {} }, { headers: new Headers({ authorization: 'Basic x' }) }])
+      expect(await failure(verifier.verify(nothing))).toMatchObject({ status: 401, code: 'invalid_token' })
+  })
+
+  test('refuses what is forged as jose does, and what this service did not issue for it', async () => {
+    const { bearer, uuid } = await signedIn()
+    const jwks = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as {
+      keys: object[]
+    }
+    const [header, payload, signature] = bearer.split('.') as [string, string, string]
+    const { kid } = decodeProtectedHeader(bearer)
+    const claims = JSON.parse(new TextDecoder().decode(base64url.decode(payload)))
+    const stranger = await generateKeyPair('ES256')
+    const sign = (more: object, head: object = {}) =>
+      new SignJWT({ ...claims, ...more })
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: kid!, ...head })
+        .sign(stranger.privateKey)
+    const part = (value: unknown) => base64url.encode(JSON.stringify(value))
+    const hmac = (head: object) => {
+      const text = `${part(head)}.${payload}`
+      return `${text}.${createHmac('sha256', JSON.stringify(jwks.keys[0])).update(text).digest('base64url')}`
+    }
+    const forged = [
+      '',
+      'a.b.c',
+      bearer.slice(0, -2),
+      `${bearer}AA`,
+      `${header}.${payload}.`,
+      `${header}.${payload}`,
+      `${header}.${part({ ...claims, sub: 'somebody' })}.${signature}`,
+      `${part({ alg: 'none' })}.${payload}.`,
+      `${part({ alg: 'none', typ: 'at+jwt', kid })}.${payload}.${signature}`,
+      `${part({ alg: 'ES256', typ: 'JWT', kid })}.${payload}.${signature}`,
+      `${part({ alg: 'ES256', typ: 'at+jwt', kid, crit: ['b64'], b64: false })}.${payload}.${signature}`,
+      hmac({ alg: 'HS256', typ: 'at+jwt', kid }),
+      hmac({ alg: 'HS256', typ: 'at+jwt' }),
+      new UnsecuredJWT(claims).encode(),
+      await sign({}),
+      await sign({}, { kid: 'unknown' }),
+      await sign({}, { jwk: await crypto.subtle.exportKey('jwk', stranger.publicKey as CryptoKey) }),
+      await sign({ sub: uuid, sid: claims.sid, exp: undefined }),
+    ]
+    const verifier = newVerifier()
+    const keys = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`))
+    for (const token of forged) {
+      const oracle = jwtVerify(token, keys, { algorithms: ['ES256'], typ: 'at+jwt' })
+      expect(
+        await oracle.then(
+          () => 'taken',
+          () => 'refused',
+        ),
+      ).toBe('refused')
+      expect(await failure(verifier.verify(token))).toMatchObject({ status: 401, code: 'invalid_token' })
+    }
+    const elsewhere = [{ issuer: 'https://auth.example.com' }, { audience: 'https://api.example.com' }]
+    for (const options of elsewhere) {
+      const other = newVerifier(options)
+      expect(await failure(other.verify(bearer))).toMatchObject({ status: 401, code: 'invalid_token' })
+    }
+  })
+
+  test('tells a token that expired from keys that cannot be had', async () => {
+    const { bearer } = await signedIn()
+    service.clock.advance(-3 * 3_600_000)
+    const { bearer: old } = await signedIn()
+    service.clock.advance(3 * 3_600_000)
+    expect(await failure(newVerifier().verify(old))).toMatchObject({
+      status: 401,
+      code: 'token_expired',
+    })
+    using away = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 502 }) })
+    for (const url of ['http://127.0.0.1:9', `http://127.0.0.1:${away.port}`]) {
+      const verifier = newVerifier({ url })
+      expect(await failure(verifier.verify(bearer))).toMatchObject({ status: 503, code: 'unavailable' })
+    }
+  })
+})
