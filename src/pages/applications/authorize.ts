@@ -69,12 +69,18 @@ export function createAuthorize(needs: Needs) {
   }
 
   /** Tells whether the person who is signed in may be handed over without another page of sign-in. */
-  function isSignedIn(visit: Visit, { loginHint, maxAgeSeconds }: Partial<AuthorizationRequest>): boolean {
+  async function isSignedIn(
+    visit: Visit,
+    { loginHint, maxAgeSeconds, idTokenHint, handOver }: Partial<AuthorizationRequest>,
+  ): Promise<boolean> {
     const { session, flow } = visit
     if (session === null) return false
     const at = session.authenticatedAt.getTime()
     if (flow.signInAfter !== undefined && at < flow.signInAfter) return false
     if (maxAgeSeconds !== undefined && at < visits.now() - maxAgeSeconds * 1000) return false
+    const hint = idTokenHint === undefined ? null : await applications.readHint(idTokenHint)
+    // One for another application counts as none.
+    if (hint && hint.aud === handOver?.application && hint.sub !== session.account.uuid) return false
     if (loginHint === undefined) return true
     const hinted = parseIdentifier(loginHint, config.accounts.defaultCountry)
     // Any other text, such as a name, only fills the field.
@@ -164,7 +170,7 @@ export function createAuthorize(needs: Needs) {
     const isSilent = prompts.includes('none')
     const refuse = (error: string, description: string) =>
       away(refusalAddress(application, handOver, error, description))
-    const isKnown = isSignedIn(visit, request)
+    const isKnown = await isSignedIn(visit, request)
     if (isSilent && !isKnown) return refuse('login_required', 'nobody is signed in')
     if (!isKnown || prompts.includes('login') || prompts.includes('create')) return begin(visit, request)
     const obstacle = findObstacle(visit as SignedIn, handOver)
@@ -191,7 +197,7 @@ export function createAuthorize(needs: Needs) {
     // The flow is good for a day, and the configuration may have changed since.
     const unknown = findUnlisted(handOver, applications.list)
     if (unknown) return refuseUnknown(visit, unknown, handOver)
-    if (!isSignedIn(visit, {})) return visits.go(visit, '/sign-in')
+    if (!(await isSignedIn(visit, {}))) return visits.go(visit, '/sign-in')
     // The page that leads on names who is handed over.
     if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave')
     const obstacle = findObstacle(visit as SignedIn, handOver)

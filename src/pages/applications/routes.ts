@@ -15,7 +15,7 @@ import { withParameters } from '../../platform/http/redirect.ts'
 import { hidden, pageRoute } from '../../platform/http/route-traits.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
-import type { Visits } from '../visits/service.ts'
+import type { Screen, Visit, Visits } from '../visits/service.ts'
 import { away, createAuthorize } from './authorize.ts'
 import type { TokenForm } from './clients.ts'
 import { describeIssuer, IDENTITY_KEYS_PATH } from './issuer-metadata.ts'
@@ -36,10 +36,11 @@ interface Needs extends Pick<Ground, 'config' | 'logger'> {
 export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyElysia {
   const { visits, applications, config, metrics } = needs
   const { authorize, finish } = createAuthorize(needs)
+  const hasOpenId = applications.list.some(isForOpenId)
 
   /** The browser goes there after signing out: an address of the application, or nowhere. */
-  function afterSignOut(query: URLSearchParams): string | undefined {
-    const application = applications.list.find(({ id }) => id === query.get('client_id'))
+  function afterSignOut(query: URLSearchParams, id: string | null): string | undefined {
+    const application = applications.list.find((one) => one.id === id)
     const asked = query.get('post_logout_redirect_uri') ?? ''
     if (['client_id', 'post_logout_redirect_uri'].some((name) => query.getAll(name).length > 1))
       return undefined
@@ -48,21 +49,27 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyEl
     return state === undefined ? asked : withParameters(asked, { state })
   }
 
+  /** Asks, unless the application shows by an ID token that its session is below that of this browser. */
+  async function signOut(visit: Visit): Promise<Response | Screen> {
+    const { query, session } = visit
+    const [text, ...others] = hasOpenId ? query.getAll('id_token_hint') : []
+    const hint = text && others.length === 0 ? await applications.readHint(text) : null
+    const id = query.get('client_id') || (hint?.aud ?? null)
+    const to = afterSignOut(query, id)
+    if (session && hint && hint.aud === id && (await applications.isBelow(hint.sid, session))) {
+      await visits.signOut(visit)
+      return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.depart(visit, to)
+    }
+    if (session)
+      return signOutScreen(visit, visits.address(visit, '/sign-out', to === undefined ? {} : { to }))
+    return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
+  }
+
   const routes = new Elysia({ name: 'applications' })
     .use(httpBase)
     .get('/oauth2/authorize', visits.show(authorize), pageRoute)
     .get('/oauth2/continue', visits.show(finish), pageRoute)
-    .get(
-      '/oauth2/sign-out',
-      visits.show((visit) => {
-        const to = afterSignOut(visit.query)
-        if (visit.session) {
-          return signOutScreen(visit, visits.address(visit, '/sign-out', to === undefined ? {} : { to }))
-        }
-        return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
-      }),
-      pageRoute,
-    )
+    .get('/oauth2/sign-out', visits.show(signOut), pageRoute)
     .post(
       '/oauth2/token',
       async ({ body, client, request }) => {
@@ -73,7 +80,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyEl
       },
       tokenRoute,
     )
-  return applications.list.some(isForOpenId) ? routes.use(createOpenIdRoutes(httpBase, needs)) : routes
+  return hasOpenId ? routes.use(createOpenIdRoutes(httpBase, needs)) : routes
 }
 
 /** OpenID Connect appends its path to the issuer, and RFC 8414 puts it before the issuer's own path. */
@@ -151,7 +158,7 @@ function toQuery(path: string, fields: URLSearchParams): Response {
 }
 
 const tokenRecord = (
-  { accessToken, refreshToken, account, scope }: IssuedTokens,
+  { accessToken, refreshToken, account, scope, idToken }: IssuedTokens,
   lifetimeSeconds: number,
 ) => ({
   access_token: accessToken,
@@ -160,4 +167,5 @@ const tokenRecord = (
   expires_in: lifetimeSeconds,
   ...(account && { account }),
   ...(scope !== undefined && { scope }),
+  ...(idToken !== undefined && { id_token: idToken }),
 })

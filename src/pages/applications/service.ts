@@ -5,14 +5,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Account } from '../../domain/accounts/core/account.ts'
 import { type AccountRecord, accountRecord } from '../../domain/accounts/core/account-schema.ts'
+import type { Roles } from '../../domain/accounts/core/roles.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
-import type { Holder, SessionService } from '../../domain/sessions/core/service.ts'
+import type { Holder, Refreshed, SessionService } from '../../domain/sessions/core/service.ts'
 import type { SessionStore } from '../../domain/sessions/core/store.ts'
 import type { AccessTokenService } from '../../domain/sessions/tokens/access-token.ts'
 import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.ts'
 import type { ApplicationTokens } from '../../domain/sessions/tokens/application-token.ts'
-import type { SignedSubject } from '../../domain/sessions/tokens/claims.ts'
+import { atHash, type IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'
 import type { RefreshTokens } from '../../domain/sessions/tokens/refresh-token.ts'
 import { isForOpenId, isOwn, isPublic, issuerOf } from '../../platform/config/applications.ts'
 import { isLoopbackHost } from '../../platform/config/formats.ts'
@@ -22,7 +23,7 @@ import { withParameters } from '../../platform/http/redirect.ts'
 import { findUnstorable } from '../../platform/http/unstorable.ts'
 import { AppError } from '../../texts/errors.ts'
 import { type CallingApplication, createClients, type TokenForm } from './clients.ts'
-import { createEntrance, isNoLongerAdmitted } from './entrance.ts'
+import { createEntrance, isNotAdmitted } from './entrance.ts'
 import { findUnlisted, type HandOver } from './request.ts'
 import { hasScope } from './scopes.ts'
 import type { ApplicationStore } from './store.ts'
@@ -34,6 +35,8 @@ export interface IssuedTokens {
   account?: AccountRecord
   /** What was granted. */
   scope?: string
+  /** With `openid`. */
+  idToken?: string
   /** It is for a code, and not for a refresh token. */
   isFirst: boolean
 }
@@ -50,6 +53,8 @@ export interface ApplicationNeeds extends Pick<Ground, 'clock' | 'config'> {
   accessTokens: AccessTokenService
   accountClaims: AccountClaims
   applicationTokens: ApplicationTokens
+  identityTokens: IdentityTokens
+  roles: Roles
   refreshTokens: RefreshTokens
   sessions: SessionService
   limits: LimitService
@@ -67,18 +72,23 @@ export const kindOf = (application: ApplicationConfig): Holder['kind'] =>
 export type ApplicationService = ReturnType<typeof createApplicationService>
 
 export function createApplicationService(needs: ApplicationNeeds) {
-  const { accessTokens, accountClaims, applicationTokens, refreshTokens, sessions } = needs
+  const { accessTokens, accountClaims, applicationTokens, identityTokens, refreshTokens, sessions } = needs
   const { limits, clock, config } = needs
   const store = needs.stores.applications
   const { applications } = config.pages
   const clients = createClients(applications)
-  const entrance = createEntrance(accountClaims)
+  const entrance = createEntrance(needs)
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
 
   /** A right that was taken from the account since its code was made ends the session that was opened. */
-  async function ownClaims(account: Account, sessionId: string, now: Date) {
+  async function requireOrEnd(
+    application: ApplicationConfig,
+    account: Account,
+    sessionId: string,
+    now: Date,
+  ) {
     try {
-      return accountClaims.of(account)
+      entrance.require(application, account)
     } catch (error) {
       await needs.stores.sessions.end(sessionId, account.uuid, now, { cause: 'application' })
       throw error
@@ -88,15 +98,31 @@ export function createApplicationService(needs: ApplicationNeeds) {
   /** The tokens of a session that was opened or refreshed just now. */
   async function issue(
     application: ApplicationConfig,
-    subject: SignedSubject,
-    { family, refreshToken }: { family: Uint8Array; refreshToken: string },
+    { subject, family, refreshToken }: Pick<Refreshed, 'subject' | 'family' | 'refreshToken'>,
+    account: Account | null,
+    nonce: string | null,
   ): Promise<Omit<IssuedTokens, 'isFirst'>> {
     const own = isOwn(application)
     const { scope } = subject
+    const accessToken = own ? await accessTokens.sign(subject) : applicationTokens.write(family)
+    const idToken =
+      account && hasScope(scope, 'openid')
+        ? await identityTokens.signIdToken({
+            ...entrance.claimsOf(application, account, scope),
+            sub: account.uuid,
+            aud: application.id,
+            sid: subject.sessionId,
+            auth_time: Math.floor(subject.authTime.getTime() / 1000),
+            amr: subject.amr,
+            at_hash: atHash(accessToken),
+            ...(nonce !== null && { nonce }),
+          })
+        : null
     return {
-      accessToken: own ? await accessTokens.sign(subject) : applicationTokens.write(family),
+      accessToken,
       ...((own || hasScope(scope, 'offline_access')) && { refreshToken }),
       ...(scope && { scope }),
+      ...(idToken !== null && { idToken }),
     }
   }
 
@@ -150,6 +176,7 @@ export function createApplicationService(needs: ApplicationNeeds) {
       await store.endReused(redemption, now)
       throw new AppError('invalid_grant', { cause: await store.causeOf(redemption, now) })
     }
+    await requireOrEnd(application, account, session.id, now)
     const subject = {
       accountUuid: account.uuid,
       sessionId: session.id,
@@ -158,11 +185,11 @@ export function createApplicationService(needs: ApplicationNeeds) {
       amr: account.amr.split(' '),
       clientId: application.id,
       scope: account.scope,
-      ...(isOwn(application) && { claims: await ownClaims(account, session.id, now) }),
+      ...(isOwn(application) && { claims: accountClaims.of(account) }),
     }
-    const { family } = refreshToken
+    const opened = { subject, family: refreshToken.family, refreshToken: refreshTokens.write(refreshToken) }
     return {
-      ...(await issue(application, subject, { family, refreshToken: refreshTokens.write(refreshToken) })),
+      ...(await issue(application, opened, account, account.nonce)),
       ...(isOwn(application) && { account: accountRecord(account, config.accounts.passwordDigest) }),
       isFirst: true,
     }
@@ -183,14 +210,14 @@ export function createApplicationService(needs: ApplicationNeeds) {
       applications: [application.id],
       otherwise: 'token_of_another_application',
       rotates: isOwn(application) || !isProved,
-      ...(!isOwn(application) && { admit: (account) => entrance.require(application, account) }),
+      ...(isForOpenId(application) && { admit: (account) => entrance.require(application, account) }),
     }
     const client = { address: isProved ? null : caller.address, fingerprint: null }
     try {
       const refreshed = await sessions.advance(form.refresh_token, client, holder)
-      return { ...(await issue(application, refreshed.subject, refreshed)), isFirst: false }
+      return { ...(await issue(application, refreshed, refreshed.account, null)), isFirst: false }
     } catch (error) {
-      if (isNoLongerAdmitted(error)) {
+      if (!isOwn(application) && isNotAdmitted(error)) {
         const { familyHash } = refreshTokens.read(form.refresh_token)!
         await store.end({ familyHash, kind: holder.kind }, application.id, 'application', clock.now())
       }
@@ -223,6 +250,11 @@ export function createApplicationService(needs: ApplicationNeeds) {
   return {
     list: applications,
     admits: entrance.admits,
+    /** Reads an ID token of ours, whatever its age; null for any other text. */
+    readHint: identityTokens.readHint,
+    /** Tells whether the session of an application, living or not, is below that of this browser. */
+    isBelow: (sessionId: string, { sessionId: browser }: BrowserSession): Promise<boolean> =>
+      store.isBelow(sessionId, browser),
     identify,
     requireReadable,
     /** An address of the application with a code that works once, for a minute. */

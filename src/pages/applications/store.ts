@@ -197,6 +197,13 @@ const findSession = defineStatement({
    where ${isNamed(p)} and ${lives(p)} and locked_at is null`,
 })
 
+const findBelow = defineStatement({
+  name: 'applications.find_below',
+  params: { sessionId: 'uuid', browser: 'uuid' },
+  row: { id: 'uuid' },
+  sql: (p) => sql`select id from ${sessions} where id = ${p.sessionId} and parent_id = ${p.browser}`,
+})
+
 /** Its time may be over: it ends all the same, so that whoever waits for its end is told. */
 const endNamed = (name: string, cause: 'sign_out' | 'application') =>
   defineStatement({
@@ -263,6 +270,8 @@ export function createApplicationStore(database: Database) {
     /** A living session of an application, with its account; null also if the account is locked. */
     findSession: (named: ApplicationSession, now: Date) =>
       database.first(findSession, { ...nameParams(named), now }),
+    isBelow: async (sessionId: string, browser: string): Promise<boolean> =>
+      (await database.first(findBelow, { sessionId, browser })) !== null,
     /** Ends it if it is of this application. */
     end: (
       named: ApplicationSession,

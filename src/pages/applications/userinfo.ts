@@ -20,9 +20,9 @@ const LATE_SECONDS = 3600
 export type UserinfoService = ReturnType<typeof createUserinfo>
 
 export function createUserinfo(needs: Needs) {
-  const { accessTokens, accountClaims, applicationTokens, refreshTokens, applications, clock, config } = needs
+  const { accessTokens, applicationTokens, refreshTokens, applications, clock, config } = needs
   const store = needs.stores.applications
-  const entrance = createEntrance(accountClaims)
+  const entrance = createEntrance(needs)
 
   /** The session of an access token, whatever became of it. */
   async function readToken(
@@ -53,7 +53,7 @@ export function createUserinfo(needs: Needs) {
       await store.end(named, application.id, 'application', now)
       throw new AppError('invalid_token', { cause: 'may_not_enter' })
     }
-    return { sub: found.uuid }
+    return { ...entrance.claimsOf(application, found, found.scope), sub: found.uuid }
   }
 
   /** Throws for a login's own token, and for that of an application that did not ask for `openid`. */

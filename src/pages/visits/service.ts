@@ -335,7 +335,15 @@ export function createVisits(needs: Needs) {
     return go(visit, '/leave', { to, ...languageOf(visit.flow) })
   }
 
+  /** 303 to an address that is not ours. Only for a navigation that began as a GET: see `/leave`. */
+  const depart = (visit: Visit, location: string): Response =>
+    withCookies(
+      visit,
+      new Response(null, { status: 303, headers: { location, 'referrer-policy': 'no-referrer' } }),
+    )
+
   return {
+    depart,
     /** A handler that answers a GET. `back`: the page whose form shows what went wrong; otherwise a page says so. */
     show:
       (drawScreen: (visit: Visit) => Drawn | Promise<Drawn>, back?: string) =>

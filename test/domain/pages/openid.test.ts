@@ -72,7 +72,7 @@ describe('an application for OpenID', () => {
     expect(parametersOf(browser).get('iss')).toBe('https://auth.example.com/oauth2')
     expect(body).toEqual({
       ...{ status: 200, token_type: 'Bearer', expires_in: 900, scope: 'openid offline_access' },
-      ...{ access_token: body.access_token, refresh_token: body.refresh_token },
+      ...{ access_token: body.access_token, refresh_token: body.refresh_token, id_token: body.id_token },
     })
     expect(body.access_token + body.refresh_token).toMatch(/^[0-9a-f]{128}$/)
     const uuid = await uuidOf(person.identifier)

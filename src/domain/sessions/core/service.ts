@@ -43,7 +43,7 @@ export interface Holder {
 }
 
 /** The session after a refresh, with the account where `admit` was asked. */
-interface Refreshed {
+export interface Refreshed {
   subject: SignedSubject
   account: Account | null
   /** The secret that all tokens of the session have in common. */

@@ -85,6 +85,13 @@ export function createAccountClaims(needs: Needs) {
     throw new AppError('account_incomplete', { cause: missing })
   }
 
+  /** The claims of a token that is signed now. Throws for an incomplete account, and tells what did not fit. */
+  function take({ uuid }: Pick<ClaimAccount, 'uuid'>, { claims, omitted, missing }: MadeClaims) {
+    requireComplete(uuid, missing)
+    for (const claim of omitted) tell(uuid, claim, 'token.claim_omitted')
+    return claims
+  }
+
   return {
     isConfigured: configured.length > 0,
     /** True if there are accounts for which no token is signed. */
@@ -97,12 +104,10 @@ export function createAccountClaims(needs: Needs) {
      * what did not fit.
      */
     of(account: ClaimAccount): Record<string, ClaimValue> {
-      if (configured.length === 0) return {}
-      const made = make(account)
-      requireComplete(account.uuid, made.missing)
-      for (const claim of made.omitted) tell(account.uuid, claim, 'token.claim_omitted')
-      return made.claims
+      return configured.length === 0 ? {} : take(account, make(account))
     },
+    /** The same for claims that were made for one application. */
+    take,
     /** Called before anything is written, so that no session opens whose token could not be signed. */
     require(account: ClaimAccount): void {
       if (hasRequired) requireComplete(account.uuid, make(account).missing)
