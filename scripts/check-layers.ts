@@ -80,7 +80,16 @@ const floorRooms: Record<string, string[]> = {
     'signing-keys',
   ],
   pages: ['frame', 'visits', 'ways-in', 'account', 'applications', 'preview'],
-  operations: ['housekeeping', 'backups', 'doctor', 'health', 'client-settings', 'dev', 'upgrade'],
+  operations: [
+    'housekeeping',
+    'backups',
+    'webhooks',
+    'doctor',
+    'health',
+    'client-settings',
+    'dev',
+    'upgrade',
+  ],
 }
 
 const { platform, storage, ...others } = floorRooms

@@ -50,6 +50,8 @@ export const tableOwners: Record<string, string> = {
   undoLinks: 'sign-in/undo',
   usernameKeys: 'accounts/core',
   usernames: 'accounts/core',
+  webhookEndpoints: 'operations/webhooks',
+  webhookRetries: 'operations/webhooks',
 }
 
 /** More files than these would mean that the changes of the table are scattered again. */

@@ -27,6 +27,7 @@ import { createSecretRoutes } from '../domain/credentials/secrets/routes.ts'
 import { createBackupRoutes } from '../operations/backups/routes.ts'
 import { createDoctorRoutes } from '../operations/doctor/routes.ts'
 import type { DoctorService } from '../operations/doctor/service.ts'
+import { createWebhookRoutes } from '../operations/webhooks/routes.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isLoopbackHost } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
@@ -77,6 +78,11 @@ const table = `
   GET     /sms/report                              reportSms                accounts:read     administration/message-log
   GET     /statistics                              readStatistics           accounts:read     administration/overview
   GET     /events                                  listAllEvents            events:read       administration/audit
+  GET     /webhooks                                listWebhooks             events:read       operations/webhooks
+  GET     /webhooks/:name/waiting                  listWaitingEvents        events:read       operations/webhooks
+  POST    /webhooks/:name/try                      tryWebhook               owner             operations/webhooks
+  POST    /webhooks/:name/retry                    retryWebhook             owner             operations/webhooks
+  POST    /webhooks/:name/replay                   replayWebhook            owner             operations/webhooks
   GET     /administrators                          listAdministrators       owner             administration/administrators
   POST    /administrators                          addAdministrator         owner!            administration/administrators
   DELETE  /administrators/:uuid                    removeAdministrator      owner!            administration/administrators
@@ -149,6 +155,7 @@ const routesBehind = (
     .use(createInvitationRoutes(guard, once, services.invitations))
     .use(createTokenRoutes(guard, once, services.administrationTokens))
     .use(createAuditTrailRoutes(guard, services.auditTrail))
+    .use(createWebhookRoutes(guard, once, services.webhooks))
     .use(createSigningKeyRoutes(guard, once, services.allKeys))
     .use(createSecretRoutes(httpBase, services.secrets))
 }

@@ -150,12 +150,16 @@ export function build(options: ComposeOptions, connections: Connections) {
   const { services, worker } = createServices(foundation)
   const housekeeping = createHousekeeping({
     store: stores.housekeeping,
-    sweeps: { ...sweepsOf(stores), two_factor_removals: services.twoFactorRemovals.removeDue },
+    sweeps: {
+      ...sweepsOf(stores),
+      two_factor_removals: services.twoFactorRemovals.removeDue,
+      webhooks: services.webhooks.sweep,
+    },
     clock,
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
-  const { hashing, keys, identityKeys, secrets, funnel, events, eventTail, backups } = services
+  const { hashing, keys, identityKeys, secrets, funnel, events, eventTail, backups, webhookWorker } = services
   const ping = createReadiness({
     database,
     redis,
@@ -234,6 +238,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     examined: {
       ...{ config, clock: systemClock, database, redis, secret, stores, secrets },
       testIdentities: services.testIdentities,
+      webhooks: services.webhooks,
     },
   })
   return {
@@ -259,6 +264,7 @@ export function build(options: ComposeOptions, connections: Connections) {
       await keys.start(secrets.opensLasting())
       await secrets.start()
       await reportTestIdentities(services.testIdentities, logger)
+      await webhookWorker.start()
     },
     /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
     begin() {
@@ -270,6 +276,7 @@ export function build(options: ComposeOptions, connections: Connections) {
       housekeeping.start()
       hashing.start()
       backups.start()
+      webhookWorker.begin()
       lostApps = Promise.all([
         reportLostApps(services.authenticators, logger),
         reportLockedOut(config, database, logger),
@@ -280,6 +287,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     async close() {
       storeWatch?.close()
       await scrapes?.close()
+      await webhookWorker.close()
       await backups.close()
       await housekeeping.close()
       await secrets.close()

@@ -53,7 +53,7 @@ const READY_WITHIN_MS = 800
 
 interface Measured {
   config: Pick<Config, 'backup' | 'storage'>
-  services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits'>
+  services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits' | 'webhooks'>
   stores: Pick<Stores, 'messages'>
   database: Database
   clock: Clock
@@ -63,7 +63,7 @@ interface Measured {
 
 export function addGauges(metrics: Metrics, measured: Measured): void {
   const { services, stores, database, clock, config, ping } = measured
-  const { backups, hashing, keys, limits } = services
+  const { backups, hashing, keys, limits, webhooks } = services
   const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
   const waiting = together(() => stores.messages.waiting())
   metrics.gauge('outbox_waiting', async () => {
@@ -94,6 +94,12 @@ export function addGauges(metrics: Metrics, measured: Measured): void {
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
+  metrics.gauge('webhook_lag_seconds', async () =>
+    (await webhooks.list()).map(({ name, lagSeconds }) => ({
+      labels: { endpoint: name },
+      value: lagSeconds,
+    })),
+  )
   metrics.gauge('backup_last_success_timestamp_seconds', async () => {
     const { lastSuccessAt, lastFailureAt } = await backups.getState()
     // If all have failed, the alert of old backups sees it.

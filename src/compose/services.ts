@@ -77,6 +77,9 @@ import { createTwoFactorService } from '../domain/sign-in/two-factor/service.ts'
 import { createUndoLinks } from '../domain/sign-in/undo/links.ts'
 import { createUndoService } from '../domain/sign-in/undo/service.ts'
 import { createBackupService } from '../operations/backups/service.ts'
+import { createDeliver } from '../operations/webhooks/delivery.ts'
+import { createWebhooks } from '../operations/webhooks/service.ts'
+import { createWebhookWorker } from '../operations/webhooks/worker.ts'
 import type { Ground } from '../platform/ground.ts'
 import type { Network } from '../platform/guarded-fetch.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -287,7 +290,13 @@ function createOperations(below: ReturnType<typeof createAdministration>) {
     ...{ clock, logger, at: config.backup.at },
     make: createBackupMaker(config, database, clock),
   })
-  return { ...below, backups }
+  const deliver = createDeliver(below)
+  return {
+    ...below,
+    backups,
+    webhooks: createWebhooks({ ...below, deliver }),
+    webhookWorker: createWebhookWorker({ ...below, deliver }),
+  }
 }
 
 /** Every service, and the worker that sends what the services queue. */

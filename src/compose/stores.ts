@@ -48,6 +48,8 @@ import { createRegistrationStore } from '../domain/sign-in/registration/store.ts
 import { createUndoStore } from '../domain/sign-in/undo/store.ts'
 import { createBackupStore } from '../operations/backups/store.ts'
 import { createHousekeepingStore } from '../operations/housekeeping/store.ts'
+import { createWebhookStateStore } from '../operations/webhooks/state-store.ts'
+import { createWebhookStore } from '../operations/webhooks/store.ts'
 import { createApplicationStore } from '../pages/applications/store.ts'
 
 import type { Config } from '../platform/config/types.ts'
@@ -109,6 +111,8 @@ export function createStores(
     trustedDevices: createTrustedDeviceStore(database),
     twoFactorRemovals: createTwoFactorRemovalStore(database),
     undo: createUndoStore(database),
+    webhooks: createWebhookStore(database),
+    webhookStates: createWebhookStateStore(database),
   }
 }
 

@@ -46,6 +46,7 @@ export const ar: Texts = {
     identity_not_found: 'هذه الهوية غير مرتبطة بحسابك.',
     contact_not_found: 'ليست في حسابك وسيلة الاتصال هذه.',
     invitation_not_found: 'لا توجد دعوة كهذه.',
+    webhook_not_found: 'لا يوجد webhook بهذا الاسم.',
     provider_not_found: 'مزوّد الهوية هذا غير متاح.',
     passkey_not_found: 'مفتاح المرور هذا غير موجود.',
     method_not_allowed: 'هذه الطريقة غير مسموح بها في هذا العنوان.',
@@ -378,6 +379,20 @@ export const ar: Texts = {
           'أصبح أحدهم مسؤولًا في {service} أو مُنح صلاحيات أكثر، أو أُنشئ رمز وصول للإدارة. إذا لم يفعل ذلك أحد منكم فراجع الأحداث من الأنواع administrator.added و administrator.role_changed و token.created وأزل هذا الوصول.',
         ],
         sms: 'هناك وصول جديد إلى إدارة {service}.',
+      },
+      operator_webhook_away: {
+        subject: 'لم يستقبل {about} أحداث {service} منذ ساعة',
+        email: [
+          'لم يقبل الرابط {about} أي طلب منذ ساعة. يواصل {service} المحاولة كل 15 ثانية، ولا يضيع شيء ما دامت الأحداث محفوظة. يوضح الأمر `poterne webhooks try {about}` سبب المشكلة.',
+        ],
+        sms: 'لا يستجيب {about} لخدمة {service} منذ ساعة.',
+      },
+      operator_webhook_given_up: {
+        subject: 'توقف إرسال حدث إلى {about} من {service}',
+        email: [
+          'رفض الرابط {about} حدثًا طوال أربعة أيام، فتوقف {service} عن المحاولة. يوضح الأمر `poterne webhooks waiting {about}` أي حدث هو، ويعيد `poterne webhooks retry {about}` إرساله.',
+        ],
+        sms: 'توقف {service} عن إرسال حدث إلى {about}.',
       },
       operator_claim_missing: {
         subject: 'تنقص معلومة من رموز الوصول في {service}',

@@ -42,6 +42,7 @@ export const en: Texts = {
     identity_not_found: 'This identity is not linked to your account.',
     contact_not_found: 'Your account has no such contact.',
     invitation_not_found: 'There is no such invitation.',
+    webhook_not_found: 'There is no such webhook.',
     provider_not_found: 'This identity provider is not offered.',
     passkey_not_found: 'There is no such passkey.',
     method_not_allowed: 'This method is not allowed at this address.',
@@ -384,6 +385,20 @@ export const en: Texts = {
           'Somebody became an administrator of {service} or got more rights, or a token of administration was made. If none of you did that, look at the events of types administrator.added, administrator.role_changed and token.created, and take the access away.',
         ],
         sms: '{service}: somebody has new access to administration.',
+      },
+      operator_webhook_away: {
+        subject: '{about} has taken no events of {service} for an hour',
+        email: [
+          'The webhook {about} has accepted no request for an hour. {service} goes on asking every 15 seconds, and nothing is lost while events are kept. `poterne webhooks try {about}` says what is wrong.',
+        ],
+        sms: '{service}: the webhook {about} has been away for an hour.',
+      },
+      operator_webhook_given_up: {
+        subject: 'An event for {about} was given up at {service}',
+        email: [
+          'The webhook {about} refused an event again and again for four days, so that {service} stopped trying. `poterne webhooks waiting {about}` says which, and `poterne webhooks retry {about}` sends it again.',
+        ],
+        sms: '{service}: an event for the webhook {about} was given up.',
       },
       operator_claim_missing: {
         subject: 'Access tokens lack the claim {about} at {service}',

@@ -46,6 +46,7 @@ export const es: Texts = {
     identity_not_found: 'Esta identidad no está vinculada a su cuenta.',
     contact_not_found: 'Su cuenta no tiene este contacto.',
     invitation_not_found: 'No existe esta invitación.',
+    webhook_not_found: 'Ese webhook no existe.',
     provider_not_found: 'Este proveedor de identidad no está disponible.',
     passkey_not_found: 'Esta llave de acceso no existe.',
     method_not_allowed: 'Este método no está permitido en esta dirección.',
@@ -392,6 +393,20 @@ export const es: Texts = {
           'Alguien pasó a ser administrador de {service} o recibió más permisos, o se creó un token de administración. Si no fue ninguno de ustedes, mire los eventos de tipos administrator.added, administrator.role_changed y token.created, y retire ese acceso.',
         ],
         sms: '{service}: hay un nuevo acceso a la administracion.',
+      },
+      operator_webhook_away: {
+        subject: '{about} no recibe eventos de {service} desde hace una hora',
+        email: [
+          'El webhook {about} no ha aceptado ninguna petición desde hace una hora. {service} sigue intentándolo cada 15 segundos, y nada se pierde mientras se conserven los eventos. `poterne webhooks try {about}` dice qué ocurre.',
+        ],
+        sms: '{service}: el webhook {about} no responde desde hace 1 hora.',
+      },
+      operator_webhook_given_up: {
+        subject: '{service} dejó de enviar un evento a {about}',
+        email: [
+          'El webhook {about} rechazó un evento durante cuatro días, y {service} dejó de intentarlo. `poterne webhooks waiting {about}` dice cuál, y `poterne webhooks retry {about}` lo envía de nuevo.',
+        ],
+        sms: '{service}: un evento para el webhook {about} no se envia mas.',
       },
       operator_claim_missing: {
         subject: 'Falta un dato en los tokens de acceso de {service}',

@@ -45,6 +45,7 @@ export const fr = {
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
     contact_not_found: 'Votre compte n’a pas ce contact.',
     invitation_not_found: 'Cette invitation n’existe pas.',
+    webhook_not_found: 'Ce webhook n’existe pas.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',
     passkey_not_found: 'Cette clé d’accès n’existe pas.',
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',
@@ -391,6 +392,20 @@ export const fr = {
           'Quelqu’un est devenu administrateur de {service} ou a reçu plus de droits, ou un jeton d’administration a été créé. Si ce n’est aucun de vous, voyez les événements de types administrator.added, administrator.role_changed et token.created, et retirez cet accès.',
         ],
         sms: "{service} : un nouvel accès à l'administration a été créé.",
+      },
+      operator_webhook_away: {
+        subject: '{about} ne prend plus les événements de {service} depuis une heure',
+        email: [
+          'Le webhook {about} n’a accepté aucune requête depuis une heure. {service} continue d’essayer toutes les 15 secondes, et rien n’est perdu tant que les événements sont conservés. `poterne webhooks try {about}` dit ce qui ne va pas.',
+        ],
+        sms: '{service} : le webhook {about} ne répond plus depuis une heure.',
+      },
+      operator_webhook_given_up: {
+        subject: 'Un événement pour {about} a été abandonné par {service}',
+        email: [
+          'Le webhook {about} a refusé un événement pendant quatre jours, et {service} a cessé d’essayer. `poterne webhooks waiting {about}` dit lequel, et `poterne webhooks retry {about}` l’envoie de nouveau.',
+        ],
+        sms: '{service} : un evenement pour le webhook {about} est perdu.',
       },
       operator_claim_missing: {
         subject: 'Une information manque dans les jetons d’accès de {service}',

@@ -48,6 +48,7 @@ export const pt: Texts = {
     identity_not_found: 'Esta identidade não está associada à sua conta.',
     contact_not_found: 'A sua conta não tem este endereço ou número.',
     invitation_not_found: 'Este convite não existe.',
+    webhook_not_found: 'Esse webhook não existe.',
     provider_not_found: 'Este fornecedor de identidade não está disponível.',
     passkey_not_found: 'Esta chave de acesso não existe.',
     method_not_allowed: 'Este método não é permitido neste endereço.',
@@ -395,6 +396,20 @@ export const pt: Texts = {
           'Alguém passou a ser administrador de {service} ou recebeu mais permissões, ou foi criado um token de administração. Se não foi nenhum de vocês, veja os eventos dos tipos administrator.added, administrator.role_changed e token.created, e retire esse acesso.',
         ],
         sms: '{service}: ha um novo acesso a administracao.',
+      },
+      operator_webhook_away: {
+        subject: '{about} não recebe eventos de {service} há uma hora',
+        email: [
+          'O webhook {about} não aceitou nenhum pedido há uma hora. {service} continua a tentar a cada 15 segundos, e nada se perde enquanto os eventos são guardados. `poterne webhooks try {about}` diz o que se passa.',
+        ],
+        sms: '{service}: o webhook {about} nao responde ha uma hora.',
+      },
+      operator_webhook_given_up: {
+        subject: '{service} desistiu de enviar um evento a {about}',
+        email: [
+          'O webhook {about} recusou um evento durante quatro dias, e {service} deixou de tentar. `poterne webhooks waiting {about}` diz qual, e `poterne webhooks retry {about}` volta a enviá-lo.',
+        ],
+        sms: '{service}: um evento para o webhook {about} ja nao e enviado.',
       },
       operator_claim_missing: {
         subject: 'Falta um dado nos tokens de acesso de {service}',

@@ -15,6 +15,8 @@ const env = {
   SMTP_PASSWORD: 'p',
   ACME_TOKEN: 't',
   GOOGLE_CLIENT_SECRET: 's',
+  APP_HOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
+  APP_HOOK_SECRET_BEFORE: `whsec_${Buffer.alloc(64).toString('base64')}`,
 }
 
 test('the example as it stands is valid and sets nothing but a mail server', () => {

@@ -322,3 +322,72 @@ describe('[[test_identities]]', () => {
     )
   })
 })
+
+describe('[[webhooks]]', () => {
+  const hookSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
+  const entry = (named: Record<string, unknown> = {}) =>
+    Object.entries({
+      ...{ name: 'app', url: 'https://app.example.org/hooks', secret: hookSecret(24), events: ['account.*'] },
+      ...named,
+    }).reduce((toml, [key, value]) => `${toml}${key} = ${JSON.stringify(value)}\n`, '[[webhooks]]\n')
+  const firstProblem = (named: Record<string, unknown>) => problemsOf(smtp('') + entry(named))[0] ?? 'none'
+
+  test('are read as they are written', () => {
+    expect(configOf(smtp('') + entry()).webhooks).toEqual([
+      {
+        ...{
+          name: 'app',
+          url: 'https://app.example.org/hooks',
+          secret: hookSecret(24),
+          events: ['account.*'],
+        },
+        ...{ previousSecrets: [], accountState: false },
+      },
+    ])
+  })
+
+  test('go to a host of the own network without TLS, and to no public one', () => {
+    for (const url of ['http://127.0.0.1:3000/hooks', 'http://app:3000/', 'http://10.0.0.7/x?key=1'])
+      expect(firstProblem({ url })).toBe('none')
+    for (const url of [
+      'http://app.example.org/',
+      'https://u:p@app.example.org/',
+      'https://app.example.org/#a',
+      'app',
+    ])
+      expect(firstProblem({ url })).toStartWith('webhooks[0].url')
+  })
+
+  test('sign with 24 to 64 bytes, which no problem shows', () => {
+    for (const bytes of [24, 64]) expect(firstProblem({ secret: hookSecret(bytes) })).toBe('none')
+    for (const secret of [hookSecret(23), hookSecret(65), hookSecret(24).slice(6), `${hookSecret(24)}!`]) {
+      expect(firstProblem({ secret })).toStartWith('webhooks[0].secret')
+      expect(firstProblem({ secret })).not.toContain(secret.slice(6))
+      expect(firstProblem({ previous_secrets: [secret] })).toStartWith('webhooks[0].previous_secrets')
+      expect(firstProblem({ previous_secrets: [secret] })).not.toContain(secret.slice(6))
+    }
+  })
+
+  test('name types and kinds that are told, or the nearest one is named', () => {
+    for (const name of ['session.ended', 'login.*', 'backup.*'])
+      expect(firstProblem({ events: [name] })).toBe('none')
+    expect(firstProblem({ events: ['account.confirmd'] })).toContain('did you mean "account.confirmed"?')
+    expect(firstProblem({ events: ['acount.*'] })).toContain('did you mean "account.*"?')
+    expect(firstProblem({ events: ['account'] })).toContain('there is no event "account"')
+    expect(firstProblem({ events: ['login.failed'] })).toContain('is never sent')
+    expect(firstProblem({ events: ['accounts.*'] })).toContain('is never sent')
+    expect(firstProblem({ events: ['account.viewed'] })).toContain('is never sent')
+    expect(firstProblem({ events: [] })).toStartWith('webhooks[0].events')
+    expect(problemsOf(`${smtp('')}[[webhooks]]\nname = "app"`)).toHaveLength(3)
+  })
+
+  test('have names of their own, and are at most ten', () => {
+    for (const name of ['App', '-app', 'admission', 'a'.repeat(33)])
+      expect(firstProblem({ name })).toStartWith('webhooks[0].name')
+    expect(problemsOf(smtp('') + entry() + entry())[0]).toContain('is already the name of webhooks[0]')
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => entry({ name: `app${index}` }))
+    expect(problemsOf(smtp('') + many(10).join(''))).toEqual([])
+    expect(problemsOf(smtp('') + many(11).join(''))[0]).toContain('at most 10')
+  })
+})

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { eventDataSchema } from '../../src/domain/foundation/events/event-data-schema.ts'
+import { countedTypes, toldTypes } from '../../src/texts/event-types.ts'
 
 const read = (path: string) => Bun.file(join(import.meta.dir, '../..', path)).text()
 
@@ -16,6 +17,15 @@ test('the table names every field of the data, and no other', async () => {
   const rows = [...(await read('docs/events.md')).matchAll(/^\| `[a-z_.]+` \| .+ \|(.*)\|$/gm)]
   const named = rows.flatMap(([, cell]) => (cell as string).match(/[a-z_]+(?=`)/g) ?? [])
   expect([...new Set(named)].sort()).toEqual(Object.keys(eventDataSchema.properties).sort())
+})
+
+test('what is counted is counted in the table too, and no webhook is told of it', async () => {
+  const rows = [...(await read('docs/events.md')).matchAll(/^\| `([a-z_.]+)` \| .+ \| `count` \|$/gm)]
+  expect(rows.map(([, type]) => type as string).sort()).toEqual([...countedTypes].sort())
+  const kinds = eventTypes.map((type) => type.replace(/\..*/, '.*'))
+  const untold = eventTypes.filter((type) => !toldTypes(kinds).includes(type))
+  expect(untold.sort()).toEqual(['account.viewed', ...countedTypes].sort())
+  expect(toldTypes(['login.*', 'account.viewed'])).toEqual(['login.succeeded'])
 })
 
 test('the interface description enumerates them', async () => {

@@ -12,6 +12,7 @@ const tags: Tag[] = [
   { name: 'Accounts', description: 'Find, make, change, lock and erase accounts, and help their owners.' },
   { name: 'Messages', description: 'What was sent and what became of it; limits.' },
   { name: 'Audit trail', description: 'What happened.' },
+  { name: 'Webhooks', description: 'How far your own programs were told what happens.' },
   { name: 'Overview', description: 'Numbers of the service.' },
   { name: 'Administrators', description: 'Who may sign in on the page.' },
   { name: 'Tokens', description: 'What scripts and back ends call with.' },
@@ -27,6 +28,7 @@ export const tagOf: Record<string, string> = {
   limits: 'Messages',
   sms: 'Messages',
   events: 'Audit trail',
+  webhooks: 'Webhooks',
   statistics: 'Overview',
   administrators: 'Administrators',
   tokens: 'Tokens',
@@ -120,6 +122,8 @@ const describeParameters = (path: string, parameters: Json[]): Json[] =>
 function pathParameter(path: string, name: string): Json {
   if (name === 'identifier')
     return { description: 'E-mail address or phone number', schema: { type: 'string', minLength: 1 } }
+  if (name === 'name')
+    return { description: 'As the configuration names it', schema: { type: 'string', minLength: 1 } }
   const description = name === 'uuid' ? 'The `uuid` of the account' : 'The `id` in the list'
   const form = name === 'id' && NUMBERED.test(path) ? { pattern: '^[0-9]{1,16}$' } : { format: 'uuid' }
   return { description, schema: { type: 'string', ...form } }

@@ -26,6 +26,7 @@ export function createAdministratorReach({ administrators, limitLifts, messageLo
     '/admin/v1/messages/': messageLog.reached,
     '/admin/v1/invitations/': nobody,
     '/admin/v1/tokens/': nobody,
+    '/admin/v1/webhooks/': nobody,
   }
 
   return {

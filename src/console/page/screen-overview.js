@@ -1,6 +1,6 @@
 /** The first screen: totals, and what happened in the last 48 hours. */
 import { call } from './api.js'
-import { card, element, number, say, table, tag } from './elements.js'
+import { card, element, number, say, table, tag, time } from './elements.js'
 import { plot } from './plot.js'
 
 const sumOf = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0)
@@ -18,9 +18,10 @@ const shownStates = [
 ]
 
 export async function overviewScreen() {
-  const [{ accounts, hours }, report] = await Promise.all([
+  const [{ accounts, hours }, report, webhooks] = await Promise.all([
     call('GET', 'statistics'),
     call('GET', 'sms/report?days=7&limit=200'),
+    call('GET', 'webhooks'),
   ])
   const tile = (label, value) =>
     element('div', { class: 'tile' }, [element('b', {}, number(value)), say(label)])
@@ -51,6 +52,7 @@ export async function overviewScreen() {
       ),
     ),
     card(say('gateways'), gatewayTable(hours)),
+    ...(webhooks.items.length > 0 ? [card(say('webhooks'), webhookTable(webhooks.items))] : []),
     ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
   ]
 }
@@ -72,6 +74,23 @@ function gatewayTable(hours) {
     [...totals],
   )
 }
+
+const webhookTable = (items) =>
+  table(
+    [
+      [say('webhook'), ({ name }) => name],
+      [say('host'), ({ host }) => host],
+      [say('lag_seconds'), ({ lag_seconds }) => number(lag_seconds)],
+      [say('set_aside'), ({ set_aside }) => number(set_aside)],
+      [say('given_up'), ({ given_up }) => (given_up > 0 ? tag(number(given_up), 'wrong') : number(0))],
+      [say('last_accepted'), ({ last_accepted_at }) => time(last_accepted_at)],
+      [
+        say('webhook_state'),
+        ({ away_since }) => (away_since === null ? say('webhook_here') : tag(say('webhook_away'), 'wrong')),
+      ],
+    ],
+    items,
+  )
 
 /**
  * The SMS that were counted: a row for each country, and below it one for each gateway that was asked. Countries in

@@ -12,6 +12,7 @@ export const commands = {
   messages: async () => (await import('./messages.ts')).messagesCommand(),
   limits: async () => (await import('./messages.ts')).limitsCommand(),
   events: async () => (await import('./events.ts')).eventsCommand(),
+  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
   sms: async () => (await import('./sms.ts')).smsCommand(),
   texts: async () => (await import('./texts.ts')).textsCommand(),

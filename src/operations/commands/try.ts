@@ -1,6 +1,4 @@
 /** `poterne gateways try` and `poterne mail try`: each sends one marked test message and prints every step of it. */
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import { Command } from 'commander'
 import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { RenderedMessage } from '../../domain/messages/senders/sender.ts'
@@ -10,7 +8,7 @@ import { createEmailSender } from '../../domain/messages/smtp/mail-servers.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config, GatewayConfig } from '../../platform/config/types.ts'
-import { openPlain, openTls } from '../../platform/open-socket.ts'
+import { reach, type Step } from '../../platform/reach.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
@@ -49,7 +47,8 @@ async function tryGateway(name: string, number: string, options: TryOptions): Pr
   const steps = createSteps(options)
   const message = testMessage(config, 'sms', to.key)
   const { url, body } = requestOf(gateway, message, null)
-  await reach(steps, url)
+  const unreached = await reach(steps.note, url)
+  if (unreached !== null) throw new CommandFailure(1, unreached)
   steps.note('body', shapeOf(gateway, body))
   const { outcome, mayBeTaken, providerId } = await createGateway(gateway, systemClock, steps.note)(message)
   if (providerId) steps.note('message id', providerId)
@@ -69,37 +68,7 @@ async function tryMail(address: string, options: TryOptions): Promise<void> {
   steps.finish(outcome)
 }
 
-/** Resolves, connects and shakes hands; the sending itself checks the certificate. */
-async function reach(steps: Steps, url: URL): Promise<void> {
-  const tls = url.protocol === 'https:'
-  const port = Number(url.port) || (tls ? 443 : 80)
-  const bare = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const addresses = await step(steps, 'resolve', async () => {
-    const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true })
-    return found.map(({ address }) => address).join(', ')
-  })
-  if (addresses === null) throw new CommandFailure(1, 'the host could not be resolved')
-  const connected = await step(steps, 'connect', () => openPlain(bare, port))
-  if (connected === null) throw new CommandFailure(1, 'the host could not be reached')
-  if (tls) await step(steps, 'tls', () => openTls(bare, port))
-}
-
-/** It returns null where it failed, which is printed. */
-async function step(steps: Steps, name: string, work: () => Promise<string>): Promise<string | null> {
-  try {
-    const result = await work()
-    steps.note(name, result)
-    return result
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    steps.note(name, `failed: ${code ?? message}`)
-    return null
-  }
-}
-
 type TryOptions = CommandOptions & CommonOptions
-
-type Steps = ReturnType<typeof createSteps>
 
 const verdicts = {
   sent: 'sent',
@@ -108,12 +77,14 @@ const verdicts = {
   unknown: 'unknown: it may have been taken; the service would make one more attempt',
 }
 
+export const printStep = ({ name, text }: Step): void => print(`${`${name}:`.padEnd(12)} ${text}\n`)
+
 /** A line for each step as it happens; for programs all of them at the end. */
 function createSteps({ json }: TryOptions) {
-  const steps: { name: string; text: string }[] = []
+  const steps: Step[] = []
   function note(name: string, text: string): void {
     steps.push({ name, text: text.trim() })
-    if (!json) print(`${`${name}:`.padEnd(12)} ${text.trim()}\n`)
+    if (!json) printStep({ name, text: text.trim() })
   }
   return {
     note,

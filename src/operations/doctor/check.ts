@@ -12,6 +12,7 @@ import type { Arrival } from '../../platform/http/address-probes.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { RedisConnection } from '../../platform/redis/connection.ts'
 import type { BackupStore } from '../backups/store.ts'
+import type { Webhooks } from '../webhooks/service.ts'
 
 export const levels = ['ok', 'warning', 'failure'] as const
 type Level = (typeof levels)[number]
@@ -70,6 +71,7 @@ export interface StoreContext extends DatabaseContext, RedisContext, Pick<Ground
   }
   secrets: Pick<Secrets, 'status'>
   testIdentities: Pick<TestIdentities, 'list'>
+  webhooks: Pick<Webhooks, 'list'>
 }
 
 /** The service that runs, by its socket. */

@@ -44,6 +44,7 @@ export const checks: Check[] = [
   { name: 'ways-in', where: 'database', after: 'database', run: stored.checkWaysIn },
   { name: 'test-identities', where: 'stores', after: 'database', run: stored.checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },
+  { name: 'webhooks', where: 'stores', after: 'database', run: stored.checkWebhooks },
 
   { name: 'mail-server', where: 'here', run: mail.checkMailServer },
   { name: 'mail-sender', where: 'here', after: 'mail-server', run: mail.checkMailSender },

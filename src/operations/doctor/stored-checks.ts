@@ -17,6 +17,7 @@ import {
   ok,
   type StoreContext,
   warning,
+  worstOf,
 } from './check.ts'
 import { createDoctorStore, describeLockedOut } from './store.ts'
 
@@ -144,6 +145,32 @@ export async function checkTestIdentities({ testIdentities }: StoreContext): Pro
         : failure(`${identifier} is ignored, ${problem}: take it out of test_identities`),
     ),
     ok('there are none'),
+  )
+}
+
+const HOUR_MS = 3_600_000
+const MOST_BEHIND_SECONDS = 300
+
+export async function checkWebhooks({ webhooks, clock }: StoreContext): Promise<Finding> {
+  const found = await webhooks.list()
+  const findings = found.flatMap(({ name, awaySince, lagSeconds, givenUp }): Finding[] => {
+    const awayMs = awaySince === null ? 0 : clock.now().getTime() - awaySince.getTime()
+    const away = `${name} has taken nothing since ${awaySince?.toISOString()}: \`poterne webhooks try ${name}\` says why`
+    if (awayMs >= HOUR_MS) return [failure(away)]
+    if (awaySince !== null) return [warning(away)]
+    if (lagSeconds > MOST_BEHIND_SECONDS)
+      return [warning(`${name} is ${lagSeconds} s behind: it answers too slowly, or no service runs`)]
+    if (givenUp > 0)
+      return [
+        warning(
+          `${name} refused ${givenUp} events for good: \`poterne webhooks waiting ${name}\` lists them, and \`retry\` sends them again`,
+        ),
+      ]
+    return []
+  })
+  return worstOf(
+    findings,
+    ok(found.length === 0 ? 'there are none' : `all ${found.length} were told what happened`),
   )
 }
 

@@ -46,6 +46,7 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   checkNames('sms.gateways', gateways, check)
   checkTestIdentities(values.testIdentities, check)
   checkNames('social.providers', values.social.providers, check)
+  checkWebhooks(values.webhooks, check)
   for (const [index, gateway] of gateways.entries()) checkGateway(`sms.gateways[${index}]`, gateway, check)
   for (const [index, provider] of values.social.providers.entries()) {
     checkProvider(`social.providers[${index}]`, provider, check)
@@ -167,6 +168,31 @@ function checkNames(list: string, rows: { name: string }[], check: Check): void 
       [`${list}[${index}].name`],
       () => first === index,
       `"${name}" is already the name of ${list}[${first}]`,
+    )
+  }
+}
+
+const MOST_WEBHOOKS = 10
+
+function checkWebhooks(webhooks: SchemaValues['webhooks'], check: Check): void {
+  checkNames('webhooks', webhooks, check)
+  check(
+    [`webhooks[${MOST_WEBHOOKS}].name`],
+    () => webhooks.length <= MOST_WEBHOOKS,
+    `expected at most ${MOST_WEBHOOKS} webhooks`,
+  )
+  for (const [index, { name, url, events }] of webhooks.entries()) {
+    const path = `webhooks[${index}]`
+    check([`${path}.name`], () => name !== 'admission', 'expected another name: [admission] is called so')
+    check(
+      [`${path}.url`],
+      () => !isOpenToAll(url),
+      'expected https: over http everybody on the way reads what happens to people',
+    )
+    check(
+      [`${path}.events`],
+      () => events.length > 0,
+      'must be set: the types or kinds of docs/events.md to tell',
     )
   }
 }

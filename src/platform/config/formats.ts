@@ -75,6 +75,12 @@ export function isWebUrl(text: string): boolean {
   return url !== null && isWeb(url)
 }
 
+/** A web address without user, password and fragment. */
+export function isHookUrl(text: string): boolean {
+  const url = parseUrl(text)
+  return url !== null && isWeb(url) && !url.username && !url.password && !text.includes('#')
+}
+
 /** A host name with a dot, as a browser shows it. */
 export const isDomain = (text: string): boolean => isHost(text) && /^[^:]*\.[a-z][a-z\d-]*$/i.test(text)
 

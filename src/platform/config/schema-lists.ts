@@ -26,7 +26,7 @@ function checkCondition(condition: FieldValues<typeof conditionFields>): string 
   return given.filter(Boolean).length === 1 ? null : 'expected one of equals, in and exists beside path'
 }
 
-const word = {
+export const word = {
   check: (name: string) => /^[a-z\d][a-z\d_-]{0,31}$/.test(name),
   expected: 'lower-case letters, digits, - and _, at most 32',
 }

@@ -34,6 +34,7 @@ import {
   providers,
 } from './schema-lists.ts'
 import { reservedUsernames, roleNames, testIdentity } from './schema-people.ts'
+import { webhook } from './schema-webhooks.ts'
 
 export type Keys = Record<string, KeyRule<unknown, string>>
 
@@ -294,6 +295,10 @@ export const schema = {
   test_identities: tables(
     'For reviewers of app stores and end-to-end tests: an identifier to which nothing is sent, and whose code is always the same. The account that it opens can do next to nothing, for life: see docs/people.md.',
     testIdentity,
+  ),
+  webhooks: tables(
+    'A program of your own that is told what happens, at most ten: see docs/back-end.md.',
+    webhook,
   ),
   smtp: {
     ...section('How e-mail is sent. Without this section none is sent.', {

@@ -42,6 +42,7 @@ export type ApplicationConfig = PagesConfig['applications'][number]
 export type SmtpConfig = NonNullable<Config['smtp']>
 export type SmtpServerConfig = SmtpConfig['fallback'][number]
 export type GatewayConfig = Config['sms']['gateways'][number]
+export type WebhookConfig = Config['webhooks'][number]
 /** The keys of a small table have the names that they have in the file. */
 export type OAuthConfig = NonNullable<GatewayConfig['oauth']>
 export type ConditionConfig = NonNullable<GatewayConfig['success']>

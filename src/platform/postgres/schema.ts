@@ -939,3 +939,38 @@ export const idempotencyKeys = pgTable(
   },
   (table) => [index('idempotency_keys_created_at').on(table.createdAt)],
 )
+
+/** How far each of `[[webhooks]]` was told of the events, and which process tells it. */
+export const webhookEndpoints = pgTable('webhook_endpoints', {
+  name: text('name').primaryKey(),
+  /** The id of the last event of those that were all taken, or set aside. */
+  position: bigint('position', { mode: 'number' }).notNull(),
+  /** The process that sends until `heldUntil`; null where one gave it back. */
+  holder: uuid('holder'),
+  heldUntil: time('held_until').notNull(),
+  lastAcceptedAt: time('last_accepted_at'),
+  /** Since then it has taken nothing. */
+  awaySince: time('away_since'),
+})
+
+/** The events that were set aside, which `position` has passed: they failed, or wait behind one that did. */
+export const webhookRetries = pgTable(
+  'webhook_retries',
+  {
+    endpoint: text('endpoint')
+      .notNull()
+      .references(() => webhookEndpoints.name, { onDelete: 'cascade' }),
+    /** No reference: the event may be swept before. */
+    eventId: bigint('event_id', { mode: 'number' }).notNull(),
+    attempts: integer('attempts').notNull(),
+    setAsideAt: time('set_aside_at').notNull(),
+    /** Null: given up. */
+    dueAt: time('due_at'),
+    /** `timeout`, `connection`, `tls`, `redirect` or `http_503`; null where it was not sent yet. */
+    lastFailure: text('last_failure'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.endpoint, table.eventId] }),
+    index('webhook_retries_due_at').on(table.endpoint, table.dueAt),
+  ],
+)

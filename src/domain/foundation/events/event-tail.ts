@@ -82,6 +82,11 @@ export function createEventTail({ stores: { events } }: { stores: { events: Even
   }
 
   return {
+    /** Gives the id up to which every event is committed or never will be. */
+    async settledId(): Promise<number> {
+      await look()
+      return settled
+    },
     /**
      * Oldest first: the events after the one with this id. Where there is none, it waits up to `seconds` for one, unless
      * `signal` ends the waiting.

@@ -5,7 +5,7 @@
  */
 import type { Ground } from '../../../platform/ground.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
-import type { EventType } from './event.ts'
+import type { CountedType } from './event.ts'
 import type { EventStore, GatheredFailures } from './store.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'logger'> {
@@ -66,7 +66,7 @@ export function createGatheredEvents({ stores, clock, logger }: Needs) {
 
   return {
     /** `account` is null if there is none: the work is the same, and nothing is written. */
-    add(type: EventType, account: { uuid: string } | null): void {
+    add(type: CountedType, account: { uuid: string } | null): void {
       count({ type, account: account?.uuid ?? null, actor: null, address: currentAddress() })
     },
     /** A token of administration that was refused; `token` is null if it is none of ours. */

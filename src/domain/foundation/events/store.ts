@@ -17,7 +17,7 @@ import {
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
-import { type Actor, type EventType, failureTypes, type NewEvent } from './event.ts'
+import { type Actor, type CountedType, type EventType, failureTypes, type NewEvent } from './event.ts'
 import type { EventData } from './event-data-schema.ts'
 import { recordEvents } from './event-sql.ts'
 
@@ -35,7 +35,7 @@ export interface EventFilter {
 
 /** Failures of one kind, in one hour, from one address, since the last write. */
 export interface GatheredFailures {
-  type: EventType
+  type: CountedType
   account: string | null
   /** It is null if the account itself acted. */
   actor: Actor | null
@@ -154,6 +154,15 @@ const news = defineStatement({
 
 export type NewsOfEvent = RowOf<typeof news>
 
+const idSince = defineStatement({
+  name: 'events.id_since',
+  params: { since: 'timestamptz' },
+  row: { id: 'bigint?' },
+  sql: (p) => sql`
+  select min(id) as id from ${events}
+   where id >= coalesce(${firstSince(p)}, 0) and created_at >= (select ${p.since})`,
+})
+
 const lastId = defineStatement({
   name: 'events.last_id',
   row: { lastId: 'bigint' },
@@ -244,6 +253,9 @@ export function createEventStore(database: Database, retention: Retention) {
       (await database.all(follow, { ...filterParams(wanted), after, upTo, limit })).map(toEvent),
     /** The same for everybody, without what a filter does not look at. */
     news: (after: number, upTo: number, limit: number) => database.all(news, { after, upTo, limit }),
+    /** The id of the first event since then; null where there is none. */
+    idSince: async (since: Date): Promise<number | null> =>
+      (await database.first(idSince, { since }))?.id ?? null,
     /** The last id that any transaction has drawn, committed or not; 0 before the first one. */
     lastId: async (): Promise<number> => (await database.first(lastId, {}))?.lastId ?? 0,
     /**

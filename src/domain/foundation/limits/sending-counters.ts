@@ -176,6 +176,8 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
       inDay(`new-devices-in-day:${tag('account', accountUuid)}`, NEW_DEVICES_PER_DAY),
     /** An e-mail to the operator. */
     operatorNotices: (purpose: string) => inHour(`operator-notices:${purpose}`, OPERATOR_NOTICES_PER_HOUR),
+    /** The same about something that lasts: once a day for each. */
+    lastingNotices: (purpose: string, about: string) => inDay(`lasting-notices:${purpose}:${about}`, 1),
     /** A notice that may go out once a day. */
     onceADay: (what: string, accountUuid: string) =>
       inDay(`once-a-day:${what}:${tag('account', accountUuid)}`, 1),

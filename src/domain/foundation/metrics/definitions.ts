@@ -66,6 +66,10 @@ export const counters = {
     help: 'Seconds in which a pool of messages that strangers cause, or the SMS of the day, was found used up.',
     labels: ['pool'],
   },
+  webhook_deliveries_total: {
+    help: 'Requests that told a webhook of an event.',
+    labels: ['endpoint', 'outcome'],
+  },
   limit_refusals_total: { help: 'Requests that a limit refused.', labels: ['limit'] },
 } as const satisfies Record<string, CounterDefinition>
 
@@ -115,6 +119,10 @@ export const gauges = {
   },
   embedded_dead_rows: { help: 'Rows in the embedded database that are gone, but still keep their space.' },
   embedded_log_bytes: { help: 'What a start of the embedded database after a crash would read of its log.' },
+  webhook_lag_seconds: {
+    help: 'Age of the oldest event that a webhook was not told yet, those set aside left out; 0 without one.',
+    labels: ['endpoint'],
+  },
   signing_key_age_seconds: { help: 'Age of the key that signs access tokens.' },
   database_info: { help: 'Always 1; the label names the server that answers.', labels: ['server'] },
   build_info: { help: 'Always 1; the labels name what runs.', labels: ['version', 'commit', 'bun'] },

@@ -14,6 +14,8 @@ const operatorPurposes = [
   'operator_removal_stopped',
   'operator_claim_missing',
   'operator_access_granted',
+  'operator_webhook_away',
+  'operator_webhook_given_up',
 ] as const
 export type OperatorPurpose = (typeof operatorPurposes)[number]
 

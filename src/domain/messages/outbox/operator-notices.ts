@@ -14,12 +14,17 @@ interface Options {
   logger: { warn(fields: object, message: string): void }
 }
 
+/** What goes on for days is said once a day. */
+const lasting = new Set<OperatorPurpose>(['operator_webhook_away', 'operator_webhook_given_up'])
+
 export function createOperatorNotices({ limits, outbox, config, logger }: Options): TellOperator {
   const { notify } = config.admin
   return (purpose, about) => {
     if (notify === '') return
     const send = async () => {
-      if (!(await limits.admits([limits.counters.operatorNotices(purpose)]))) return
+      const { lastingNotices, operatorNotices } = limits.counters
+      const counter = lasting.has(purpose) ? lastingNotices(purpose, about ?? '') : operatorNotices(purpose)
+      if (!(await limits.admits([counter]))) return
       const { language } = config.server
       const values = about === undefined ? {} : { about }
       await outbox.sendNotices([{ channel: 'email', destination: notify, purpose, language, values }])

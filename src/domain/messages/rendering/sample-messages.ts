@@ -24,12 +24,14 @@ const values = {
   removed: 'email\nidentity google',
 }
 
-/** The subjects of messages to the operator: the beginning of numbers, a pool, a gateway, a claim. */
+/** The subjects of messages to the operator: the beginning of numbers, a pool, a gateway, a claim, a webhook. */
 const subjects: Record<string, string> = {
   operator_prefix_closed: '+3361',
   operator_pool_dry: 'sms_newcomers',
   operator_gateway_suspended: 'acme',
   operator_claim_missing: 'plan',
+  operator_webhook_away: 'app',
+  operator_webhook_given_up: 'app',
 }
 
 /** A code that an administrator gave lives for a week here. */

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../../platform/clock.ts'
 import { secretsOfGateway } from '../../../platform/config/secrets.ts'
 import type { GatewayConfig } from '../../../platform/config/types.ts'
 import { createRedactor, type Redact } from '../../../platform/redact.ts'
+import { isTlsFailure } from '../../../platform/tls-failure.ts'
 import { takesSms } from '../../foundation/identifiers/phone.ts'
 import { type Breaker, createBreaker } from '../senders/breaker.ts'
 import { cleanWords } from '../senders/clean-words.ts'
@@ -188,7 +189,7 @@ const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.
 function connectionCause(error: unknown): string {
   const code = codeOf(error)
   if (code.startsWith('oauth_')) return 'oauth'
-  return /CERT|TLS|SSL|SELF_SIGNED|ISSUER|VERIFY/.test(code) ? 'tls' : 'connection'
+  return isTlsFailure(error) ? 'tls' : 'connection'
 }
 
 const isNeverConnected = (error: unknown): boolean =>

@@ -1,0 +1,111 @@
+/** The endpoints of `[[webhooks]]`, as the operator sees, tries and repeats them. */
+
+import { type PageQuery, readPage, toPage } from '../../domain/foundation/events/page.ts'
+import type { EventStore, StoredEvent } from '../../domain/foundation/events/store.ts'
+import { plainWords } from '../../domain/messages/senders/clean-words.ts'
+import type { WebhookConfig } from '../../platform/config/types.ts'
+import type { Ground } from '../../platform/ground.ts'
+import { readTime } from '../../platform/http/read-values.ts'
+import { reach, type Step } from '../../platform/reach.ts'
+import { createRedactor } from '../../platform/redact.ts'
+import { AppError } from '../../texts/errors.ts'
+import { toldTypes } from '../../texts/event-types.ts'
+import type { Deliver } from './delivery.ts'
+import type { WebhookStateStore } from './state-store.ts'
+
+interface Needs extends Pick<Ground, 'clock' | 'config'> {
+  stores: { webhookStates: WebhookStateStore; events: Pick<EventStore, 'idSince'> }
+  deliver: Deliver
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+export function createWebhooks({ config, stores, deliver, clock }: Needs) {
+  const { webhookStates: store, events } = stores
+
+  function require(name: string): WebhookConfig {
+    const webhook = config.webhooks.find((each) => each.name === name)
+    if (webhook === undefined) throw new AppError('webhook_not_found')
+    return webhook
+  }
+
+  async function describe({ name, url, events: names }: WebhookConfig) {
+    const found = await store.find(name, toldTypes(names))
+    const lagMs = found?.untoldAt ? clock.now().getTime() - found.untoldAt.getTime() : 0
+    return {
+      name,
+      host: new URL(url).host,
+      lagSeconds: Math.max(0, Math.floor(lagMs / 1000)),
+      setAside: found?.setAside ?? 0,
+      givenUp: found?.givenUp ?? 0,
+      lastAcceptedAt: found?.lastAcceptedAt ?? null,
+      awaySince: found?.awaySince ?? null,
+    }
+  }
+
+  /** Tells the endpoint of an event that did not happen. */
+  async function tryOne(name: string): Promise<{ accepted: boolean; steps: Step[] }> {
+    const webhook = require(name)
+    const steps: Step[] = []
+    const note = (step: string, text: string) => void steps.push({ name: step, text })
+    if ((await reach(note, new URL(webhook.url))) !== null) return { accepted: false, steps }
+    note('request', 'POST of webhook.test, signed')
+    const outcome = await deliver(webhook, testEvent(clock.now()), new AbortController().signal, readStart)
+    const said = plainWords(
+      outcome.answer ?? '',
+      createRedactor([webhook.secret, ...webhook.previousSecrets]),
+    )
+    note('answer', `${outcome.accepted ? outcome.status : outcome.reason} ${said}`.trim())
+    return { accepted: outcome.accepted, steps }
+  }
+
+  return {
+    names: () => config.webhooks.map(({ name }) => name),
+    list: () => Promise.all(config.webhooks.map(describe)),
+    /** What is set aside or given up, the newest event first. */
+    async waiting(name: string, query: PageQuery) {
+      require(name)
+      const { limit, after } = readPage(query)
+      return toPage(await store.waiting(name, after, limit + 1), limit, (row) => row)
+    },
+    try: tryOne,
+    /** All that is set aside, or one event: due at once, given up or not. Returns how many. */
+    async retry(name: string, event: number | undefined): Promise<number> {
+      require(name)
+      return store.retry(name, event ?? null, clock.now())
+    },
+    /** Tells again what happened since then. */
+    async replay(name: string, time: string): Promise<void> {
+      require(name)
+      const first = await events.idSince(readTime('since', time)!)
+      await store.replay(name, first === null ? null : first - 1)
+    },
+    /** Forgets endpoints that nobody held for a week, and what was set aside of events that are gone. */
+    sweep: (now: Date, limit: number) =>
+      store.sweep(
+        config.webhooks.map(({ name }) => name),
+        now,
+        limit,
+      ),
+  }
+}
+
+const READ_BYTES = 4000
+
+/** The beginning of an answer, however long it is. */
+async function readStart({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    length += chunk.byteLength
+    if (length >= READ_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, READ_BYTES).toString()
+}
+
+const testEvent = (now: Date): StoredEvent => ({
+  ...{ id: 0, type: 'webhook.test' as never, createdAt: now, outcome: 'success', account: null },
+  actor: { type: 'system', id: null, name: null },
+  ...{ sessionId: null, requestId: null, data: {}, address: null, device: null },
+})
