@@ -20,7 +20,7 @@ const hook = (
   ...more,
 })
 
-const ids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID())
+const ids = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID())
 
 /** Events as they are written, about accounts that need not be there. */
 const happen = (service: TestService, accounts: (string | null)[], type: EventType = 'account.updated') =>
@@ -66,11 +66,12 @@ describe.each(differingShapes)('a webhook on %s', (shape) => {
     expect(locked.receivedAt - Date.parse(locked.timestamp)).toBeLessThan(2000)
     expect(locked.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'poterne' })
     const { events } = await trailOf(uuid)
-    const { address: _, device: __, ...shown } = events.find(({ type }) => type === 'account.locked') as never
+    const found = events.find(({ type }) => type === 'account.locked')
+    const { address: _, device: __, ...shown } = found as Record<string, unknown>
     expect(JSON.parse(locked.body)).toEqual({
       type: 'account.locked',
       timestamp: locked.data.created_at,
-      data: { ...(shown as object), account_state: expect.anything() },
+      data: { ...shown, account_state: expect.anything() },
     })
     expect(locked.id).toBe(`evt_${locked.data.id}_${Date.parse(locked.data.created_at)}`)
     expect(locked.data.account_state).toEqual({

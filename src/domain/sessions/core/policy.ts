@@ -4,7 +4,7 @@
  */
 import type { TwoFactorMethod } from '../../../texts/errors.ts'
 import type { Account } from '../../accounts/core/account.ts'
-import type { EventType } from '../../foundation/events/event.ts'
+import type { CountedType } from '../../foundation/events/event.ts'
 import type { NewSession } from './session.ts'
 
 export interface SignInPolicy {
@@ -16,7 +16,7 @@ export interface SignInPolicy {
   /** A session lasts that long at most. */
   lifetimeSeconds: number
   /** The event of a sign-in that failed. */
-  failure: EventType
+  failure: CountedType
   /** Tells whether the account may enter. One that may not is answered like a wrong password. */
   admits(account: Account | null): Promise<boolean>
   /** Tells whether the account has a passkey that works at the place's address. */
