@@ -60,4 +60,31 @@ describe.each(outboxes)('announcements of %s', (name) => {
     })
     expect(heard).toEqual([11, 12])
   })
+
+  test('statements of a transaction that do not wait for each other run in their order', async () => {
+    const both = await database.transaction((transaction) =>
+      Promise.all([transaction.first(insert, { id: 21 }), transaction.all(read, {})]),
+    )
+    expect<unknown>(both[0]).toEqual({ id: 21 })
+    expect(both[1].map(({ id }) => id)).toContain(21)
+  })
+
+  test('where one of them fails nothing of them stays, and the error is its own', async () => {
+    const undone = database.transaction((transaction) =>
+      Promise.all([22, 11, 23].map((id) => transaction.first(insert, { id }))),
+    )
+    await expect(undone).rejects.toMatchObject({ code: '23505' })
+    const left = (await database.all(read, {})).map(({ id }) => id)
+    expect(left).not.toContain(22)
+    expect(left).not.toContain(23)
+  })
+
+  test('a statement that comes after its transaction does nothing', async () => {
+    const late = await database.transaction(async (transaction) => {
+      await transaction.all(insert, { id: 24 })
+      return { transaction }
+    })
+    await expect(late.transaction.all(insert, { id: 25 })).rejects.toThrow('over')
+    expect((await database.all(read, {})).map(({ id }) => id)).not.toContain(25)
+  })
 })

@@ -43,6 +43,8 @@ interface Scene extends SignedIn {
 }
 type Call = (service: TestService, caller: number) => Promise<unknown>
 interface Way {
+  /** The statement that ends them, if that is not the name of the way. */
+  by?: string
   cause: SessionEnd
   /** The number of sessions that end by it, those below a browser's session left out. */
   ends: number
@@ -230,30 +232,30 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
         (at) =>
           asOperator(at, 'PATCH', `accounts/${uuid}`, { locked: true }),
     },
-    'passwords.change': {
-      ...{ cause: 'password', ends: 3, below: 0 },
+    'a new password': {
+      ...{ by: 'sessions.end_by_password', cause: 'password', ends: 3, below: 0 },
       prepare:
         async ({ bearer }) =>
         (at) =>
           at.post('password/change', { current_password: PASSWORD, ...chosen }, { bearer }),
     },
-    'passwords.reset_by_email': {
-      ...{ cause: 'password', ends: 4, below: 0 },
+    'a reset by e-mail': {
+      ...{ by: 'sessions.end_by_password', cause: 'password', ends: 4, below: 0 },
       prepare: ({ person }) => resetBy(person.identifier),
     },
-    'passwords.reset_by_phone': {
-      ...{ cause: 'password', ends: 4, below: 0 },
+    'a reset by phone': {
+      ...{ by: 'sessions.end_by_password', cause: 'password', ends: 4, below: 0 },
       prepare: ({ phone }) => resetBy(phone),
     },
-    'passwords.reset_by_administrator': {
-      ...{ cause: 'password', ends: 4, below: 0 },
+    'a reset by an access code': {
+      ...{ by: 'sessions.end_by_password', cause: 'password', ends: 4, below: 0 },
       async prepare({ uuid }) {
         const { code } = (await operator('POST', `accounts/${uuid}/access-code`, {})).body
         return (at) => at.post('password/reset', { identifier: uuid, otp: code, ...chosen })
       },
     },
-    'undo.restore_email': {
-      ...{ cause: 'undo', ends: 4, below: 0 },
+    'an undo link to an address': {
+      ...{ by: 'sessions.end_by_undo', cause: 'undo', ends: 4, below: 0 },
       async prepare({ bearer, person }) {
         const email = newEmail()
         await service.post('email/change', { email, password: PASSWORD }, { bearer })
@@ -261,8 +263,8 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
         return undoOf(person.identifier)
       },
     },
-    'undo.restore_phone': {
-      ...{ cause: 'undo', ends: 4, below: 0 },
+    'an undo link to a phone': {
+      ...{ by: 'sessions.end_by_undo', cause: 'undo', ends: 4, below: 0 },
       async prepare({ bearer, phone: before }) {
         const phone = newPhone()
         await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
@@ -351,7 +353,7 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
     const causes = Object.fromEntries(
       endingStatements().map(({ name, text }) => [name, /\{"cause": "(\w+)"\}/.exec(text)?.[1] ?? null]),
     )
-    const listed = Object.entries(ways).map(([name, { cause }]) => [name, cause])
+    const listed = Object.entries(ways).map(([name, { by = name, cause }]) => [by, cause])
     const silent = Object.keys(unrecorded).map((name) => [name, null])
     expect(causes).toEqual(Object.fromEntries([...listed, ...silent, ['administrators.remove', 'role']]))
     expect([...new Set(Object.values(causes))].filter((cause) => cause !== null).sort()).toEqual(

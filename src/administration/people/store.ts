@@ -5,7 +5,7 @@ import type { PreparedCode } from '../../domain/accounts/account-codes/account-c
 import { putAccountCode } from '../../domain/accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../domain/accounts/core/account.ts'
 import {
-  endOtherClaims,
+  endClaimsTo,
   holdAccount,
   unqualifiedColumns,
   updateLockedAccount,
@@ -30,7 +30,7 @@ import {
   supersedeAll,
 } from '../../domain/messages/outbox/queue-sql.ts'
 import { dropContactChanges } from '../../domain/sign-in/undo/contact-changes-sql.ts'
-import type { Database, Executor } from '../../platform/postgres/database.ts'
+import type { Database } from '../../platform/postgres/database.ts'
 import { retryConflicts, violates } from '../../platform/postgres/failure.ts'
 import { accounts, type Profile } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
@@ -72,23 +72,6 @@ const create = defineStatement({
   row: { id: 'bigint' },
   sql: addByAdministrator,
 })
-
-const endClaimsOf = (kind: Identifier['kind']) =>
-  defineStatement({
-    name: `people.end_claims_of_${kind}`,
-    params: { accountId: 'bigint', key: 'text' },
-    sql: (p) => sql`
-    with proved as (select id from ${accounts} where id = ${p.accountId}),
-    ${endOtherClaims(p, kind, sql`proved`)}
-    select 1 from proved`,
-  })
-
-const endClaims = { email: endClaimsOf('email'), phone: endClaimsOf('phone') }
-
-/** It runs in the transaction in which an account has verified these contacts. */
-async function endClaimsTo(transaction: Executor, accountId: number, identifiers: Identifier[]) {
-  for (const { kind, key } of identifiers) await transaction.all(endClaims[kind], { accountId, key })
-}
 
 /** Verified by somebody else, or of an account that was made for somebody else. */
 const isElsewhereOf = (kind: Identifier['kind']) => {

@@ -48,7 +48,10 @@ type InsertListener = (params: Record<string, unknown>) => void
 
 export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
-  /** Commits everything in `work` or nothing. Do nothing slow inside, except in a migration. */
+  /**
+   * Commits everything in `work` or nothing. Do nothing slow inside, except in a migration. Statements that follow each
+   * other without waiting run in their order, in one trip; after one that failed the others do nothing.
+   */
   transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
   /**
    * A connection for this caller alone, without a transaction and without a deadline: for what commits by itself. It is
@@ -142,17 +145,22 @@ export function announceInserts(driver: DatabaseDriver): Database {
       return rows
     }),
     async transaction(work, options) {
-      const announcements: (() => void)[] = []
-      const result = await driver.transaction(
-        (transaction) =>
-          work(
-            executorBy((query, params) => {
-              announcements.push(() => announce(query, params))
-              return transaction.all(query, params)
-            }),
-          ),
-        options,
-      )
+      let announcements: (() => void)[] = []
+      const result = await driver.transaction(async (transaction) => {
+        announcements = []
+        let isOver = false
+        const open = executorBy(async (query, params) => {
+          // On that connection it would be a statement of its own, or one of somebody else's transaction.
+          if (isOver) throw new Error('the transaction of this statement is over')
+          announcements.push(() => announce(query, params))
+          return transaction.all(query, params)
+        })
+        try {
+          return await work(open)
+        } finally {
+          isOver = true
+        }
+      }, options)
       for (const call of announcements) call()
       return result
     },

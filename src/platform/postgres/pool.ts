@@ -59,8 +59,8 @@ const YOUNG_MS = 1000
 /** A migration changed the result of a prepared statement, or the server does not know the statement any more. */
 const STALE = new Set(['0A000', '26000'])
 export const isStale = (error: unknown): boolean => STALE.has(databaseCode(error) ?? '')
-/** Each try may meet another such statement. */
-const STALE_TRIES = 10
+/** Each try may meet another such statement, and a transaction has up to some twenty. */
+const STALE_TRIES = 30
 
 /** Repeats work of which nothing happened, on the same connection, which prepares the statement anew. */
 export async function whilePlansAreStale<T>(work: () => Promise<T>): Promise<T> {

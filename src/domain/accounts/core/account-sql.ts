@@ -9,32 +9,40 @@ import {
   type Placeholders,
   rowOf,
   type Statement,
+  type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeWithEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 
 export const accountRow = rowOf(accounts)
+type Account = ValuesOf<typeof accountRow>
 
 const hold = defineStatement({
   name: 'accounts.hold_account',
   params: { accountId: 'bigint' },
-  sql: (p) => sql`select 1 from ${accounts} where id = ${p.accountId} for update`,
+  row: accountRow,
+  sql: (p) => sql`select * from ${accounts} where id = ${p.accountId} for update`,
 })
 
-/** Other changes of the account wait until the transaction ends. */
-export const holdAccount = (transaction: Executor, accountId: number) => transaction.run(hold, { accountId })
+/** Other changes of the account wait until the transaction ends. Returns it as it stays until then; null if it is gone. */
+export const holdAccount = (transaction: Executor, accountId: number): Promise<Account | null> =>
+  transaction.first(hold, { accountId })
 
-/** A transaction that no other change of the account interrupts. */
+/**
+ * A transaction that no other change of the account interrupts. `work` begins before the account is held, so that its
+ * first statements go in the same trip: they run once it is, and see what others committed until then.
+ */
 export const withHeldAccount = <T>(
   database: Database,
   accountId: number,
-  work: (transaction: Executor) => Promise<T>,
+  work: (transaction: Executor, held: Promise<Account | null>) => Promise<T>,
 ): Promise<T> =>
   retryConflicts(() =>
     database.transaction(async (transaction) => {
-      await holdAccount(transaction, accountId)
-      return work(transaction)
+      const held = holdAccount(transaction, accountId)
+      const [result] = await Promise.all([work(transaction, held), held])
+      return result
     }),
   )
 
@@ -62,6 +70,19 @@ export const sessionLives = (p: Placeholders<'sessionId' | 'accountId'>) => sql`
   select 1 from ${sessions}
    where ${sessions}.id = ${p.sessionId} and ${sessions}.account_id = ${p.accountId}
      and ${sessions}.revoked_at is null)`
+
+const findLiving = defineStatement({
+  name: 'sessions.find_living',
+  params: { accountId: 'bigint', sessionId: 'uuid' },
+  row: { lives: 'boolean' },
+  sql: (p) => sql`select ${sessionLives(p)} as lives`,
+})
+
+/** The same, in a transaction that holds the account. */
+export const isSessionAlive = async (
+  transaction: Executor,
+  session: { accountId: number; sessionId: string },
+): Promise<boolean> => (await transaction.first(findLiving, session))!.lives
 
 /**
  * The columns of the comparable form and of the time of its verification, without their table, as SET requires; `cleared`
@@ -113,6 +134,27 @@ export function endOtherClaims({ key }: Placeholders<'key'>, kind: Identifier['k
          and ${accounts}.waiting_for is distinct from ${key} and ${accounts}.id <> ${proved}.id),
     forgotten as (
       delete from ${registrationClaims} using ${proved} where contact = ${key})`
+}
+
+const endClaimsOf = (kind: Identifier['kind']) =>
+  defineStatement({
+    name: `accounts.end_claims_of_${kind}`,
+    params: { accountId: 'bigint', key: 'text' },
+    sql: (p) => sql`
+    with proved as (select ${p.accountId} as id),
+    ${endOtherClaims(p, kind, sql`proved`)}
+    select 1 from proved`,
+  })
+
+const endClaims = { email: endClaimsOf('email'), phone: endClaimsOf('phone') }
+
+/** Works like `endOtherClaims`, in the transaction in which that account has verified these. */
+export async function endClaimsTo(
+  transaction: Executor,
+  accountId: number,
+  identifiers: Pick<Identifier, 'kind' | 'key'>[],
+): Promise<void> {
+  await Promise.all(identifiers.map(({ kind, key }) => transaction.run(endClaims[kind], { accountId, key })))
 }
 
 /** Runs a statement that verifies an identifier; null if somebody else verified it first. */

@@ -1,10 +1,29 @@
 /**
- * The changes of accounts that other rooms make, each one UPDATE inside their statement. A statement has at most one change
- * of the same account: PostgreSQL applies only one of two, and says nothing.
+ * The changes of accounts that other rooms make: statements for an account that is held, and parts of their statements. A
+ * statement has at most one change of the same account: PostgreSQL applies only one of two, and says nothing.
  */
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts } from '../../../platform/postgres/schema.ts'
-import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+
+/** `digest`: null takes the password away. `forgives`: the failed attempts are forgotten. */
+export const setPassword = defineStatement({
+  name: 'accounts.set_password',
+  params: { accountId: 'bigint', digest: 'text?', forgives: 'boolean', now: 'timestamptz' },
+  sql: (p) => sql`
+  update ${accounts}
+     set password_digest = ${p.digest}, password_changed_at = ${p.now}, trust_epoch = trust_epoch + 1,
+         failed_attempts = case when ${p.forgives} then 0 else failed_attempts end, updated_at = ${p.now}
+   where id = ${p.accountId}`,
+})
+
+export const putTwoFactors = defineStatement({
+  name: 'accounts.put_two_factors',
+  params: { accountId: 'bigint', isOn: 'boolean', now: 'timestamptz' },
+  sql: (p) => sql`
+  update ${accounts} set two_factor_enabled = ${p.isOn}, trust_epoch = trust_epoch + 1, updated_at = ${p.now}
+   where id = ${p.accountId}`,
+})
 
 /** It signs in only if the account has not changed since it was read, and `condition` holds. */
 export const signInAccount = (
@@ -45,26 +64,11 @@ export const setTwoFactors = (isOn: boolean, p: Placeholders<'now'>, where: SQL,
      where ${where}
     returning id`
 
-export const changePassword = (p: Placeholders<'digest' | 'now'>, where: SQL): SQL => sql`
-    update ${accounts}
-       set password_digest = ${p.digest}, password_changed_at = ${p.now}, trust_epoch = ${accounts}.trust_epoch + 1,
-           updated_at = ${p.now}
-     where ${where}
-    returning id, uuid`
-
 /** The same password with another digest, which ends nothing. */
 export const renewPassword = (p: Placeholders<'accountId' | 'digestWhenChecked' | 'newDigest'>): SQL => sql`
   update ${accounts} set password_digest = ${p.newDigest}
    where id = ${p.accountId} and password_digest = ${p.digestWhenChecked}
   returning password_digest`
-
-/** Works like `changePassword` for somebody who did not know the old one. It says since when the account is theirs. */
-export const replacePassword = (p: Placeholders<'digest' | 'now' | 'accountId'>): SQL => sql`
-      update ${accounts}
-         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0,
-             trust_epoch = ${accounts}.trust_epoch + 1, updated_at = ${p.now}
-       where id = ${p.accountId}
-      returning id, uuid, '-infinity'::timestamptz as since, null::text as lost_contact`
 
 /** `source` is the CTE whose one row permits it. */
 export const setGroups = (p: Placeholders<'accountId' | 'groups' | 'now'>, source: SQL): SQL => sql`

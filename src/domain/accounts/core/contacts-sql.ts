@@ -1,14 +1,87 @@
-/** The changes of an account's contacts that other rooms make, each one UPDATE inside their statement. */
+/** The changes of an account's contacts that other rooms make: for an account that is held, or inside their statement. */
 import { type SQL, sql } from 'drizzle-orm'
+import type { Executor } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
-import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
-import { unqualifiedColumns } from './account-sql.ts'
-import { admitted } from './opening-sql.ts'
+import type { Account } from './account.ts'
+import { accountRow, unqualifiedColumns } from './account-sql.ts'
 
 type Kind = Identifier['kind']
 
-const otherOf = (kind: Kind): Kind => (kind === 'email' ? 'phone' : 'email')
+export const otherOf = (kind: Kind): Kind => (kind === 'email' ? 'phone' : 'email')
+
+/** A contact as the account has it. */
+export interface HeldContact {
+  destination: string
+  key: string
+  /** Null where it is a mere claim. */
+  verifiedAt: Date | null
+  /** The session that added it, and when; null where it came with the account. */
+  addedAt: Date | null
+  addedBy: string | null
+}
+type HeldContacts = Record<Kind, HeldContact | null>
+
+export const contactsOf = (account: Account): HeldContacts => ({
+  email:
+    account.email === null || account.emailKey === null
+      ? null
+      : {
+          destination: account.email,
+          key: account.emailKey,
+          verifiedAt: account.emailConfirmedAt,
+          addedAt: account.emailAddedAt,
+          addedBy: account.emailAddedBy,
+        },
+  phone:
+    account.phone === null
+      ? null
+      : {
+          destination: account.phone,
+          key: account.phone,
+          verifiedAt: account.phoneConfirmedAt,
+          addedAt: account.phoneAddedAt,
+          addedBy: account.phoneAddedBy,
+        },
+})
+
+const put = defineStatement({
+  name: 'accounts.put_contacts',
+  params: {
+    accountId: 'bigint',
+    now: 'timestamptz',
+    ...pick(accountRow, 'email', 'emailKey', 'emailConfirmedAt', 'emailAddedAt', 'emailAddedBy'),
+    ...pick(accountRow, 'phone', 'phoneConfirmedAt', 'phoneAddedAt', 'phoneAddedBy'),
+  },
+  sql: (p) => sql`
+  update ${accounts}
+     set email = ${p.email}, email_key = ${p.emailKey}, email_confirmed_at = ${p.emailConfirmedAt},
+         email_added_at = ${p.emailAddedAt}, email_added_by = ${p.emailAddedBy},
+         phone = ${p.phone}, phone_confirmed_at = ${p.phoneConfirmedAt},
+         phone_added_at = ${p.phoneAddedAt}, phone_added_by = ${p.phoneAddedBy}, updated_at = ${p.now}
+   where id = ${p.accountId}`,
+})
+
+/** Gives an account that is held these contacts in place of its own. */
+export const putContacts = (
+  transaction: Executor,
+  accountId: number,
+  { email, phone }: HeldContacts,
+  now: Date,
+): Promise<void> =>
+  transaction.run(put, {
+    ...{ accountId, now },
+    email: email?.destination ?? null,
+    emailKey: email?.key ?? null,
+    emailConfirmedAt: email?.verifiedAt ?? null,
+    emailAddedAt: email?.addedAt ?? null,
+    emailAddedBy: email?.addedBy ?? null,
+    phone: phone?.destination ?? null,
+    phoneConfirmedAt: phone?.verifiedAt ?? null,
+    phoneAddedAt: phone?.addedAt ?? null,
+    phoneAddedBy: phone?.addedBy ?? null,
+  })
 
 const columnsOf = { email: sql.raw('email, email_key'), phone: sql.raw('phone') }
 
@@ -69,58 +142,4 @@ export function putContact(
                                          else account_confirmed_at end
         from ${before} where ${accounts}.id = ${before}.id
       returning ${accounts}.id, ${accounts}.uuid`
-}
-
-/** The columns of the other contact, which goes if it was added lately: `old` says so by `has_recent`. */
-const keepOther = (kind: Kind, old: SQL, where: SQL) => {
-  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[kind]
-  const values = kind === 'email' ? sql`${old}.email, ${old}.email_key` : sql`${old}.phone`
-  return sql`(${columnsOf[kind]}, ${verifiedAt}, ${addedAt}, ${addedBy}) = (
-               select ${values}, ${old}.${verifiedAt}, ${old}.${addedAt}, ${old}.${addedBy}
-                where ${where})`
-}
-
-/**
- * A new password for the account whose contact of this kind receives the code, which is verified by that. `old`: the row of
- * the account, with `has_recent`, whether its other contact was added lately. A registration is opened by it: `permit`, as in
- * opening-sql.ts.
- */
-export function resetByContact(p: Placeholders<'digest' | 'now'>, kind: Kind, old: SQL): SQL {
-  const { verifiedAt } = unqualifiedColumns[kind]
-  const other = otherOf(kind)
-  return sql`
-      update ${accounts}
-         set password_digest = ${p.digest}, password_changed_at = ${p.now}, failed_attempts = 0, updated_at = ${p.now},
-             account_confirmed_at = coalesce(${old}.account_confirmed_at, ${p.now}),
-             profile = case when ${old}.account_confirmed_at is not null or ${old}.origin is not null then ${old}.profile end,
-             ${verifiedAt} = coalesce(${old}.${verifiedAt}, ${p.now}), waiting_for = null,
-             ${keepOther(other, old, sql`not ${old}.has_recent and ${old}.account_confirmed_at is not null`)},
-             ${admitted(old)}
-        from ${old}, permit where ${accounts}.id = ${old}.id
-      returning ${accounts}.id, ${accounts}.uuid, ${accounts}.${verifiedAt} as since,
-                case when ${old}.has_recent then ${sql.raw(`'${other}'`)}::text end as lost_contact,
-                ${old}.account_confirmed_at is null as newly_confirmed`
-}
-
-/**
- * The replaced contact of `link` again, and no password. `old`: the row of the account, with `has_recent` as in
- * `resetByContact`.
- */
-export function restoreContact(p: Placeholders<'now'>, kind: Kind, { old, link }: { old: SQL; link: SQL }) {
-  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[kind]
-  const other = otherOf(kind)
-  const values =
-    kind === 'email' ? sql`${link}.destination, ${link}.destination_key` : sql`${link}.destination_key`
-  return sql`
-      update ${accounts}
-         set (${columnsOf[kind]}, ${verifiedAt}, ${addedAt}, ${addedBy}) = (
-               select ${values}, ${link}.verified_at, ${link}.added_at, ${link}.added_by),
-             ${keepOther(other, old, sql`not ${old}.has_recent`)},
-             password_digest = null, password_changed_at = ${p.now}, failed_attempts = 0,
-             two_factor_enabled = ${link}.had_two_factors, trust_epoch = ${accounts}.trust_epoch + 1,
-             updated_at = ${p.now}
-        from ${old}, ${link} where ${accounts}.id = ${old}.id
-      returning ${accounts}.id, ${accounts}.uuid, ${link}.verified_at as since, ${link}.replaced_at,
-                ${link}.had_two_factors, ${link}.had_app,
-                case when ${old}.has_recent then ${sql.raw(`'${other}'`)}::text end as lost_contact`
 }

@@ -136,6 +136,14 @@ export function confirmApart(
       returning *`
 }
 
+/** The registration is opened by a new password; nothing of it stays that may be a stranger's. */
+export const openByReset = (p: Placeholders<'accountId' | 'now'>): SQL => sql`
+    update ${accounts}
+       set account_confirmed_at = ${p.now}, updated_at = ${p.now}, waiting_for = null,
+           profile = case when origin is not null then profile end, ${admitted(sql`${accounts}`)}
+      from permit where ${accounts}.id = ${p.accountId}
+    returning ${accounts}.id`
+
 type ByProvider = Placeholders<'accountEmail' | 'now' | 'provider' | 'subject' | 'language'>
 
 /** The registration in `claimed` becomes the account of the identity; nothing of it stays but its uuid. */

@@ -1,6 +1,7 @@
 /** The statement parts by which a sign-in makes its device and its address known. */
 import { type SQL, sql } from 'drizzle-orm'
 import { knownDevices } from '../../../platform/postgres/schema.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 
 /** The most devices an account is known by, and how long each counts. */
 const KNOWN_DEVICES = 20
@@ -49,3 +50,11 @@ export const forgetOldDevices = (signedIn: SQL, tags: { device: SQL }) => sql`
 export const forgetDevices = (account: SQL, kept: SQL) => sql`
   delete from ${knownDevices} using ${account}
    where account_id = ${account}.id and tag is distinct from ${kept}`
+
+/** The same for one account, in a statement of its own. */
+export const forgetDevicesOf = defineStatement({
+  name: 'known_devices.forget',
+  params: { accountId: 'bigint', keptDevice: 'bytea?' },
+  sql: (p) => sql`
+  delete from ${knownDevices} where account_id = ${p.accountId} and tag is distinct from ${p.keptDevice}`,
+})

@@ -5,8 +5,14 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm'
+import type { Executor } from '../../../platform/postgres/database.ts'
 import { messages } from '../../../platform/postgres/schema.ts'
-import { column, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import {
+  column,
+  defineStatement,
+  type Placeholders,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import { currentRequest } from '../../../platform/request-context.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
@@ -156,6 +162,17 @@ export function queueNotices(p: Placeholders<'notices' | 'now'>, source: SQL, va
                       code_seed text)`
 }
 
+const queueAll = defineStatement({
+  name: 'outbox.queue_notices',
+  params: { ...noticeParamTypes, now: 'timestamptz' },
+  sql: (p) => queueNotices(p, sql`(select 1) once`),
+})
+
+/** Queues them in the transaction of what they tell of. */
+export async function addNotices(transaction: Executor, notices: NewMessage[], now: Date): Promise<void> {
+  if (notices.length > 0) await transaction.run(queueAll, { ...noticeParams(notices), now })
+}
+
 interface Superseded {
   now: SQL
   codeSubject: SQL
@@ -190,3 +207,10 @@ const supersede = (now: SQL, codeSubject: SQL, narrowed: SQL) => sql`
         where older.outcome is null and older.code_subject = ${codeSubject} ${narrowed}
         order by older.id + 0
           for update))`
+
+/** The same in a statement of its own. */
+export const supersedeCodes = defineStatement({
+  name: 'outbox.supersede_codes',
+  params: { codeSubject: 'uuid', now: 'timestamptz' },
+  sql: supersedeAll,
+})

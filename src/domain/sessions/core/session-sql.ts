@@ -1,9 +1,9 @@
 /** The changes of sessions, each one statement's part. No other file but family-store.ts writes the table. */
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
-import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { SessionEnd } from '../../foundation/events/event-data-schema.ts'
-import { eventOfEach } from '../../foundation/events/event-sql.ts'
+import { eventOfEach, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
@@ -150,6 +150,22 @@ export const endSessionsOf = (
     sql`${sessions}.account_id = ${account}.id ${kept ? sql`and not (${kept})` : sql``}`,
     account,
   )
+
+const endAllOf = (cause: SessionEnd) =>
+  defineStatement({
+    name: `sessions.end_by_${cause}`,
+    params: { accountId: 'bigint', keptSession: 'uuid?', now: 'timestamptz', ...eventOriginTypes },
+    sql: (p) => sql`
+    with ${endSessions(
+      p,
+      cause,
+      sql`account_id = ${p.accountId} and not coalesce(${isOfSameBrowser(p.keptSession)}, false)`,
+    )}
+    select 1 from ended_sessions`,
+  })
+
+/** Each ends every session of the account but those of the browser of `keptSession`. */
+export const endSessionsBy = { undo: endAllOf('undo'), password: endAllOf('password') }
 
 /** The session that turned two factors on has proved both; those that proved one alone end. */
 export const keepTwoFactorSession = (p: Placeholders<'amr' | 'sessionId'>, account: SQL): SQL => sql`

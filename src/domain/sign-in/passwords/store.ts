@@ -3,41 +3,32 @@
  * digest is the column `password_digest` of `accounts`.
  */
 
-import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
+import { sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { spendAccountCode } from '../../accounts/account-codes/account-code-sql.ts'
 import type { MatchedCode } from '../../accounts/account-codes/service.ts'
 import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
 import type { Account, AccountSession } from '../../accounts/core/account.ts'
 import {
-  endOtherClaims,
-  sessionLives,
-  unqualifiedColumns,
-  updateLockedAccount,
+  endClaimsTo,
+  isSessionAlive,
   verifyIdentifier,
   withHeldAccount,
 } from '../../accounts/core/account-sql.ts'
-import { changePassword, replacePassword } from '../../accounts/core/changes-sql.ts'
-import { resetByContact } from '../../accounts/core/contacts-sql.ts'
-import { isContested } from '../../accounts/core/opening-sql.ts'
-import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
+import { setPassword } from '../../accounts/core/changes-sql.ts'
+import { contactsOf, otherOf, putContacts } from '../../accounts/core/contacts-sql.ts'
+import { isContested, openByReset } from '../../accounts/core/opening-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import type { EventData } from '../../foundation/events/event-data-schema.ts'
-import { eventOrigin, eventOriginTypes, recordEvents } from '../../foundation/events/event-sql.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import {
-  noticeParams,
-  noticeParamTypes,
-  queueNotices,
-  supersedeAll,
-} from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf, isOfSameBrowser } from '../../sessions/core/session-sql.ts'
-import { isRecentContact, removeAdditions, whatWent } from '../undo/additions-sql.ts'
-import { dropContactChanges } from '../undo/contact-changes-sql.ts'
+import { addNotices } from '../../messages/outbox/queue-sql.ts'
+import { isRecent, naming, recentSince, removeAdditions } from '../undo/additions-sql.ts'
+import { endOld } from '../undo/endings.ts'
 import { endLaterLinks } from '../undo/undo-sql.ts'
 
 interface NewPassword {
@@ -48,166 +39,120 @@ interface NewPassword {
   notices: NewMessage[]
 }
 
-/**
- * CTEs for what ends with the old password of the account in `proved`, and nobody but the caller's device is known any more.
- * `kept`: the sessions that do not end.
- */
-const endings = (
-  p: Placeholders<'now' | 'notices' | 'keptDevice' | 'eventOrigin'>,
-  proved: SQL,
-  kept: SQL,
-  values?: SQL,
-) => sql`
-    ${endSessionsOf(p, 'password', proved, kept)},
-    dropped as (${dropContactChanges(proved)}),
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from ${proved})` })}),
-    unknown_devices as (${forgetDevices(proved, p.keptDevice)}),
-    notices as (${queueNotices(p, proved, values)})`
-
-const resetEndings = (p: Placeholders<'now' | 'notices' | 'keptDevice' | 'eventOrigin'>) =>
-  endings(p, sql`proved`, sql`false`, whatWent)
-
 /** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
 type Going = 'recent' | 'all' | 'none'
 
-const byWish =
-  ({ going }: Placeholders<'going'>) =>
-  (recent: SQL) =>
-    sql`(${going} = 'all' or ${going} = 'recent' and ${recent})`
-
-const goingWith = ({ kind, removeFactors }: MatchedCode): Going => {
+const goingWith = ({ kind, removeFactors }: Omit<MatchedCode, 'account'>): Going => {
   if (kind !== 'recovery') return 'recent'
   return removeFactors ? 'all' : 'none'
 }
 
-const resetRow = { newlyConfirmed: 'boolean' } as const
-
-/**
- * The other contact is removed if a session added it lately, or if the registration was never confirmed. Then it is
- * only a claim, perhaps a stranger's, and gets no notice.
- */
-const resetBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
-  const otherKind = kind === 'email' ? 'phone' : 'email'
-  return defineStatement({
-    name: `passwords.reset_by_${kind}`,
-    params: {
-      now: 'timestamptz',
-      accountId: 'bigint',
-      key: 'text',
-      digest: 'text',
-      keptDevice: 'bytea?',
-      going: 'text',
-      ...permitParamTypes,
-      ...noticeParamTypes,
-      ...eventOriginTypes,
-    },
-    row: resetRow,
-    sql: (p) => sql`
-    with old as (
-      select *, ${isRecentContact(p, otherKind, verifiedAt)} as has_recent from ${accounts}
-       where id = ${p.accountId} and ${keyColumn} = ${p.key}
-         and (${verifiedAt} is not null or (account_confirmed_at is null and waiting_for = ${p.key}))),
-    candidate as (
-      select account_confirmed_at is not null or origin is not null as exempt, not ${isContested(p.key)} as keeps,
-             invitation_id, terms_version, terms_accepted_at
-        from old),
-    ${permitCtes(p, sql`candidate`)},
-    proved as (${resetByContact(p, kind, sql`old`)}),
-    ${endOtherClaims(p, kind, sql`proved`)},
-    ${removeAdditions(p, sql`proved`, byWish(p))},
-    overtaken as (${endLaterLinks(p, sql`proved`)}),
-    ${resetEndings(p)}
-    select newly_confirmed from proved`,
-  })
-}
-
-const reset = { email: resetBy('email'), phone: resetBy('phone') }
-
-/**
- * Resets by a code that proves no contact: an administrator knows who has it. The contacts stay, since no code says
- * which of them is the owner's.
- */
-const resetByAdministrator = defineStatement({
-  name: 'passwords.reset_by_administrator',
-  params: {
-    accountId: 'bigint',
-    digest: 'text',
-    keptDevice: 'bytea?',
-    going: 'text',
-    now: 'timestamptz',
-    ...noticeParamTypes,
-    ...eventOriginTypes,
-  },
-  row: resetRow,
+/** Opens the registration that waits for the contact, if it may be opened. */
+const openRegistration = defineStatement({
+  name: 'passwords.open_registration',
+  params: { now: 'timestamptz', accountId: 'bigint', key: 'text', ...permitParamTypes },
+  row: { id: 'bigint' },
   sql: (p) => sql`
-    with proved as (${replacePassword(p)}),
-    ${removeAdditions(p, sql`proved`, byWish(p))},
-    ${resetEndings(p)}
-    select false as newly_confirmed from proved`,
+  with candidate as (
+    select origin is not null as exempt, not ${isContested(p.key)} as keeps, invitation_id, terms_version,
+           terms_accepted_at
+      from ${accounts} where id = ${p.accountId}),
+  ${permitCtes(p, sql`candidate`)}
+  ${openByReset(p)}`,
 })
 
-const change = defineStatement({
-  name: 'passwords.change',
-  params: {
-    digest: 'text',
-    now: 'timestamptz',
-    accountId: 'bigint',
-    digestWhenChecked: 'text?',
-    sessionId: 'uuid',
-    keptDevice: 'bytea?',
-    notices: 'text',
-    ...eventOriginTypes,
-  },
-  row: { lives: 'boolean', changed: 'boolean' },
-  sql: (p) => sql`
-  with proved as (${changePassword(
-    p,
-    sql`id = ${p.accountId} and password_digest is not distinct from ${p.digestWhenChecked} and ${sessionLives(p)}`,
-  )}),
-  ${endings(p, sql`proved`, isOfSameBrowser(p.sessionId))}
-  select ${sessionLives(p)} as lives, exists (select 1 from proved) as changed`,
-})
-
-const eventsOfReset = (
-  account: string,
-  data: EventData,
-  { newlyConfirmed }: { newlyConfirmed: boolean },
-): NewEvent[] => [
+const eventsOfReset = (account: string, data: EventData, newlyConfirmed: boolean): NewEvent[] => [
   ...(newlyConfirmed
     ? (['account.registered', 'account.confirmed'] as const).map((type) => ({ type, account, data }))
     : []),
   { type: 'password.reset', account, data },
 ]
 
+interface Reset extends NewPassword {
+  going: Going
+  permit: Permit
+  /** What the events say of it. */
+  data: EventData
+  now: Date
+}
+
+/** A new password for an account that is held. Additions are recent since `since`; `lost`: the contact that went. */
+async function replacePassword(
+  transaction: Executor,
+  account: Account,
+  { digest, keptDevice, notices, going, data, now }: Reset,
+  { since, lost = [], newlyConfirmed = false }: { since: Date; lost?: string[]; newlyConfirmed?: boolean },
+): Promise<void> {
+  const { id: accountId, uuid } = account
+  const [removed] = await Promise.all([
+    going === 'none' ? [] : removeAdditions(transaction, accountId, since, { all: going === 'all' }),
+    transaction.run(setPassword, { accountId, digest, forgives: true, now }),
+    endOld(transaction, account, 'password', { keptDevice }, now),
+    recordEvents(transaction, eventsOfReset(uuid, data, newlyConfirmed), now),
+  ])
+  await addNotices(transaction, naming([...lost, ...removed], notices), now)
+}
+
+/**
+ * Resets by a code that proves no contact: an administrator knows who has it. The contacts stay, since no code says
+ * which of them is the owner's.
+ */
+const resetByAdministrator = (transaction: Executor, account: Account, reset: Reset) =>
+  replacePassword(transaction, account, reset, { since: recentSince(reset.now, null) })
+
+/**
+ * Resets by a code that proves a contact. The other contact is removed if a session added it lately, or if the registration
+ * was never confirmed. Then it is only a claim, perhaps a stranger's, and gets no notice. It returns false, and changes
+ * nothing, if the account neither has nor waits for the contact any more, or if nothing permits to open a registration.
+ */
+async function resetByContact(
+  transaction: Executor,
+  account: Account,
+  { kind, key }: Identifier,
+  reset: Reset,
+): Promise<boolean> {
+  const { now, permit } = reset
+  const { id: accountId, accountConfirmedAt, waitingFor } = account
+  const contacts = contactsOf(account)
+  const [proved, other] = [contacts[kind], otherOf(kind)]
+  const isNew = accountConfirmedAt === null
+  if (proved?.key !== key || (proved.verifiedAt === null && !(isNew && waitingFor === key))) return false
+  if (isNew && (await transaction.first(openRegistration, { accountId, key, now, ...permit })) === null)
+    return false
+  const verifiedAt = proved.verifiedAt ?? now
+  const since = recentSince(now, verifiedAt)
+  const lost = isRecent(contacts[other], since) ? [other] : []
+  const gone = isNew || lost.length > 0 ? { [other]: null } : {}
+  await Promise.all([
+    putContacts(transaction, accountId, { ...contacts, ...gone, [kind]: { ...proved, verifiedAt } }, now),
+    transaction.run(endLaterLinks, { accountId, verifiedAt, now }),
+    endClaimsTo(transaction, accountId, [{ kind, key }]),
+    replacePassword(transaction, account, reset, { since, lost, newlyConfirmed: isNew }),
+  ])
+  return true
+}
+
 export type PasswordStore = ReturnType<typeof createPasswordStore>
 
 export function createPasswordStore(database: Database) {
   /** Uses the code up and sets the password, or does neither. */
   const resetOnce = (
-    matched: MatchedCode,
+    { account: { id: accountId }, ...matched }: MatchedCode,
     proved: Identifier | null,
-    { digest, keptDevice, notices }: NewPassword,
+    password: NewPassword,
     permit: Permit,
     now: Date,
-  ) =>
-    withHeldAccount(database, matched.account.id, async (transaction) => {
-      const { account, ...code } = matched
-      const going = goingWith(matched)
-      const params = {
-        ...{ accountId: account.id, digest, keptDevice, going, now },
-        ...noticeParams(notices),
-        ...eventOrigin(),
-      }
-      if (!(await spendAccountCode(transaction, account.id, code, now))) return null
+  ): Promise<boolean> =>
+    withHeldAccount(database, accountId, async (transaction, held) => {
+      const spending = spendAccountCode(transaction, accountId, matched, now)
+      const [account, isSpent] = await Promise.all([held, spending])
+      if (account === null || !isSpent) return false
+      const data = { code: matched.kind, ...(proved && { contact: proved.kind }) }
+      const reset = { ...password, going: goingWith(matched), permit, data, now }
       // The contact may have gone since the code was sent there; the account it was made for is the same.
-      const row =
-        (proved &&
-          (await transaction.first(reset[proved.kind], { ...params, ...permit, key: proved.key }))) ??
-        (await transaction.first(resetByAdministrator, params))
-      const data = { code: code.kind, ...(proved && { contact: proved.kind }) }
-      if (row !== null) await recordEvents(transaction, eventsOfReset(account.uuid, data, row), now)
-      return row
+      if (proved === null || !(await resetByContact(transaction, account, proved, reset)))
+        await resetByAdministrator(transaction, account, reset)
+      return true
     })
 
   return {
@@ -220,26 +165,21 @@ export function createPasswordStore(database: Database) {
      * wait for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
      */
     async reset(
-      { id: accountId, uuid }: Account,
-      { kind, key }: Identifier,
-      { digest, keptDevice, notices }: NewPassword,
+      { id: accountId }: Account,
+      identifier: Identifier,
+      password: NewPassword,
       permit: Permit,
       now: Date,
     ): Promise<boolean> {
+      const { kind } = identifier
+      const reset = { ...password, going: 'recent' as const, permit, data: { contact: kind }, now }
       const done = await verifyIdentifier(kind, () =>
-        updateLockedAccount(
-          database,
-          reset[kind],
-          {
-            ...{ accountId, key, digest, keptDevice, going: 'recent', now },
-            ...permit,
-            ...noticeParams(notices),
-            ...eventOrigin(),
-          },
-          (row) => eventsOfReset(uuid, { contact: kind }, row),
-        ),
+        withHeldAccount(database, accountId, async (transaction, held) => {
+          const account = await held
+          return account !== null && resetByContact(transaction, account, identifier, reset)
+        }),
       )
-      return done !== null
+      return done === true
     },
     /**
      * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it
@@ -251,7 +191,7 @@ export function createPasswordStore(database: Database) {
       const done =
         sentTo &&
         (await verifyIdentifier(sentTo.kind, () => resetOnce(matched, sentTo, password, permit, now)))
-      return (done ?? (await resetOnce(matched, null, password, permit, now))) !== null
+      return done ?? resetOnce(matched, null, password, permit, now)
     },
     /**
      * Changes the password for somebody who knows the old password. The same ends as with `reset` but the caller's
@@ -262,16 +202,20 @@ export function createPasswordStore(database: Database) {
       { digest, keptDevice, notices }: NewPassword,
       now: Date,
     ): Promise<'changed' | 'other_password' | 'session_over'> {
-      const { id: accountId, uuid, passwordDigest: digestWhenChecked } = account
-      const params = { accountId, sessionId, digestWhenChecked, digest, keptDevice, now }
-      const changed = await updateLockedAccount(
-        database,
-        change,
-        { ...params, ...noticeParams(notices), ...eventOrigin() },
-        (row) => (row.changed ? { type: 'password.changed', account: uuid } : []),
-      )
-      if (changed?.changed) return 'changed'
-      return changed?.lives ? 'other_password' : 'session_over'
+      const { id: accountId, uuid } = account
+      return withHeldAccount(database, accountId, async (transaction, held) => {
+        const living = isSessionAlive(transaction, { accountId, sessionId })
+        const [present, isAlive] = await Promise.all([held, living])
+        if (present === null || !isAlive) return 'session_over'
+        if (present.passwordDigest !== account.passwordDigest) return 'other_password'
+        await Promise.all([
+          transaction.run(setPassword, { accountId, digest, forgives: false, now }),
+          endOld(transaction, account, 'password', { keptSession: sessionId, keptDevice }, now),
+          addNotices(transaction, notices, now),
+          recordEvents(transaction, [{ type: 'password.changed', account: uuid }], now),
+        ])
+        return 'changed'
+      })
     },
   }
 }

@@ -5,76 +5,65 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm'
-import type { PgTable } from 'drizzle-orm/pg-core'
-import { identities, passkeys } from '../../../platform/postgres/schema.ts'
-import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import type { Executor } from '../../../platform/postgres/database.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { SetUpFactor } from '../../../texts/errors.ts'
-import { unqualifiedColumns } from '../../accounts/core/account-sql.ts'
-import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { HeldContact } from '../../accounts/core/contacts-sql.ts'
+import type { NewMessage } from '../../messages/outbox/message.ts'
 import { deleteIdentities } from '../identities/identity-sql.ts'
 import { deletePasskeys } from '../passkeys/passkey-sql.ts'
 
-interface Addition {
-  /** Has `account_id`. */
-  rows: PgTable
-  /** The DELETE of those rows that are of the account in `source`. */
-  remove: (where: SQL, source: SQL) => SQL
-  addedAt: SQL
-  /** The column of the session; null where it came with the account. */
-  addedBy: SQL
-  /** The name of it in the notice to the owner, see `removed` of MessageFacts. */
-  label: SQL
-}
+const RECENT_DAYS = 7
+
+/**
+ * `addedBy`: the column of the session; null where it came with the account. `label`: its name in the notice to the owner,
+ * see `removed` of MessageFacts.
+ */
+const removalOf = (name: string, remove: (where: SQL) => SQL, addedBy: SQL, label: SQL) =>
+  defineStatement({
+    name: `undo.remove_${name}`,
+    params: { accountId: 'bigint', since: 'timestamptz', all: 'boolean' },
+    row: { label: 'text' },
+    sql: (p) => sql`
+    ${remove(sql`account_id = ${p.accountId} and (${p.all} or ${addedBy} is not null and created_at > ${p.since})`)}
+    returning ${label} as label`,
+  })
 
 /** An app is none of them: an undo link knows whether the account had one. */
-const additions: Record<'identity' | Exclude<SetUpFactor, 'totp'>, Addition> = {
-  identity: {
-    rows: identities,
-    remove: deleteIdentities,
-    addedAt: sql`created_at`,
-    addedBy: sql`added_by`,
-    label: sql`'identity ' || provider`,
-  },
-  passkey: {
-    rows: passkeys,
-    remove: deletePasskeys,
-    addedAt: sql`created_at`,
-    addedBy: sql`added_by_session`,
-    label: sql`'passkey'`,
-  },
+const removals: Record<'identity' | Exclude<SetUpFactor, 'totp'>, ReturnType<typeof removalOf>> = {
+  identity: removalOf('identities', deleteIdentities, sql`added_by`, sql`'identity ' || provider`),
+  passkey: removalOf('passkeys', deletePasskeys, sql`added_by_session`, sql`'passkey'`),
 }
 
-const isRecent = (p: Placeholders<'now'>, addedBy: SQL, addedAt: SQL, since: SQL) =>
-  sql`(${addedBy} is not null and ${addedAt} > ${p.now} - interval '7 days' and ${addedAt} > ${since})`
-
-/**
- * Tells whether the contact of that kind was added so, of a row of `accounts` whose destination was verified at
- * `since`. `now` is the end of the seven days; what was added after it counts too.
- */
-export function isRecentContact(p: Placeholders<'now'>, kind: Identifier['kind'], since: SQL): SQL {
-  const { verifiedAt, addedBy, addedAt } = unqualifiedColumns[kind]
-  return sql`(${verifiedAt} is not null and ${isRecent(p, addedBy, addedAt, since)})`
+/** What a session added after that is recent, up to `until` and later, beside a contact that was verified then. */
+export function recentSince(until: Date, verifiedAt: Date | null): Date {
+  const weekBefore = daysBefore(until, RECENT_DAYS)
+  return verifiedAt !== null && verifiedAt > weekBefore ? verifiedAt : weekBefore
 }
 
-/**
- * CTEs that remove the rest, for the account in `proved` with its columns `id`, `since` and `lost_contact`. `removed`
- * is one row with the names of all that went, a line each; null where nothing did. `goes` may decide otherwise than by
- * what is recent.
- */
-export function removeAdditions(p: Placeholders<'now'>, proved: SQL, goes = (recent: SQL) => recent): SQL {
-  const removals = Object.entries(additions).map(
-    ([name, { rows, remove, addedAt, addedBy, label }]) => sql`
-    no_${sql.raw(name)} as (
-      ${remove(sql`${rows}.account_id = ${proved}.id and ${goes(isRecent(p, addedBy, addedAt, sql`${proved}.since`))}`, proved)}
-      returning ${label} as label)`,
+export const isRecent = (contact: HeldContact | null, since: Date): boolean =>
+  contact !== null &&
+  contact.verifiedAt !== null &&
+  contact.addedBy !== null &&
+  contact.addedAt !== null &&
+  contact.addedAt > since
+
+/** Removes the recent ones beside the contacts, or `all`, from an account that is held; returns the name of each. */
+export async function removeAdditions(
+  transaction: Executor,
+  accountId: number,
+  since: Date,
+  { all = false } = {},
+): Promise<string[]> {
+  const removed = await Promise.all(
+    Object.values(removals).map((removal) => transaction.all(removal, { accountId, since, all })),
   )
-  const labels = Object.keys(additions).map((name) => sql`union all select label from no_${sql.raw(name)}`)
-  return sql`${sql.join(removals, sql`,`)},
-    removed as (
-      select string_agg(label, e'\\n') as labels from (
-        select lost_contact as label from ${proved} where lost_contact is not null
-        ${sql.join(labels, sql` `)}) each_label)`
+  return removed.flat().map(({ label }) => label)
 }
 
-/** The values of a notice that names what `removeAdditions` removed. */
-export const whatWent = sql`coalesce((select jsonb_build_object('removed', labels) from removed where labels is not null), '{}')`
+/** The notices, which name what was removed. */
+export const naming = (removed: string[], notices: NewMessage[]): NewMessage[] =>
+  removed.length === 0
+    ? notices
+    : notices.map((notice) => ({ ...notice, values: { ...notice.values, removed: removed.join('\n') } }))

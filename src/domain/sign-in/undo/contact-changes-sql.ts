@@ -2,7 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { contactChanges } from '../../../platform/postgres/schema.ts'
-import type { Placeholders } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 
 /** Replaces the change of the same kind, for each row of `account`, which has the `id`. */
@@ -26,6 +26,13 @@ export const deleteContactChange = (where: SQL): SQL => sql`
 /** All of the account in each row of `account`, which has the `id`. */
 export const dropContactChanges = (account: SQL): SQL =>
   sql`delete from ${contactChanges} using ${account} where ${contactChanges}.account_id = ${account}.id`
+
+/** The same for one account, in a statement of its own. */
+export const dropContactChangesOf = defineStatement({
+  name: 'contacts.drop_changes',
+  params: { accountId: 'bigint' },
+  sql: (p) => sql`delete from ${contactChanges} where account_id = ${p.accountId}`,
+})
 
 /** Codes live ten minutes; a day covers every configuration that makes sense. */
 const KEPT_DAYS = 1

@@ -3,40 +3,28 @@
  */
 
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
-import {
-  accountCodes,
-  accounts,
-  replacedContacts,
-  totpFactors,
-  undoLinks,
-} from '../../../platform/postgres/schema.ts'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
+import { accounts, replacedContacts, undoLinks } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
+import type { Account } from '../../accounts/core/account.ts'
 import {
   accountRow,
-  endOtherClaims,
-  unqualifiedColumns,
-  updateLockedAccount,
+  endClaimsTo,
   verifyIdentifier,
+  withHeldAccount,
 } from '../../accounts/core/account-sql.ts'
-import { restoreContact } from '../../accounts/core/contacts-sql.ts'
-import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
-import { dropApp, dropEnrolment, dropRecoveryCodes } from '../../credentials/authenticators/factors-sql.ts'
-import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
+import { putTwoFactors, setPassword } from '../../accounts/core/changes-sql.ts'
+import { contactsOf, otherOf, putContacts } from '../../accounts/core/contacts-sql.ts'
+import { dropApp, dropEnrolment } from '../../credentials/authenticators/factors-sql.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import {
-  noticeParams,
-  noticeParamTypes,
-  queueNotices,
-  supersedeAll,
-} from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf } from '../../sessions/core/session-sql.ts'
-import { isRecentContact, removeAdditions, whatWent } from './additions-sql.ts'
-import { dropContactChanges } from './contact-changes-sql.ts'
-import { endLaterLinks, UNDO_DAYS } from './undo-sql.ts'
+import { addNotices } from '../../messages/outbox/queue-sql.ts'
+import { isRecent, naming, recentSince, removeAdditions } from './additions-sql.ts'
+import { endOld } from './endings.ts'
+import { endLaterLinks, rememberReplaced, UNDO_DAYS } from './undo-sql.ts'
 
 /** Tells whether another account verified the contact of `replaced` meanwhile. */
 const isTaken = sql`
@@ -78,81 +66,85 @@ const find = defineStatement({
   row: {
     ...accountRow,
     replacedKind: column<Identifier['kind']>('text'),
-    /** The contact that can come back, and its comparable form. */
+    /** The contact that can come back. */
     destination: 'text',
-    destinationKey: 'text',
     isUsed: 'boolean',
     /** Another account verified the contact meanwhile. */
     isTaken: 'boolean',
   },
   sql: (p) => sql`
-  select ${accounts}.*, replaced.kind as replaced_kind, replaced.destination, replaced.destination_key,
+  select ${accounts}.*, replaced.kind as replaced_kind, replaced.destination,
          used_at is not null as is_used, ${isTaken} as is_taken
     from ${undoLinks} join ${replacedContacts} replaced on replaced.id = replaced_id
     join ${accounts} on ${accounts}.id = replaced.account_id
    where hash = ${p.hash} and replaced.replaced_at > ${p.after}`,
 })
 
-/**
- * Additions count from seven days before the change: an intruder may have begun with a passkey, and the owner may take
- * seven days to see the notice.
- */
-const restoreOf = (of: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt } = unqualifiedColumns[of]
-  const otherKind = of === 'email' ? 'phone' : 'email'
-  const window = { now: sql`link.replaced_at` }
-  return defineStatement({
-    name: `undo.restore_${of}`,
-    params: {
-      hash: 'bytea',
-      after: 'timestamptz',
-      accountId: 'bigint',
-      key: 'text',
-      now: 'timestamptz',
-      ...noticeParamTypes,
-      ...eventOriginTypes,
-    },
-    row: { id: 'bigint' },
-    sql: (p) => sql`
-    with link as (
-      update ${undoLinks} set used_at = ${p.now} from ${replacedContacts} replaced
-       where hash = ${p.hash} and used_at is null and replaced.id = replaced_id
-         and replaced.account_id = ${p.accountId} and replaced.replaced_at > ${p.after}
-      returning replaced.*, ${undoLinks}.added_at, ${undoLinks}.added_by, had_two_factors, had_app),
-    old as (
-      select ${accounts}.*, ${isRecentContact(window, otherKind, sql`link.verified_at`)} as has_recent
-        from ${accounts} join link on link.account_id = ${accounts}.id),
-    proved as (${restoreContact(p, of, { old: sql`old`, link: sql`link` })}),
-    replacing as (
-      insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
-                                       session_id, known_client)
-      select old.id, link.kind, old.${sql.raw(of)}, old.${keyColumn}, old.${verifiedAt}, ${p.now}, link.session_id, true
-        from old, link where old.${verifiedAt} is not null and old.${keyColumn} <> link.destination_key),
-    ${endOtherClaims(p, of, sql`proved`)},
-    ${removeAdditions({ now: sql`proved.replaced_at` }, sql`proved`)},
-    no_app as (${dropApp(sql`proved`, sql`not proved.had_app returning account_id`)}),
-    no_recovery_codes as (${dropRecoveryCodes(
-      sql`proved`,
-      sql`not proved.had_app
-         and (not proved.had_two_factors
-              or exists (select 1 from ${totpFactors} app where app.account_id = proved.id))`,
-    )}),
-    no_account_codes as (${deleteAccountCodes(
-      sql`account_id = proved.id and ${accountCodes}.created_at >= proved.replaced_at`,
-      sql`proved`,
-    )}),
-    no_enrolment as (${dropEnrolment(sql`proved`)}),
-    no_changes as (${dropContactChanges(sql`proved`)}),
-    ${endSessionsOf(p, 'undo', sql`proved`)},
-    unknown_devices as (${forgetDevices(sql`proved`, sql`null::bytea`)}),
-    overtaken as (${endLaterLinks(p, sql`proved`)}),
-    replaced_codes as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
-    notices as (${queueNotices(p, sql`proved`, whatWent)})
-    select id from proved`,
-  })
-}
+const takeLink = defineStatement({
+  name: 'undo.take_link',
+  params: { hash: 'bytea', after: 'timestamptz', accountId: 'bigint', now: 'timestamptz' },
+  row: {
+    kind: column<Identifier['kind']>('text'),
+    destination: 'text',
+    key: 'text',
+    verifiedAt: 'timestamptz',
+    replacedAt: 'timestamptz',
+    sessionId: 'uuid',
+    addedAt: 'timestamptz?',
+    addedBy: 'uuid?',
+    hadTwoFactors: 'boolean',
+    hadApp: 'boolean',
+  },
+  sql: (p) => sql`
+  update ${undoLinks} set used_at = ${p.now} from ${replacedContacts} replaced
+   where hash = ${p.hash} and used_at is null and replaced.id = replaced_id
+     and replaced.account_id = ${p.accountId} and replaced.replaced_at > ${p.after}
+  returning replaced.kind, replaced.destination, replaced.destination_key as key, replaced.verified_at,
+            replaced.replaced_at, replaced.session_id, added_at, added_by, had_two_factors, had_app`,
+})
 
-const restore = { email: restoreOf('email'), phone: restoreOf('phone') }
+const dropLaterCodes = defineStatement({
+  name: 'undo.drop_later_codes',
+  params: { accountId: 'bigint', replacedAt: 'timestamptz' },
+  sql: (p) => deleteAccountCodes(sql`account_id = ${p.accountId} and created_at >= ${p.replacedAt}`),
+})
+
+/**
+ * Gives an account that is held back to the holder of the contact that was replaced. Additions count from seven days before
+ * the change: an intruder may have begun with a passkey, and the owner may take seven days to see the notice.
+ */
+async function restore(
+  transaction: Executor,
+  account: Account,
+  link: RowOf<typeof takeLink>,
+  notices: NewMessage[],
+  now: Date,
+): Promise<void> {
+  const { kind, key, verifiedAt, replacedAt, sessionId, hadTwoFactors } = link
+  const { id: accountId, uuid } = account
+  const of = { accountId, now }
+  const contacts = contactsOf(account)
+  const [present, other] = [contacts[kind], otherOf(kind)]
+  const since = recentSince(replacedAt, verifiedAt)
+  const lost = isRecent(contacts[other], since) ? [other] : []
+  const gone = lost.length > 0 ? { [other]: null } : {}
+  const [removed] = await Promise.all([
+    removeAdditions(transaction, accountId, since),
+    putContacts(transaction, accountId, { ...contacts, ...gone, [kind]: link }, now),
+    transaction.run(setPassword, { ...of, digest: null, forgives: true }),
+    transaction.run(putTwoFactors, { ...of, isOn: hadTwoFactors }),
+    present?.key !== key &&
+      rememberReplaced(transaction, accountId, { kind, contact: present, sessionId, knownClient: true }, now),
+    link.hadApp || transaction.run(dropApp, { accountId, keepsCodes: hadTwoFactors }),
+    transaction.run(dropEnrolment, { accountId }),
+    transaction.run(dropLaterCodes, { accountId, replacedAt }),
+    transaction.run(endLaterLinks, { ...of, verifiedAt }),
+    endClaimsTo(transaction, accountId, [{ kind, key }]),
+    endOld(transaction, account, 'undo', {}, now),
+    recordEvents(transaction, [{ type: 'undo.used', account: uuid, data: { contact: kind } }], now),
+  ])
+  await addNotices(transaction, naming([...lost, ...removed], notices), now)
+}
 
 const sweep = createAgeSweep(replacedContacts, 'undo.sweep', sql`id`, sql`replaced_at`)
 
@@ -163,8 +155,8 @@ export function createUndoStore(database: Database) {
   async function findUndoable(hash: Uint8Array, now: Date) {
     const row = await database.first(find, { hash, after: daysBefore(now, UNDO_DAYS) })
     if (row === null) return null
-    const { replacedKind: kind, destination, destinationKey, isUsed, isTaken, ...account } = row
-    return { account, kind, destination, destinationKey, isUsed, isTaken }
+    const { replacedKind: kind, destination, isUsed, isTaken, ...account } = row
+    return { account, kind, destination, isUsed, isTaken }
   }
 
   return {
@@ -181,27 +173,20 @@ export function createUndoStore(database: Database) {
      */
     async restore(
       hash: Uint8Array,
-      { account, kind, destinationKey }: NonNullable<Awaited<ReturnType<typeof findUndoable>>>,
+      { account, kind }: NonNullable<Awaited<ReturnType<typeof findUndoable>>>,
       notices: NewMessage[],
       now: Date,
     ): Promise<'restored' | 'used' | 'taken'> {
-      const restored = await verifyIdentifier(kind, () =>
-        updateLockedAccount(
-          database,
-          restore[kind],
-          {
-            hash,
-            after: daysBefore(now, UNDO_DAYS),
-            accountId: account.id,
-            key: destinationKey,
-            now,
-            ...noticeParams(notices),
-            ...eventOrigin(),
-          },
-          () => ({ type: 'undo.used', account: account.uuid, data: { contact: kind } }),
-        ),
+      const done = await verifyIdentifier(kind, () =>
+        withHeldAccount(database, account.id, async (transaction, held) => {
+          const taking = { hash, after: daysBefore(now, UNDO_DAYS), accountId: account.id, now }
+          const [present, link] = await Promise.all([held, transaction.first(takeLink, taking)])
+          if (present === null || link === null) return null
+          await restore(transaction, present, link, notices, now)
+          return 'restored' as const
+        }),
       )
-      if (restored !== null) return 'restored'
+      if (done !== null) return done
       return (await findUndoable(hash, now))?.isUsed === false ? 'taken' : 'used'
     },
     /** Removes replaced contacts that can no longer come back, and their links; returns their number. */

@@ -3,9 +3,11 @@
  * possibility.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import type { Executor } from '../../../platform/postgres/database.ts'
 import { accounts, replacedContacts, totpFactors, undoLinks } from '../../../platform/postgres/schema.ts'
-import type { Placeholders, ValuesOf } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { unqualifiedColumns } from '../../accounts/core/account-sql.ts'
+import type { HeldContact } from '../../accounts/core/contacts-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 
 /** The days in which a replaced contact can come back. */
@@ -52,11 +54,53 @@ export const keepReplaced = (p: Placeholders<keyof typeof keepParamTypes>, befor
         from remembered join ${before} on ${before}.id = remembered.account_id
        where ${p.undoHash} is not null and remembered.destination_key = ${p.undoKey})`
 
+const remember = defineStatement({
+  name: 'undo.remember_replaced',
+  params: {
+    accountId: 'bigint',
+    kind: 'text',
+    destination: 'text',
+    key: 'text',
+    verifiedAt: 'timestamptz',
+    sessionId: 'uuid',
+    knownClient: 'boolean',
+    now: 'timestamptz',
+  },
+  sql: (p) => sql`
+  insert into ${replacedContacts} (account_id, kind, destination, destination_key, verified_at, replaced_at,
+                                   session_id, known_client)
+  values (${p.accountId}, ${p.kind}, ${p.destination}, ${p.key}, ${p.verifiedAt}, ${p.now}, ${p.sessionId},
+          ${p.knownClient})`,
+})
+
+interface Replaced {
+  kind: Identifier['kind']
+  contact: HeldContact | null
+  sessionId: string
+  knownClient: boolean
+}
+
+/** Keeps a contact that the account loses, so that it can come back, if it was verified. */
+export async function rememberReplaced(
+  transaction: Executor,
+  accountId: number,
+  { contact, ...replaced }: Replaced,
+  now: Date,
+): Promise<void> {
+  if (contact === null || contact.verifiedAt === null) return
+  const { destination, key, verifiedAt } = contact
+  await transaction.run(remember, { accountId, destination, key, verifiedAt, ...replaced, now })
+}
+
 /**
- * The update that ends the links of contacts which the account verified later than `since`: the holder of the older
- * contact has the last word. `proved`: a CTE with the account's `id` and `since`.
+ * Ends the links of contacts which the account verified later than the one that proves whose it is: the holder of the older
+ * contact has the last word.
  */
-export const endLaterLinks = (p: Placeholders<'now'>, proved: SQL) => sql`
-    update ${undoLinks} set used_at = ${p.now} from ${replacedContacts} replaced, ${proved}
-     where replaced.id = ${undoLinks}.replaced_id and replaced.account_id = ${proved}.id
-       and replaced.verified_at > ${proved}.since and ${undoLinks}.used_at is null`
+export const endLaterLinks = defineStatement({
+  name: 'undo.end_later_links',
+  params: { accountId: 'bigint', verifiedAt: 'timestamptz', now: 'timestamptz' },
+  sql: (p) => sql`
+  update ${undoLinks} set used_at = ${p.now} from ${replacedContacts} replaced
+   where replaced.id = ${undoLinks}.replaced_id and replaced.account_id = ${p.accountId}
+     and replaced.verified_at > ${p.verifiedAt} and ${undoLinks}.used_at is null`,
+})
