@@ -42,7 +42,7 @@ export const domainFolders: Record<string, string[]> = {
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
   accounts: ['core', 'admission', 'account-codes', 'devices'],
   sessions: ['tokens', 'core', 'browser-sessions'],
-  credentials: ['authenticators', 'administrator-means', 'secrets', 'providers'],
+  credentials: ['foreign-digests', 'authenticators', 'administrator-means', 'secrets', 'providers'],
   'sign-in': [
     'core',
     'identities',

@@ -75,7 +75,8 @@ export function decoyDigest(family: string, number = 0): string {
   ]
   const start = `$${kind}$${numbers.join(',')}$`
   if (kind.startsWith('wrapped-')) {
-    const variant = kind === 'wrapped-digest' ? 'sha256,sp' : ''
+    const variants: Record<string, string> = { digest: 'sha256,sp', pbkdf2: 'l20' }
+    const variant = variants[kind.split('-')[1] as string] ?? ''
     return `${start}${variant}$${random(kind.includes('-crypt-md5') ? 8 : 16)}$${random()}$${random()}`
   }
   const hashBytes = kind === 'pbkdf2-sha1' ? 20 : 32

@@ -35,7 +35,7 @@ const SCRYPT =
   /^\$(?:fb)?scrypt\$ln=([1-9]\d?),r=([1-9]\d{0,6}),p=([1-9]\d{0,6})\$([A-Za-z0-9+/]{0,700})((?:\$[A-Za-z0-9+/]{2,100}){1,3})$/
 /** Argon2id of a hash that is too fast by itself. */
 const WRAPPED =
-  /^\$wrapped-(digest|crypt-(?:md5|sha256|sha512)|phpass-(?:md5|sha512)|pbkdf2-sha(?:1|256|512))\$(?:n=([1-9]\d{0,6}),)?(m=\d+,t=\d+,p=1)\$((?:[a-z0-9]+,(?:sp|ps))?|trim)\$([A-Za-z0-9+/]{0,700})\$([A-Za-z0-9+/]+\$[A-Za-z0-9+/]+)$/
+  /^\$wrapped-(digest|crypt-(?:md5|sha256|sha512)|phpass-(?:md5|sha512)|pbkdf2-sha(?:1|256|512))\$(?:n=([1-9]\d{0,6}),)?(m=\d+,t=\d+,p=1)\$((?:(?:md5|sha1|sha256|sha512),(?:sp|ps))?|trim|l\d\d)\$([A-Za-z0-9+/]{0,700})\$([A-Za-z0-9+/]+\$[A-Za-z0-9+/]+)$/
 
 /** Base64 whose last character leaves the bits that do not count zero, as every encoder does. */
 const CANONICAL = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]|[A-Za-z0-9+/][AQgw])?$/
@@ -65,14 +65,19 @@ export interface ConfiguredWork {
 export const familyOf = ({ memoryKib, iterations }: ConfiguredWork) =>
   `argon2id$v=19$m=${memoryKib},t=${iterations},p=1`
 
+const NO_WORK: ConfiguredWork = { memoryKib: 0, iterations: 0 }
+
 /**
  * The work of a stored digest; null if it is not a digest, or requires more work than this service and `configured`
  * allow.
  */
-export function parseDigest(
-  digest: string,
-  configured: ConfiguredWork = { memoryKib: 0, iterations: 0 },
-): Digest | null {
+export function parseDigest(digest: string, configured = NO_WORK): Digest | null {
+  const found = readDigest(digest, configured)
+  return found === 'too_costly' ? null : found
+}
+
+/** Works like `parseDigest`, and tells what requires too much work. */
+export function readDigest(digest: string, configured = NO_WORK): Digest | 'too_costly' | null {
   if (digest.length > 2000) return null
   return (
     parseArgon2(digest, configured) ??
@@ -83,7 +88,9 @@ export function parseDigest(
   )
 }
 
-function parseArgon2(digest: string, configured: ConfiguredWork): Digest | null {
+type Read = Digest | 'too_costly' | null
+
+function parseArgon2(digest: string, configured: ConfiguredWork): Read {
   const found = ARGON2.exec(digest)
   if (found === null) return null
   const [memoryKib, iterations, parallelism] = found.slice(2, 5).map(Number) as [number, number, number]
@@ -91,32 +98,35 @@ function parseArgon2(digest: string, configured: ConfiguredWork): Digest | null 
     memoryKib <= Math.max(bounds.memoryKib, configured.memoryKib) &&
     iterations <= Math.max(bounds.iterations, configured.iterations) &&
     parallelism <= bounds.parallelism
-  if (!bounded || memoryKib < 8 * parallelism) return null
+  if (memoryKib < 8 * parallelism || parallelism === 0) return null
+  if (!bounded) return 'too_costly'
   return { family: `${found[1]}$v=19$m=${memoryKib},t=${iterations},p=${parallelism}`, number: 0, memoryKib }
 }
 
-function parseBcrypt(digest: string): Digest | null {
+function parseBcrypt(digest: string): Read {
   const found = BCRYPT.exec(digest) ?? PREPARED_BCRYPT.exec(digest)
   if (found === null || !CANONICAL.test(found[2] ?? '')) return null
   const cost = Number(found[1])
-  return cost >= 4 && cost <= bounds.bcryptCost ? { family: 'bcrypt', number: cost, memoryKib: 4 } : null
+  if (cost < 4 || cost > 31) return null
+  return cost <= bounds.bcryptCost ? { family: 'bcrypt', number: cost, memoryKib: 4 } : 'too_costly'
 }
 
-function parsePbkdf2(digest: string): Digest | null {
+function parsePbkdf2(digest: string): Read {
   const found = PBKDF2.exec(digest)
   if (found === null || !found.slice(2).every((part) => CANONICAL.test(part))) return null
   const number = Number(found[1])
-  return number <= bounds.pbkdf2 ? { family: digest.split('$')[1] as string, number, memoryKib: 0 } : null
+  const family = digest.split('$')[1] as string
+  return number <= bounds.pbkdf2 ? { family, number, memoryKib: 0 } : 'too_costly'
 }
 
-function parseScrypt(digest: string): Digest | null {
+function parseScrypt(digest: string): Read {
   const found = SCRYPT.exec(digest)
   if (found === null) return null
   const parts = digest.split('$').slice(3)
   const isFirebase = digest.startsWith('$fb')
   if (parts.length !== (isFirebase ? 4 : 2) || !parts.every((part) => CANONICAL.test(part))) return null
   const [logN, r, p] = found.slice(1, 4).map(Number) as [number, number, number]
-  if (!isScryptBounded(2 ** logN, r, p)) return null
+  if (!isScryptBounded(2 ** logN, r, p)) return 'too_costly'
   return {
     family: digest.split('$').slice(1, 3).join('$'),
     number: 0,
@@ -127,7 +137,7 @@ function parseScrypt(digest: string): Digest | null {
 export const isScryptBounded = (n: number, r: number, p: number) =>
   128 * n * r <= bounds.scryptBytes && 128 * r * p <= bounds.scryptBytes && n * r * p <= bounds.scryptWork
 
-function parseWrapped(digest: string, configured: ConfiguredWork): Digest | null {
+function parseWrapped(digest: string, configured: ConfiguredWork): Read {
   const found = WRAPPED.exec(digest)
   if (found === null) return null
   const [, inner, rounds = '0', parameters, , salt, outer] = found as unknown as string[]
@@ -135,7 +145,8 @@ function parseWrapped(digest: string, configured: ConfiguredWork): Digest | null
   const number = Number(rounds)
   const most = inner?.startsWith('phpass') ? bounds.phpassRounds : bounds.cryptRounds
   const isComplete = (inner === 'digest') === (number === 0) && CANONICAL.test(salt as string)
-  if (argon2 === null || number > most || !isComplete) return null
+  if (argon2 === null || !isComplete) return null
+  if (argon2 === 'too_costly' || number > most) return 'too_costly'
   return { family: `wrapped-${inner}$${parameters}`, number, memoryKib: argon2.memoryKib }
 }
 

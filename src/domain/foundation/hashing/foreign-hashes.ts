@@ -70,8 +70,9 @@ export function innerHash(
   }
   if (kind.startsWith('wrapped-phpass'))
     return phpass(variant === 'trim' ? trimmed(typed) : typed, bytes, rounds, name)
+  // The variant says how many bytes the old system stored, such as l20.
   if (kind.startsWith('wrapped-pbkdf2'))
-    return pbkdf2Sync(typed, bytes, rounds, sizes[name], name).toString('hex')
+    return pbkdf2Sync(typed, bytes, rounds, Number(variant.slice(1)), name).toString('hex')
   return name === 'md5'
     ? cryptMd5(Buffer.from(typed), bytes)
     : cryptSha(Buffer.from(typed), bytes, rounds, name)

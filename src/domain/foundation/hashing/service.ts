@@ -205,6 +205,14 @@ export function createHashService(options: HashOptions) {
       return digest
     },
     /**
+     * Argon2id of a hash that was imported and is too fast by itself, behind everything that people wait for. The text is
+     * hashed as it is.
+     */
+    async wrap(inner: string): Promise<string> {
+      const job = { kind: 'hash', password: inner, memoryKib, iterations } as const
+      return (await threads.run(job, 'background')) as string
+    },
+    /**
      * Refuses if the queue is full now for this caller. For work that spends something on its way to the hash and must
      * not be refused afterwards: `requireFreePlace`, spend, `hash(…, { admitted: true })`.
      */
