@@ -18,7 +18,7 @@ import { unreachedScreen } from '../pages/visits/refusals.ts'
 import { createVisits } from '../pages/visits/service.ts'
 import { createWaysInRoutes } from '../pages/ways-in/routes.ts'
 import { createWaysIn } from '../pages/ways-in/service.ts'
-import { applicationsWithIdTokens } from '../platform/config/types.ts'
+import { applicationsWithIdTokens, type Config } from '../platform/config/types.ts'
 import type { HttpBase } from '../platform/http/http-base.ts'
 import { errorStatus } from '../texts/errors.ts'
 import type { AppPages } from './app.ts'
@@ -30,6 +30,12 @@ interface PageOptions {
   people?: DevPerson[] | undefined
   settings: ClientSettings
 }
+
+/** The applications that may keep people signed in, since nothing tells them of an end. */
+const untoldOf = (config: Config) =>
+  applicationsWithIdTokens(config).flatMap(({ id, backchannelLogoutUri }) =>
+    backchannelLogoutUri === '' ? [id] : [],
+  )
 
 export function createPages(services: Services, { dev, settings, people }: PageOptions): AppPages {
   const { config, clock } = services
@@ -71,7 +77,7 @@ export function createPages(services: Services, { dev, settings, people }: PageO
       createAccountRoutes(httpBase, {
         visits,
         account: createAccountPages({ ...services, visits }),
-        offered: { ...offered, languages: settings.languages },
+        offered: { ...offered, languages: settings.languages, untold: untoldOf(config) },
       }),
     ...(applications.list.length === 0
       ? []

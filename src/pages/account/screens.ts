@@ -44,6 +44,8 @@ export interface AccountOffered
     'service' | 'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
   > {
   languages: readonly string[]
+  /** The applications that are not told when a session of them ends. */
+  untold: readonly string[]
 }
 
 const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
@@ -371,7 +373,12 @@ function trustedList(visit: OwnVisit, { trustedDevices }: Security): Html | null
   )}</div>`
 }
 
-export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[], security: Security): Screen {
+export function sessionsScreen(
+  visit: OwnVisit,
+  list: readonly SessionRecord[],
+  security: Security,
+  { untold }: Pick<AccountOffered, 'untold'>,
+): Screen {
   const { pages } = visit.texts
   return page(
     visit,
@@ -379,7 +386,7 @@ export function sessionsScreen(visit: OwnVisit, list: readonly SessionRecord[], 
     html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
       row(
         html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
-        html`${isolated(session.ip ?? '')} · ${ago(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}`,
+        html`${isolated(session.ip ?? '')} · ${ago(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}${untold.includes(session.application ?? '') && html`<br>${pages.may_keep_signed_in}`}`,
         sessionForm(visit, session),
       ),
     )}</div>${trustedList(visit, security)}

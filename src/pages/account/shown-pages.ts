@@ -82,7 +82,7 @@ export function createShownPages(
     })),
     '/account/providers/confirm': async (visit) => linkScreen(visit, await read.security(visit)),
     '/account/sessions': async (visit) =>
-      screens.sessionsScreen(visit, await read.sessions(visit), await read.security(visit)),
+      screens.sessionsScreen(visit, await read.sessions(visit), await read.security(visit), offered),
     '/account/history': async (visit) => {
       const { items, next_cursor } = await read.events(visit, visit.query.get('cursor') ?? undefined)
       return screens.historyScreen(visit, items, next_cursor)

@@ -94,7 +94,7 @@ function readingOf(person: Person): Read {
       trustedDevices: isEmpty ? [] : [{ id: 'b', name: null, createdAt: AT, lastUsedAt: RECENT }],
       counts: isEmpty
         ? { passkeys: 0, identities: 0, sessions: 1 }
-        : { passkeys: 2, identities: 1, sessions: 3 },
+        : { passkeys: 2, identities: 1, sessions: 4 },
     }),
     account: ({ session: { account } }: OwnVisit) => ({
       account: account as unknown as AccountRecord,
@@ -107,6 +107,7 @@ function readingOf(person: Person): Read {
         : [
             session('b', null, { ip: '2001:db8:85a3:8d3:1319:8a2e:370:7348', trusted_device: true }),
             session('c', LONG),
+            session('d', 'Grafana', { application: 'grafana' }),
           ]),
     ],
     passkeys: async () => ({ passkeys: isEmpty ? [] : [passkey('a', AT), passkey('b', null)], signal: null }),
@@ -222,7 +223,7 @@ const more: AccountState[] = [
 
 /** Every path once with an ordinary person, then what else it can look like. */
 export function accountStates(offered: Offered, catalog: Catalog): PageState[] {
-  const accountOffered = { ...offered, languages: catalog.tags }
+  const accountOffered = { ...offered, languages: catalog.tags, untold: ['grafana'] }
   const pagesFor = (person: Person) => createShownPages(readingOf(person), accountOffered)
   const stateOf = ({ name, path, person = plain, flow = { typed }, ticket }: AccountState): PageState => ({
     name: [path.slice(1).replaceAll('/', '-'), ...(name === undefined ? [] : [name])].join('--'),

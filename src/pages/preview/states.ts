@@ -5,7 +5,13 @@ import type { Catalog } from '../../texts/catalog.ts'
 import type { ErrorCode, FieldError } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
-import { continueScreen, signOutScreen, unknownScreen } from '../applications/screens.ts'
+import {
+  continueScreen,
+  notOpenScreen,
+  signOutScreen,
+  twoFactorWantedScreen,
+  unknownScreen,
+} from '../applications/screens.ts'
 import type { Flow } from '../visits/flow.ts'
 import { cookiesBlockedScreen, failedScreen, otherHostScreen, unreachedScreen } from '../visits/refusals.ts'
 import type { Screen, View } from '../visits/service.ts'
@@ -139,6 +145,15 @@ const waysInStates: PageState[] = [
   { name: 'choose-password-access-code', flow: { typed, letters: true }, draw: choosePasswordScreen },
   { name: 'leave', draw: (view) => withoutRefresh(leaveScreen(view, 'https://app.example.com/')) },
   { name: 'continue', draw: (view) => continueScreen(asAda(view), 'Example', '#') },
+  { name: 'continue-or-another', draw: (view) => continueScreen(asAda(view), 'Grafana', '#', '#') },
+  {
+    name: 'not-open',
+    draw: (view) => notOpenScreen(asAda(view), 'Grafana', { another: '#', back: '#' }),
+  },
+  {
+    name: 'two-factor-wanted',
+    draw: (view) => twoFactorWantedScreen(asAda(view), 'Grafana', { another: '#', onwards: '#' }),
+  },
   { name: 'sign-out', draw: (view) => signOutScreen(view, '#') },
   { name: 'signed-out', draw: signedOutScreen },
   { name: 'signed-out-erased', flow: { notice: 'account_erased' }, draw: signedOutScreen },

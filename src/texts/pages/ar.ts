@@ -193,6 +193,7 @@ export const pagesAr: PageTexts = {
   this_one: 'هذا الجهاز',
   end: 'إنهاء',
   end_all: 'تسجيل الخروج من كل مكان',
+  may_keep_signed_in: 'قد يُبقيك هذا التطبيق مسجّل الدخول بعد إنهاء جلسته هنا.',
   session_ended: 'تم تسجيل خروج ذلك الجهاز.',
   trusted_device: 'دون خطوة ثانية',
   trusted_devices: 'أجهزة لا تحتاج إلى خطوة ثانية',

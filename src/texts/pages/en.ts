@@ -196,6 +196,7 @@ export const pagesEn: PageTexts = {
   this_one: 'This one',
   end: 'Sign out',
   end_all: 'Sign out everywhere',
+  may_keep_signed_in: 'This application may keep you signed in after you end its session here.',
   session_ended: 'That device is signed out.',
   trusted_device: 'needs no second step',
   trusted_devices: 'Devices that need no second step',

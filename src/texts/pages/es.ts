@@ -197,6 +197,7 @@ export const pagesEs: PageTexts = {
   this_one: 'Este',
   end: 'Cerrar',
   end_all: 'Cerrar todas las sesiones',
+  may_keep_signed_in: 'Esta aplicación puede mantener su sesión abierta después de que la cierre aquí.',
   session_ended: 'Se cerró la sesión en ese dispositivo.',
   trusted_device: 'sin segundo paso',
   trusted_devices: 'Dispositivos sin segundo paso',

@@ -197,6 +197,7 @@ export const pagesFr = {
   this_one: 'Celui-ci',
   end: 'Déconnecter',
   end_all: 'Déconnecter partout',
+  may_keep_signed_in: 'Cette application peut vous garder connecté après la fin de sa session ici.',
   session_ended: 'Cet appareil est déconnecté.',
   trusted_device: 'sans seconde étape',
   trusted_devices: 'Appareils sans seconde étape',

@@ -196,6 +196,7 @@ export const pagesPt: PageTexts = {
   this_one: 'Este',
   end: 'Terminar',
   end_all: 'Terminar em todo o lado',
+  may_keep_signed_in: 'Esta aplicação pode manter a sua sessão aberta depois de a terminar aqui.',
   session_ended: 'A sessão desse dispositivo terminou.',
   trusted_device: 'sem segunda etapa',
   trusted_devices: 'Dispositivos sem segunda etapa',
