@@ -12,6 +12,7 @@ export const tableOwners: Record<string, string> = {
   administratorSessions: 'administration/administrator-sessions',
   administrators: 'administration/administrators',
   authorizationCodes: 'pages/applications',
+  backChannels: 'messages/outbox',
   backups: 'operations/backups',
   codeBudgets: 'messages/codes',
   codeFailures: 'messages/codes',

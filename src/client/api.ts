@@ -1981,7 +1981,7 @@ export interface components {
      * @description How the message was to be sent
      * @enum {string}
      */
-    channel?: "email" | "sms";
+    channel?: "email" | "sms" | "application";
     /**
      * @description The code of an administrator that reset the password
      * @enum {string}

@@ -22,9 +22,10 @@ import { createHousekeeping } from '../operations/housekeeping/service.ts'
 import { createIssuerNotice } from '../pages/applications/issuer-notice.ts'
 import { originsOf } from '../pages/applications/origins.ts'
 import { systemClock } from '../platform/clock.ts'
+import { applicationsForOpenId, backChannelsOf } from '../platform/config/applications.ts'
 import { isLoopbackHost } from '../platform/config/formats.ts'
 import { serviceName } from '../platform/config/service-name.ts'
-import { applicationsWithIdTokens, type Config, hasSecureCookies } from '../platform/config/types.ts'
+import { type Config, hasSecureCookies } from '../platform/config/types.ts'
 import type { Ground } from '../platform/ground.ts'
 import { type Network, network as trueNetwork } from '../platform/guarded-fetch.ts'
 import { createAddressProbes } from '../platform/http/address-probes.ts'
@@ -260,6 +261,7 @@ export function build(options: ComposeOptions, connections: Connections) {
       const watched = { database, redis, clock: systemClock, logger, version: version.version }
       storeWatch = await watchStores(watched)
       if (config.metrics.listen) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
+      await stores.backChannels.put(backChannelsOf(config).map(({ id }) => id))
       await secrets.load()
       await keys.start(secrets.opensLasting())
       await secrets.start()
@@ -269,7 +271,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
     begin() {
       void secrets.run()
-      if (applicationsWithIdTokens(config).length > 0) identityKeys.startInBackground()
+      if (applicationsForOpenId(config).length > 0) identityKeys.startInBackground()
       events.start()
       worker.start()
       funnel.start()

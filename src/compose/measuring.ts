@@ -2,8 +2,10 @@
 
 import type { GaugeName } from '../domain/foundation/metrics/definitions.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
+import { outboxChannels } from '../domain/messages/outbox/message.ts'
 import { createDoctorStore } from '../operations/doctor/store.ts'
 import type { Clock } from '../platform/clock.ts'
+import { backChannelsOf } from '../platform/config/applications.ts'
 import type { Config } from '../platform/config/types.ts'
 import { linesLost } from '../platform/log/log-writer.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -52,7 +54,7 @@ export function measured(
 const READY_WITHIN_MS = 800
 
 interface Measured {
-  config: Pick<Config, 'backup' | 'storage'>
+  config: Pick<Config, 'backup' | 'pages' | 'storage'>
   services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits' | 'webhooks'>
   stores: Pick<Stores, 'messages'>
   database: Database
@@ -65,10 +67,12 @@ export function addGauges(metrics: Metrics, measured: Measured): void {
   const { services, stores, database, clock, config, ping } = measured
   const { backups, hashing, keys, limits, webhooks } = services
   const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
+  const tellsApplications = backChannelsOf(config).length > 0
+  const channels = outboxChannels.filter((channel) => tellsApplications || channel !== 'application')
   const waiting = together(() => stores.messages.waiting())
   metrics.gauge('outbox_waiting', async () => {
     const rows = await waiting()
-    return (['email', 'sms'] as const).map((channel) => ({
+    return channels.map((channel) => ({
       labels: { channel },
       value: rows.find((row) => row.channel === channel)?.count ?? 0,
     }))

@@ -5,6 +5,7 @@ import type { DevPerson } from '../operations/dev/people.ts'
 import { createSignInAs } from '../operations/dev/sign-in-as.ts'
 import { createAccountRoutes } from '../pages/account/routes.ts'
 import { createAccountPages } from '../pages/account/service.ts'
+import { createBackChannel } from '../pages/applications/back-channel.ts'
 import { isAfterSignOut } from '../pages/applications/request.ts'
 import { createApplicationRoutes, createIssuerRoutes } from '../pages/applications/routes.ts'
 import { createHandOverScreen } from '../pages/applications/screens.ts'
@@ -18,7 +19,8 @@ import { unreachedScreen } from '../pages/visits/refusals.ts'
 import { createVisits } from '../pages/visits/service.ts'
 import { createWaysInRoutes } from '../pages/ways-in/routes.ts'
 import { createWaysIn } from '../pages/ways-in/service.ts'
-import { applicationsWithIdTokens, type Config } from '../platform/config/types.ts'
+import { applicationsForOpenId } from '../platform/config/applications.ts'
+import type { Config } from '../platform/config/types.ts'
 import type { HttpBase } from '../platform/http/http-base.ts'
 import { errorStatus } from '../texts/errors.ts'
 import type { AppPages } from './app.ts'
@@ -33,7 +35,7 @@ interface PageOptions {
 
 /** The applications that may keep people signed in, since nothing tells them of an end. */
 const untoldOf = (config: Config) =>
-  applicationsWithIdTokens(config).flatMap(({ id, backchannelLogoutUri }) =>
+  applicationsForOpenId(config).flatMap(({ id, backchannelLogoutUri }) =>
     backchannelLogoutUri === '' ? [id] : [],
   )
 
@@ -48,6 +50,7 @@ export function createPages(services: Services, { dev, settings, people }: PageO
   const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
   const applications = createApplicationService(services)
   const userinfo = createUserinfo({ ...services, applications })
+  services.tellApplicationsBy(createBackChannel(services))
   const waysIn = createWaysIn({ ...services, visits })
   const offered = {
     service: frame.name,
@@ -85,7 +88,7 @@ export function createPages(services: Services, { dev, settings, people }: PageO
           (httpBase: HttpBase) =>
             createApplicationRoutes(httpBase, { ...services, visits, applications, userinfo, dev }),
         ]),
-    ...(applicationsWithIdTokens(config).length === 0
+    ...(applicationsForOpenId(config).length === 0
       ? []
       : [() => createIssuerRoutes(config.server.baseUrl, services.identityKeys)]),
   ]

@@ -44,7 +44,7 @@ import {
 } from '../domain/messages/codes/store.ts'
 import type { SendingCodes } from '../domain/messages/delivery/delivery-attempt.ts'
 import type { Reaches } from '../domain/messages/delivery/reach.ts'
-import { createDelivery } from '../domain/messages/delivery/room.ts'
+import { createDelivery, type TellApplication } from '../domain/messages/delivery/room.ts'
 import { createOperatorNotices, type TellOperator } from '../domain/messages/outbox/operator-notices.ts'
 import type { Breaker } from '../domain/messages/senders/breaker.ts'
 import type { MessageSender } from '../domain/messages/senders/sender.ts'
@@ -80,6 +80,7 @@ import { createBackupService } from '../operations/backups/service.ts'
 import { createDeliver } from '../operations/webhooks/delivery.ts'
 import { createWebhooks } from '../operations/webhooks/service.ts'
 import { createWebhookWorker } from '../operations/webhooks/worker.ts'
+import { backChannelsOf } from '../platform/config/applications.ts'
 import type { Ground } from '../platform/ground.ts'
 import type { Network } from '../platform/guarded-fetch.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -157,8 +158,13 @@ function createMessages(below: ReturnType<typeof createLimits>) {
   const codes = createCodeService({ ...below, onRight: funnel.verified, onWrong: limits.noteWrongCode })
   const removalLinks = createRemovalLinks({ secret, baseUrl })
   const undoLinks = createUndoLinks({ secret, baseUrl })
+  // The pages, which know the applications and are built last, say how one is told.
+  let tell: TellApplication | null = null
+  const tellApplication: TellApplication = async (message) =>
+    tell === null ? { outcome: 'failed', detail: 'internal_error' } : tell(message)
   const delivery = createDelivery({
     ...below,
+    ...(backChannelsOf(config).length > 0 && { tellApplication }),
     codes,
     linkOf: ({ removal, undo }) => {
       if (undo !== undefined) return undoLinks.linkTo(undo)
@@ -168,8 +174,11 @@ function createMessages(below: ReturnType<typeof createLimits>) {
     strangersWaitMs: limits.strangersWaitMs,
   })
   below.tellOperatorBy(createOperatorNotices({ ...below, outbox: delivery.outbox }))
+  const tellApplicationsBy = (telling: TellApplication) => {
+    tell = telling
+  }
   const receipts = createReceiptService({ ...below, store: stores.smsFunnel })
-  return { ...below, ...delivery, codes, undoLinks, receipts }
+  return { ...below, ...delivery, codes, undoLinks, receipts, tellApplicationsBy }
 }
 
 function createAccounts(below: ReturnType<typeof createMessages>) {

@@ -29,6 +29,7 @@ import { createAttemptStore } from '../domain/messages/codes/attempt-store.ts'
 import { createPostgresCodeStore } from '../domain/messages/codes/store-postgres.ts'
 import { createRedisCodeStore } from '../domain/messages/codes/store-redis.ts'
 import { createRefusedAddressStore } from '../domain/messages/delivery/refused-address-store.ts'
+import { createBackChannelStore } from '../domain/messages/outbox/back-channel-store.ts'
 import { createMessageStore } from '../domain/messages/outbox/store.ts'
 import { createSmsFunnelStore } from '../domain/messages/sms-funnel/store.ts'
 import { createContactStore } from '../domain/self-service/contacts/store.ts'
@@ -74,6 +75,7 @@ export function createStores(
     attempts: createAttemptStore(database),
     auditTrail: createAuditTrailStore(database),
     authenticators: createFactorStore(database),
+    backChannels: createBackChannelStore(database),
     backups: createBackupStore(database),
     browserSessions: createBrowserSessionStore(database),
     codes: redis ? createRedisCodeStore(redis) : createPostgresCodeStore(database),

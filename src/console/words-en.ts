@@ -157,6 +157,7 @@ export const wordsEn = {
   channel: 'Channel',
   channel_email: 'E-mail',
   channel_sms: 'SMS',
+  channel_application: 'Application',
   to: 'To',
   gateway: 'Gateway',
   gateways: 'Gateways and mail servers',

@@ -162,6 +162,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   channel: 'Canal',
   channel_email: 'E-mail',
   channel_sms: 'SMS',
+  channel_application: 'Application',
   to: 'À',
   gateway: 'Passerelle',
   gateways: 'Passerelles et serveurs de messagerie',

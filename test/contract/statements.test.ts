@@ -87,6 +87,11 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     ],
   },
   {
+    table: 'back_channels',
+    because: 'it removes the applications that are not listed, and adds those that are',
+    statements: ['outbox.put_back_channels'],
+  },
+  {
     table: 'accounts',
     because:
       'beside the owner (changed, or added) it deletes the registration that waits for the contact, and clears the claims of accounts that neither wait for it nor are the owner',

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { codePurposes } from '../../src/domain/messages/codes/store.ts'
 import { noticePurposes } from '../../src/domain/messages/outbox/message.ts'
-import type { QueuedMessage } from '../../src/domain/messages/outbox/store.ts'
+import type { PersonMessage } from '../../src/domain/messages/outbox/store.ts'
 import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
 import { undoRefused } from '../../src/domain/sign-in/undo/page.ts'
@@ -38,7 +38,7 @@ function renderer(baseUrl = 'https://auth.example.com', from: string | null = nu
   )
 }
 
-function queued(values: Partial<QueuedMessage>): QueuedMessage {
+function queued(values: Partial<PersonMessage>): PersonMessage {
   return {
     id: 7,
     channel: 'email',
@@ -62,7 +62,7 @@ function queued(values: Partial<QueuedMessage>): QueuedMessage {
 }
 
 const codeOf = (purpose: string) => (codePurposes.some((known) => known === purpose) ? '012345' : null)
-const render = (values: Partial<QueuedMessage>, from = renderer()): RenderedMessage => {
+const render = (values: Partial<PersonMessage>, from = renderer()): RenderedMessage => {
   const message = queued(values)
   return from(message, codeOf(message.purpose), 10)
 }

@@ -1,5 +1,5 @@
 /** The outcome of a message, as a sentence for those who look after people. */
-import type { Channel } from '../../domain/messages/outbox/message.ts'
+import type { OutboxChannel } from '../../domain/messages/outbox/message.ts'
 import type { MessageState } from './store.ts'
 
 const english = {
@@ -7,6 +7,7 @@ const english = {
   again: 'The last attempt failed, and it is tried again: {cause}.',
   sent: 'The server took it.',
   sent_sms: 'The gateway took it; nothing says yet whether it arrived.',
+  sent_application: 'The application was told.',
   delivered: 'The gateway reports that it arrived.',
   not_delivered: 'The gateway took it, and reported afterwards that it did not arrive.',
   refused: 'It will not be sent: {cause}.',
@@ -25,6 +26,7 @@ const english = {
   smtp_never: 'the mail server refuses it ({status})',
   no_smtp: 'no mail server is configured',
   no_gateway: 'no gateway covers this number',
+  no_back_channel: 'the configuration has no address for this application any more',
   sms_number: 'this is no telephone number',
   address_refused: 'a mail server refused this address within the last day, and a stranger asked',
   strangers_per_hour: 'strangers have used up what they may cause',
@@ -48,6 +50,7 @@ const french: typeof english = {
   again: 'Le dernier essai a échoué, un autre suivra : {cause}.',
   sent: "Le serveur l'a pris.",
   sent_sms: "La passerelle l'a pris ; rien ne dit encore s'il est arrivé.",
+  sent_application: "L'application a été prévenue.",
   delivered: 'La passerelle annonce son arrivée.',
   not_delivered: "La passerelle l'a pris, puis a annoncé qu'il n'est pas arrivé.",
   refused: 'Il ne sera pas envoyé : {cause}.',
@@ -67,6 +70,7 @@ const french: typeof english = {
   smtp_never: 'le serveur de courrier le refuse ({status})',
   no_smtp: "aucun serveur de courrier n'est configuré",
   no_gateway: 'aucune passerelle ne couvre ce numéro',
+  no_back_channel: "la configuration n'a plus d'adresse pour cette application",
   sms_number: "ce n'est pas un numéro de téléphone",
   address_refused:
     'un serveur de courrier a refusé cette adresse depuis un jour, et un inconnu a demandé ce message',
@@ -88,7 +92,7 @@ const french: typeof english = {
 
 interface Fate {
   state: MessageState
-  channel: Channel
+  channel: OutboxChannel
   gateway: string | null
   detail: string | null
   isReplaced: boolean
@@ -97,7 +101,7 @@ interface Fate {
 /** The page of administration has these two languages. */
 export function meaningOf(fate: Fate, language: string): string {
   const sentences = language.startsWith('fr') ? french : english
-  const causes = causesOf(fate.detail ?? '').map(({ key, ...values }) => fill(sentences[key], values))
+  const causes = causesOf(fate).map(({ key, ...values }) => fill(sentences[key], values))
   return fill(sentences[outcomeOf(fate)], { cause: [...new Set(causes)].join('; ') })
 }
 
@@ -105,7 +109,7 @@ type Key = keyof typeof english
 
 function outcomeOf({ state, channel, gateway, detail, isReplaced }: Fate): Key {
   if (state === 'waiting') return detail === null ? 'waiting' : 'again'
-  if (state === 'sent') return channel === 'sms' ? 'sent_sms' : 'sent'
+  if (state === 'sent') return channel === 'email' ? 'sent' : `sent_${channel}`
   if (state === 'delivered') return 'delivered'
   if (state === 'refused') return gateway === null ? 'refused' : 'not_delivered'
   if (state === 'unknown') return 'unknown'
@@ -119,13 +123,13 @@ interface Cause {
   gateway: string
 }
 
-/** `smtp_550`, `no_gateway`, or `acme:401,other:timeout`. */
-const causesOf = (detail: string): Cause[] =>
-  detail.split(',').map((each) => {
-    const [, gateway = '', status = ''] = /^([a-z\d_-]+):(\w+)$/.exec(each) ?? []
-    return gateway === ''
-      ? { key: causeOfMail(each), status: each.replace('smtp_', ''), gateway }
-      : { key: causeOfGateway(status), status, gateway }
+/** `smtp_550`, `no_gateway`, or `acme:401,other:timeout`. An application has no credentials of ours to refuse. */
+const causesOf = ({ detail, channel }: Fate): Cause[] =>
+  (detail ?? '').split(',').map((each) => {
+    const [, gateway = '', status = ''] = /^([\w.-]+):(\w+)$/.exec(each) ?? []
+    if (gateway === '') return { key: causeOfMail(each), status: each.replace('smtp_', ''), gateway }
+    const isItsOwn = channel === 'application' && /^40[13]$/.test(status)
+    return { key: isItsOwn ? 'gateway_refused' : causeOfGateway(status), status, gateway }
   })
 
 function causeOfMail(detail: string): Key {

@@ -2,6 +2,7 @@
 import { Elysia, t } from 'elysia'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import { recordsOf } from '../../domain/foundation/events/page.ts'
+import { outboxChannels } from '../../domain/messages/outbox/message.ts'
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
 import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
@@ -19,7 +20,7 @@ const message = namedObject(
   'Message',
   {
     id: integer(),
-    channel: t.String({ enum: ['email', 'sms'] }),
+    channel: t.String({ enum: outboxChannels }),
     purpose: t.String({ examples: ['password_reset'] }),
     state: t.String({ enum: messageStates }),
     destination: t.String(),
@@ -60,7 +61,7 @@ const reportRow = namedObject(
 const filter = {
   ...pageQuery,
   state: queryWord('The present state of the message', messageStates),
-  channel: queryWord('The channel that it goes by', ['email', 'sms']),
+  channel: queryWord('The channel that it goes by', outboxChannels),
   gateway: queryText('The name of a gateway, as in the configuration'),
   since: timeText(),
 }

@@ -10,6 +10,7 @@ import {
   toPage,
 } from '../../domain/foundation/events/page.ts'
 import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
+import { outboxChannels } from '../../domain/messages/outbox/message.ts'
 import type { Outbox } from '../../domain/messages/outbox/service.ts'
 import type { Funnel } from '../../domain/messages/sms-funnel/funnel.ts'
 import { type SmsReportRow, smsReport } from '../../domain/messages/sms-funnel/report.ts'
@@ -58,7 +59,7 @@ export function createMessageLog(needs: Needs) {
     const filter = {
       account,
       state: readOneOf('state', query.state, messageStates) ?? null,
-      channel: readOneOf('channel', query.channel, ['email', 'sms']) ?? null,
+      channel: readOneOf('channel', query.channel, outboxChannels) ?? null,
       gateway: query.gateway ?? null,
       since: readTime('since', query.since) ?? null,
     }

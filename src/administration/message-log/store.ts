@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { changeAndRecord } from '../../domain/foundation/events/event-sql.ts'
 import { DECOYS_LANE } from '../../domain/messages/outbox/lanes.ts'
-import type { Channel } from '../../domain/messages/outbox/message.ts'
+import type { OutboxChannel } from '../../domain/messages/outbox/message.ts'
 import { queueAgain } from '../../domain/messages/outbox/message-sql.ts'
 import { aboutAccount } from '../../domain/messages/outbox/queue-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
@@ -62,7 +62,7 @@ const listWhere = (where: SQL, p: Placeholders<keyof typeof listParams>) => sql`
 
 const listedRow = {
   id: 'bigint',
-  channel: column<Channel>('text'),
+  channel: column<OutboxChannel>('text'),
   purpose: 'text',
   state: column<MessageState>('text'),
   /** It is empty where the person it went to was erased. */
@@ -120,7 +120,7 @@ const find = defineStatement({
 const retry = defineStatement({
   name: 'administration_messages.retry',
   params: { id: 'bigint', codeLifetimeSeconds: 'int', now: 'timestamptz' },
-  row: { id: 'bigint', account: 'uuid?', channel: column<Channel>('text'), purpose: 'text' },
+  row: { id: 'bigint', account: 'uuid?', channel: column<OutboxChannel>('text'), purpose: 'text' },
   sql: (p) => sql`
   ${queueAgain(
     p,

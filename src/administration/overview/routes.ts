@@ -1,5 +1,6 @@
 /** The numbers of the first screen, under /admin/v1. */
 import { Elysia, t } from 'elysia'
+import { outboxChannels } from '../../domain/messages/outbox/message.ts'
 import { answer, success } from '../../platform/http/answers.ts'
 import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
@@ -19,7 +20,7 @@ const hour = namedObject(
     messages: t.Array(
       t.Object({
         state: t.String(),
-        channel: t.String({ enum: ['email', 'sms'] }),
+        channel: t.String({ enum: outboxChannels }),
         gateway: nullable(t.String(), { description: 'Null for e-mail, and for an SMS that none took' }),
         count: integer(),
       }),

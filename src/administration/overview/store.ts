@@ -6,7 +6,7 @@
 import { sql } from 'drizzle-orm'
 import type { EventType } from '../../domain/foundation/events/event.ts'
 import { DECOYS_LANE } from '../../domain/messages/outbox/lanes.ts'
-import type { Channel } from '../../domain/messages/outbox/message.ts'
+import type { OutboxChannel } from '../../domain/messages/outbox/message.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, eventDetails, events, messages } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type RowOf } from '../../platform/postgres/statement.ts'
@@ -39,7 +39,7 @@ const countMessages = defineStatement({
   row: {
     hour: 'timestamptz',
     state: column<MessageState>('text'),
-    channel: column<Channel>('text'),
+    channel: column<OutboxChannel>('text'),
     /** It is null for e-mail, and where no gateway took it. */
     gateway: 'text?',
     count: 'int',

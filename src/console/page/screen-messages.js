@@ -76,7 +76,7 @@ export function messagesScreen(search) {
       value: search.state,
     }),
     field('channel', say('channel'), {
-      options: [any, ['email', say('channel_email')], ['sms', say('channel_sms')]],
+      options: [any, ...['email', 'sms', 'application'].map((name) => [name, say(`channel_${name}`)])],
       value: search.channel,
     }),
     field('gateway', say('gateway'), { value: search.gateway ?? '' }),

@@ -57,10 +57,13 @@ export async function overviewScreen() {
   ]
 }
 
+/** Of what no gateway of a name took. */
+const NAMES = { sms: 'no_gateway', email: 'mail_server', application: 'channel_application' }
+
 function gatewayTable(hours) {
   const totals = new Map()
   for (const { channel, gateway, state, count } of hours.flatMap(({ messages }) => messages)) {
-    const name = gateway ?? say(channel === 'sms' ? 'no_gateway' : 'mail_server')
+    const name = gateway ?? say(NAMES[channel])
     const row = totals.get(name) ?? {}
     totals.set(name, { ...row, [state]: (row[state] ?? 0) + count })
   }

@@ -230,7 +230,7 @@ export const endSessionsAgain = defineStatement({
 })
 
 /**
- * A message that waited was sent since, or is too late. A code or a ticket that was used since must not work again, nor
+ * A message to a person that waited was sent since, or is too late. A code or a ticket that was used since must not work again, nor
  * must a removal go on that its owner stopped. `open`: what is known to be as open as it was. Devices stay trusted only
  * where the sessions stay and no database knows which of them are trusted no longer.
  */
@@ -239,7 +239,7 @@ export const forgetUnderWay = defineStatement({
   params: { open: 'text', keepTrust: 'boolean' },
   row: { messages: 'int' },
   sql: (p) => sql`
-  with gone as (${deleteMessages(sql`finished_at is null`)} returning 1),
+  with gone as (${deleteMessages(sql`finished_at is null and channel <> 'application'`)} returning 1),
   codes_gone as (${deleteCodes}),
   tickets_gone as (${deleteTickets}),
   open as materialized (select value::uuid as id from jsonb_array_elements_text(${p.open}::jsonb) as value),

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { MessageRecord } from '../../administration/message-log/routes.ts'
 import { messageStates } from '../../administration/message-log/store.ts'
+import { outboxChannels } from '../../domain/messages/outbox/message.ts'
 import { CommandFailure } from './failure.ts'
 import { identifierOf, listed, oneOf } from './option-values.ts'
 import { printJson, printRecord, printResult } from './print.ts'
@@ -18,8 +19,6 @@ import {
   uuidOf,
 } from './service-call.ts'
 
-const channels = ['email', 'sms']
-
 interface SearchOptions extends ListOptions {
   account?: string
   to?: string
@@ -35,7 +34,7 @@ export function messagesCommand(): Command {
     .option('--account <account>', `to this person: ${NAME}`)
     .option('--to <text>', 'the recipient: any part of a contact or a name')
     .option('--state <state>', listed(messageStates), oneOf('--state', messageStates))
-    .option('--channel <channel>', listed(channels), oneOf('--channel', channels))
+    .option('--channel <channel>', listed(outboxChannels), oneOf('--channel', outboxChannels))
     .option('--gateway <name>', 'only those that this gateway took')
     .option(...sinceOption)
     .option(...limitOption)

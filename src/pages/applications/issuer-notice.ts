@@ -1,5 +1,6 @@
 /** Who types the service's base_url into an application of OpenID Connect finds a document without endpoints, and no word why. */
-import { applicationsWithIdTokens, type Config } from '../../platform/config/types.ts'
+import { applicationsForOpenId } from '../../platform/config/applications.ts'
+import type { Config } from '../../platform/config/types.ts'
 import type { Ground } from '../../platform/ground.ts'
 
 const HOUR_MS = 3_600_000
@@ -9,7 +10,7 @@ export function createIssuerNotice(
   config: Pick<Config, 'pages' | 'server'>,
   { clock, logger }: Pick<Ground, 'clock' | 'logger'>,
 ) {
-  if (applicationsWithIdTokens(config).length === 0) return null
+  if (applicationsForOpenId(config).length === 0) return null
   const issuer = `${config.server.baseUrl}/oauth2`
   let saidAtMs = Number.NEGATIVE_INFINITY
   return (): void => {

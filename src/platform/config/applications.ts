@@ -1,5 +1,5 @@
 /** What follows from an entry of `pages.applications`. */
-import type { ApplicationConfig } from './types.ts'
+import type { ApplicationConfig, Config } from './types.ts'
 
 /** Every account may enter. */
 export const EVERYBODY = '*'
@@ -26,3 +26,11 @@ export const mayEnter = (
   own !== false ||
   (!account.testIdentity &&
     groups.some((group) => group === EVERYBODY || (account.groups ?? []).includes(group)))
+
+/** The entries for OpenID Connect, where the pages are on. */
+export const applicationsForOpenId = ({ pages }: Pick<Config, 'pages'>): ApplicationConfig[] =>
+  pages.enabled ? pages.applications.filter(isForOpenId) : []
+
+/** The applications that are told when a session of theirs ends. */
+export const backChannelsOf = ({ pages }: Pick<Config, 'pages'>): ApplicationConfig[] =>
+  pages.enabled ? pages.applications.filter(({ backchannelLogoutUri }) => backchannelLogoutUri !== '') : []

@@ -49,9 +49,5 @@ export type ConditionConfig = NonNullable<GatewayConfig['success']>
 export type ReceiptsConfig = NonNullable<GatewayConfig['receipts']>
 export type SocialProviderConfig = Config['social']['providers'][number]
 
-/** The applications that are told who signed in by ID tokens: those that state whether they are the team's own. */
-export const applicationsWithIdTokens = ({ pages }: Pick<Config, 'pages'>): ApplicationConfig[] =>
-  pages.enabled ? pages.applications.filter(({ own }) => own !== null) : []
-
 /** Cookies are sent over TLS only where the service is reached over TLS. */
 export const hasSecureCookies = ({ server }: Pick<Config, 'server'>) => server.baseUrl.startsWith('https:')

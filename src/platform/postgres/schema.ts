@@ -360,7 +360,7 @@ export const messages = pgTable(
   'messages',
   {
     id: id().primaryKey().generatedAlwaysAsIdentity(),
-    channel: text('channel').$type<'email' | 'sms'>().notNull(),
+    channel: text('channel').$type<'email' | 'sms' | 'application'>().notNull(),
     destination: text('destination').notNull(),
     purpose: text('purpose').notNull(),
     language: text('language').notNull(),
@@ -523,6 +523,11 @@ export const sessions = pgTable(
     index('sessions_account').on(table.accountId, table.deviceFingerprint),
   ],
 )
+
+/** The applications that are told when a session of theirs ends: a trigger on `sessions` queues the message. */
+export const backChannels = pgTable('back_channels', {
+  application: text('application').primaryKey(),
+})
 
 /**
  * The codes with which the pages hand over who signed in. A used one is kept for ten minutes, so that its second use is

@@ -39,7 +39,7 @@ export const eventDataSchema = t.Object(
     by: oneOf(['totp', 'passkey'], 'The factor that stopped the removal'),
     bytes: number('The size of the backup'),
     cause: text(`Why the session ended (${sessionEnds.join(', ')}), or why the backup failed`),
-    channel: oneOf(['email', 'sms'], 'How the message was to be sent'),
+    channel: oneOf(['email', 'sms', 'application'], 'How the message was to be sent'),
     code: oneOf(['recovery', 'invitation'], 'The code of an administrator that reset the password'),
     contact: oneOf(['email', 'phone'], 'The kind of contact'),
     contacts: texts('The kinds of contacts of the new account'),

@@ -4,7 +4,7 @@
  */
 import { causeOf } from '../../../platform/cause.ts'
 import { isCausedByStranger } from '../outbox/lanes.ts'
-import type { Channel } from '../outbox/message.ts'
+import type { OutboxChannel } from '../outbox/message.ts'
 import type { LaneLimits, QueuedMessage } from '../outbox/store.ts'
 import { createDeliveryAttempt, type DeliveryAttemptOptions } from './delivery-attempt.ts'
 import { createWakeSignal } from './wake-signal.ts'
@@ -23,12 +23,16 @@ const AWAY_RETRY_MS = 500
 
 /** The mail server's connections (smtp/smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
 const CONCURRENCY: LaneLimits = { owners: 8, strangers: 3 }
+/** An application that does not answer holds its messages for seconds: the others have room beside it. */
+const CONCURRENCY_OF_APPLICATIONS: LaneLimits = { owners: 32, strangers: 0 }
 
 /** With the second between two looks, a message of a process that died is taken up within 10 s. */
 const LEASE_MS = 6000
 
-export function createChannelWorker(channel: Channel, options: ChannelWorkerOptions) {
-  const { store, clock, logger, concurrency = CONCURRENCY, pollMs = 1000, leaseMs = LEASE_MS } = options
+export function createChannelWorker(channel: OutboxChannel, options: ChannelWorkerOptions) {
+  const { store, clock, logger, pollMs = 1000, leaseMs = LEASE_MS } = options
+  const usual = channel === 'application' ? CONCURRENCY_OF_APPLICATIONS : CONCURRENCY
+  const { concurrency = usual } = options
   const attempt = createDeliveryAttempt(options)
   const underWay = new Map<number, { lane: number; work: Promise<void> }>()
   const claimedAgain = new Map<number, QueuedMessage>()

@@ -7,7 +7,7 @@ import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { type CodeBinding, SEED_BYTES } from '../codes/service.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { isCausedByStranger } from '../outbox/lanes.ts'
-import type { FinalOutcome, MessageStore, QueuedMessage } from '../outbox/store.ts'
+import type { FinalOutcome, MessageStore, PersonMessage, QueuedMessage } from '../outbox/store.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
 import type { Funnel } from '../sms-funnel/funnel.ts'
 import type { RefusedAddresses } from './refused-addresses.ts'
@@ -33,7 +33,7 @@ export interface DeliveryAttemptOptions {
    * Counts a message that a stranger caused, and gives the milliseconds that it must wait; 0 when it may go. Throws when
    * its store is away.
    */
-  strangersWaitMs?(message: Pick<QueuedMessage, 'channel' | 'codePurpose'>): Promise<number>
+  strangersWaitMs?(message: Pick<PersonMessage, 'channel' | 'codePurpose'>): Promise<number>
   /** config.codes.lifetimeSeconds: counted from the first attempt, it also ends the tries. */
   codeLifetimeSeconds: number
   /** Tells whether nothing is ever sent there. Throws when its store is away. */
@@ -44,8 +44,10 @@ export interface DeliveryAttemptOptions {
   funnel?: Pick<Funnel, 'count' | 'codeSent'>
   metrics?: Pick<Metrics, 'count' | 'observe'>
   /** Throws for a message that this version does not know. `minutes`: the remaining lifetime of its code. */
-  render(message: QueuedMessage, code: string | null, minutes: number): RenderedMessage
+  render(message: PersonMessage, code: string | null, minutes: number): RenderedMessage
   sender: MessageSender
+  /** Tells an application that a session of it ended. Absent: none is to be told. */
+  tellApplication?(message: QueuedMessage): Promise<SendOutcome>
   clock: Clock
   logger: DeliveryLogger
   /** A sender that has not answered by then goes on, so that its outcome is unknown. */
@@ -59,7 +61,7 @@ const RETRY_SECONDS = [2, 10, 30, 90, 240, 600, 1800, 3600]
 /** Somebody waits for six digits. */
 const LONGEST_DELAY_OF_DIGITS = 240
 /** What carries neither code nor link is tried on for this long. */
-const NOTICE_TRIES_MS = { email: 86_400_000, sms: 21_600_000 }
+const NOTICE_TRIES_MS = { email: 86_400_000, sms: 21_600_000, application: 86_400_000 }
 /** A retry comes up to this share later. */
 const JITTER = 0.2
 const CODES_RETRY_MS = 1000
@@ -71,6 +73,8 @@ const STRANGERS_RETRY_MS = 10_000
  */
 const YOUNG_MS = 5000
 const YOUNG_RETRY_MS = 200
+
+const isToPerson = (message: QueuedMessage): message is PersonMessage => message.channel !== 'application'
 
 interface DeliveryAttemptResult {
   /** Records the result in the outbox; may throw, and is safe to repeat. */
@@ -100,7 +104,9 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   const log = createSendingLog({ clock, logger, funnel: options.funnel, metrics })
   let codesAreAway = false
 
-  return async (message) => {
+  return (message) => (isToPerson(message) ? attemptToPerson(message) : attemptToApplication(message))
+
+  async function attemptToPerson(message: PersonMessage): Promise<DeliveryAttemptResult> {
     // Queued by an older version, which knew no lane for these.
     if (message.destination === decoyDestination)
       return { note: () => store.remove(message.id), dueAgainAt: null }
@@ -115,9 +121,27 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
     const wait = await waitOfStranger(message)
     if (wait) return wait
     const result = await send(message, code, endsAtMs)
+    if (result.isAddressRefused) await refusedAddresses?.note(message.destination).catch(() => {})
+    return conclude(message, result, endsAtMs)
+  }
+
+  /** Whether the application took it is known, or it takes it twice without harm. */
+  async function attemptToApplication(message: QueuedMessage): Promise<DeliveryAttemptResult> {
+    const untold: SendOutcome = { outcome: 'refused', detail: 'no_back_channel' }
+    const told = options.tellApplication?.(message).catch((error): SendOutcome => {
+      logger.error({ message_id: message.id, cause: causeOf(error) }, 'a message could not be sent')
+      return { outcome: 'failed', detail: 'internal_error' }
+    })
+    return conclude(message, (await told) ?? untold, null)
+  }
+
+  function conclude(
+    message: QueuedMessage,
+    result: SendOutcome,
+    endsAtMs: number | null,
+  ): DeliveryAttemptResult {
     const { outcome, detail, reason } = result
     log.count(message, result)
-    if (result.isAddressRefused) await refusedAddresses?.note(message.destination).catch(() => {})
     if (outcome !== 'failed') return finish(message, outcome, detail, result)
     const nextAttemptAt = nextAttempt(message, endsAtMs)
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
@@ -165,7 +189,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   }
 
   /** Messages that strangers cause are counted over the whole service, each of them once. It is null if it may go. */
-  async function waitOfStranger(message: QueuedMessage): Promise<DeliveryAttemptResult | null> {
+  async function waitOfStranger(message: PersonMessage): Promise<DeliveryAttemptResult | null> {
     if (!isCausedByStranger(message) || message.detail !== null) return null
     const waitMs = (await strangersWaitMs?.(message).catch(() => CODES_RETRY_MS)) ?? 0
     if (waitMs === 0) return null
@@ -198,7 +222,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
   }
 
   async function send(
-    message: QueuedMessage,
+    message: PersonMessage,
     code: Code | null,
     endsAtMs: number | null,
   ): Promise<SendOutcome> {

@@ -16,6 +16,8 @@ import type { RefusedAddressStore } from './refused-address-store.ts'
 import { createRefusedAddresses } from './refused-addresses.ts'
 import { createDeliveryWorker } from './worker.ts'
 
+export type TellApplication = NonNullable<DeliveryAttemptOptions['tellApplication']>
+
 interface Options extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   database: Database
   stores: { messages: MessageStore; refusedAddresses: RefusedAddressStore }
@@ -26,6 +28,7 @@ interface Options extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'>
   linkOf: LinkOf
   /** See DeliveryAttemptOptions. */
   strangersWaitMs: NonNullable<DeliveryAttemptOptions['strangersWaitMs']>
+  tellApplication?: TellApplication
   testIdentities: TestIdentities
   sender: MessageSender
   metrics: Metrics

@@ -8,7 +8,7 @@
  */
 
 import { within } from '../../../platform/waiting.ts'
-import type { Channel } from '../outbox/message.ts'
+import { type OutboxChannel, outboxChannels } from '../outbox/message.ts'
 import { type ChannelWorkerOptions, createChannelWorker } from './channel-worker.ts'
 
 export interface DeliveryWorkerOptions extends ChannelWorkerOptions {
@@ -16,7 +16,6 @@ export interface DeliveryWorkerOptions extends ChannelWorkerOptions {
   closeTimeoutMs?: number
 }
 
-const channels: Channel[] = ['email', 'sms']
 /** Decoy messages that are deleted each second. */
 const DISCARDED_AT_ONCE = 500
 
@@ -24,6 +23,7 @@ export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>
 
 export function createDeliveryWorker(options: DeliveryWorkerOptions) {
   const { logger, closeTimeoutMs = 8000 } = options
+  const channels = outboxChannels.filter((channel) => channel !== 'application' || options.tellApplication)
   const workers = channels.map((channel) => ({ channel, ...createChannelWorker(channel, options) }))
   const discarder = createDiscarder(options)
   return {
@@ -33,7 +33,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions) {
       discarder.start()
     },
     /** Looks at once for new messages (of that channel). Cheap; call it after the transaction is committed. */
-    wake(channel?: Channel): void {
+    wake(channel?: OutboxChannel): void {
       for (const worker of workers) if (channel === undefined || worker.channel === channel) worker.wake()
     },
     /** Claims no more messages, and waits for those under way. The sender stays open. */

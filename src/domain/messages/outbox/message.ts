@@ -3,7 +3,12 @@ import type { Language } from '../../../texts/languages.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 
+/** The ways by which a message reaches a person. */
 export type Channel = 'email' | 'sms'
+
+/** A message by `application` tells an application that a session of it ended; its destination is the application's id. */
+export type OutboxChannel = Channel | 'application'
+export const outboxChannels = ['email', 'sms', 'application'] as const satisfies OutboxChannel[]
 
 /** These go to the operator, and are about no account. */
 const operatorPurposes = [

@@ -23,7 +23,7 @@ import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { DECOYS_LANE, LANES } from './lanes.ts'
-import type { Channel, NewMessage } from './message.ts'
+import type { Channel, NewMessage, OutboxChannel } from './message.ts'
 import { messageParams, messageParamTypes, queueMessage, supersedePending } from './queue-sql.ts'
 
 /**
@@ -92,7 +92,7 @@ const claim = defineStatement({
     lane: 'smallint',
     requestId: 'text?',
     accountUuid: 'uuid?',
-    channel: column<Channel>('text'),
+    channel: column<OutboxChannel>('text'),
     destination: 'text',
     purpose: 'text',
     language: 'text',
@@ -132,6 +132,8 @@ const claim = defineStatement({
 
 /** A row as the worker claims it; purpose and language are what some version of the service wrote. */
 export type QueuedMessage = RowOf<typeof claim>
+/** One that is not to an application. */
+export type PersonMessage = QueuedMessage & { channel: Channel }
 
 /**
  * A message that was sent counts as sent, even if a newer code has replaced it in the meantime. The notice of an
@@ -150,7 +152,7 @@ const finish = defineStatement({
     now: 'timestamptz',
     id: 'bigint',
   },
-  row: { id: 'bigint', account: 'uuid?', channel: column<Channel>('text'), purpose: 'text' },
+  row: { id: 'bigint', account: 'uuid?', channel: column<OutboxChannel>('text'), purpose: 'text' },
   sql: (p) => sql`
   update ${messages}
      set outcome = ${p.outcome}, detail = ${p.detail},
@@ -168,14 +170,14 @@ const finish = defineStatement({
                 and account_confirmed_at is not null) as account`,
 })
 
-/** Both lanes that lead to somebody. */
+/** Both lanes that lead somewhere. */
 const waiting = defineStatement({
   name: 'outbox.waiting',
   row: { ...pick(rowOf(messages), 'channel'), count: 'int', oldestAt: 'timestamptz' },
   sql: () => sql`
   select channel, count(*)::int as count, min(created_at) as oldest_at
     from ${messages}
-   where finished_at is null and channel = any (array['email', 'sms'])
+   where finished_at is null and channel = any (array['email', 'sms', 'application'])
      and lane = any (array[${sql.raw(`${LANES.owner}, ${LANES.stranger}`)}])
    group by channel`,
 })
@@ -248,7 +250,12 @@ export function createMessageStore(database: Database) {
      * Claims due messages of a channel, as many of each lane as is allowed. For `leaseMs` they belong to this caller
      * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
      */
-    async claim(channel: Channel, now: Date, leaseMs: number, allowed: LaneLimits): Promise<QueuedMessage[]> {
+    async claim(
+      channel: OutboxChannel,
+      now: Date,
+      leaseMs: number,
+      allowed: LaneLimits,
+    ): Promise<QueuedMessage[]> {
       const leaseUntil = new Date(now.getTime() + leaseMs)
       const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
       return database.all(claim, { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits })

@@ -11,13 +11,13 @@ import { createTemplates, type MessageFacts, type MessageTexts } from '../../../
 import { oneLine } from '../../../texts/one-line.ts'
 import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
 import { type MessagePurpose, type NoticePurpose, noticePurposes } from '../outbox/message.ts'
-import type { QueuedMessage } from '../outbox/store.ts'
+import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
 
 const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
 
-type RenderMessage = (message: QueuedMessage, code: string | null, minutes: number) => RenderedMessage
+type RenderMessage = (message: PersonMessage, code: string | null, minutes: number) => RenderedMessage
 
 /** The link of a message, made of its values when it is sent, so that the outbox holds none. */
 export type LinkOf = (values: Record<string, string>) => string | null
@@ -105,7 +105,7 @@ function dateIn(language: Language, date: Date): string {
   return `${new Intl.DateTimeFormat(`${language}-u-nu-latn`, options).format(date)} UTC`
 }
 
-function factsOf({ values }: QueuedMessage): Partial<MessageFacts> {
+function factsOf({ values }: PersonMessage): Partial<MessageFacts> {
   const { about, address, provider, left, removed } = values
   return {
     ...(address ? { address: oneLine(address) } : {}),
@@ -121,7 +121,7 @@ function factsOf({ values }: QueuedMessage): Partial<MessageFacts> {
  * service. SMS have none.
  */
 function namesOf(
-  { values }: QueuedMessage,
+  { values }: PersonMessage,
   [open = '"', close = '"']: readonly string[],
 ): Pick<MessageFacts, 'device' | 'passkey'> {
   const device = chosenName(values.device ?? '')

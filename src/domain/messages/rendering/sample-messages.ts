@@ -4,7 +4,7 @@ import type { Catalog } from '../../../texts/catalog.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { accountCodeKinds, codePurposes } from '../codes/store.ts'
 import { type Channel, type MessagePurpose, noticePurposes } from '../outbox/message.ts'
-import type { QueuedMessage } from '../outbox/store.ts'
+import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { createRenderer } from './render.ts'
 
@@ -62,9 +62,9 @@ export function createSamples(
 /** The links of notices are as long. */
 const linkOf = ({ server }: Pick<Config, 'server'>) => `${server.baseUrl}/undo?t=${'A'.repeat(22)}`
 
-type Row = Pick<QueuedMessage, 'language' | 'purpose' | 'channel' | 'destination'>
+type Row = Pick<PersonMessage, 'language' | 'purpose' | 'channel' | 'destination'>
 
-function sampleRow(row: Row): QueuedMessage {
+function sampleRow(row: Row): PersonMessage {
   return {
     ...row,
     id: 0,

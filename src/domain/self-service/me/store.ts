@@ -32,7 +32,8 @@ import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
  * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The
  * messages of the person are found by their codes and by their destinations, the contacts of the last seven days
  * included. A message to a contact that the account merely claims belongs to somebody else. The notice of the erasure
- * is added by this statement and stays; the worker removes its destination when it is sent.
+ * is added by this statement and stays; the worker removes its destination when it is sent. An application that has not
+ * been told yet of a session that ended is told of it all the same.
  */
 const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQL) => sql`
   with ${deleteAccounts(sql`id = ${p.accountId} and ${condition}`)},
@@ -47,7 +48,8 @@ const eraseIf = (p: Placeholders<'accountId' | 'now' | 'notices'>, condition: SQ
     union
     select id from ${messages}
      where coalesce(account_uuid, code_subject) in (select uuid from gone)
-       and (outcome is null or account_uuid is not null)),
+       and (outcome is null or account_uuid is not null)
+       and (channel <> 'application' or outcome is not null)),
   dropped as (${deleteMessages(sql`id in (select id from unwanted)`)}),
   notices as (${queueNotices(p, sql`gone`)}),
   ${forgetEventDetails(sql`gone`)}

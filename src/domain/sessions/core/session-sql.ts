@@ -39,13 +39,14 @@ export const openSession = (p: Placeholders<keyof typeof newSessionParamTypes>, 
  * Ends sessions without their events: where one event says that everybody's end. `source`: from where the condition reads, if
  * it is more than the session.
  */
-export const endUnrecorded = (p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
-    update ${sessions} set revoked_at = ${p.now} ${source ? sql`from ${source}` : sql``}
+export const endUnrecorded = (p: Placeholders<'now'>, where: SQL, source?: SQL, also = sql``): SQL => sql`
+    update ${sessions} set revoked_at = ${p.now} ${also} ${source ? sql`from ${source}` : sql``}
      where ${sessions}.revoked_at is null and ${where}`
 
 /**
  * CTEs. `ended_sessions` has the `id` and `account_id` of each session that this ends; each that lived has its event. A
- * trigger ends the sessions below one of a browser, and records them as that one.
+ * trigger ends the sessions below one of a browser, and records them as that one. Another one queues the message to the
+ * application of a session: only one that gives way to newer ones goes without a word, which its `ends_at` says.
  */
 export const endSessions = (
   p: Placeholders<'eventOrigin' | 'now'>,
@@ -54,7 +55,7 @@ export const endSessions = (
   source?: SQL,
 ): SQL => sql`
   ended_sessions as (
-    ${endUnrecorded(p, where, source)}
+    ${endUnrecorded(p, where, source, cause === 'too_many' ? sql`, ends_at = ${p.now}` : sql``)}
     returning ${sessions}.id, ${sessions}.account_id, ${sessions}.expires_at),
   ${eventOfEach(
     p,
