@@ -5,8 +5,12 @@ import { freePort } from '../helpers/free-port.ts'
 
 setDefaultTimeout(20_000)
 
-async function health(port: number, host = '127.0.0.1'): Promise<{ code: number; printed: string }> {
-  const command = Bun.spawn([...poterneCommand(), 'health'], {
+async function health(
+  port: number,
+  host = '127.0.0.1',
+  args: string[] = [],
+): Promise<{ code: number; printed: string }> {
+  const command = Bun.spawn([...poterneCommand(), 'health', ...args], {
     env: {
       PATH: process.env.PATH,
       HTTP_PROXY: 'http://127.0.0.1:1',
@@ -52,4 +56,20 @@ test('another status, silence and a closed port are exit code 1', async () => {
   const closed = await health(await freePort())
   expect(closed.code).toBe(1)
   expect(closed.printed).toContain('does not answer')
+})
+
+test('--wait tries again until it answers, and gives up after that time', async () => {
+  const port = await freePort()
+  const waiting = health(port, undefined, ['--wait', '15s'])
+  await Bun.sleep(1000)
+  const server = Bun.serve({ hostname: '127.0.0.1', port, fetch: () => new Response('ok') })
+  expect(await waiting).toMatchObject({ code: 0 })
+  await server.stop(true)
+  const before = performance.now()
+  expect(await health(port, undefined, ['--wait', '1s'])).toMatchObject({ code: 1 })
+  expect(performance.now() - before).toBeGreaterThan(1000)
+  expect(await health(port, undefined, ['--wait', 'soon'])).toEqual({
+    code: 2,
+    printed: '--wait must be a duration from 1s to 10m, such as 20s, not soon\n',
+  })
 })

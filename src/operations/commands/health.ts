@@ -2,6 +2,7 @@
 import { get } from 'node:http'
 import { Command } from 'commander'
 import type { Config } from '../../platform/config/types.ts'
+import { parseDuration } from '../../platform/duration.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
@@ -14,13 +15,33 @@ export function healthCommand(): Command {
   return new Command('health')
     .description('check whether the service with this configuration is running (exit code 0) or not (1)')
     .option(...configOption)
+    .option('--wait <duration>', 'try again for so long until it runs, such as 20s', waitOf)
     .action(checkHealth)
 }
 
-async function checkHealth({ json, ...options }: CommandOptions & CommonOptions): Promise<void> {
+const LONGEST_WAIT_MS = 10 * 60_000
+const AGAIN_MS = 200
+
+function waitOf(text: string): number {
+  const ms = parseDuration(text) ?? 0
+  if (ms >= 1000 && ms <= LONGEST_WAIT_MS) return ms
+  throw new CommandFailure(2, `--wait must be a duration from 1s to 10m, such as 20s, not ${text}`)
+}
+
+interface HealthOptions extends CommandOptions, CommonOptions {
+  /** In milliseconds. */
+  wait?: number
+}
+
+async function checkHealth({ json, wait = 0, ...options }: HealthOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const url = urlOf(config, '/healthz')
-  const status = await askStatus(url)
+  const until = performance.now() + wait
+  let status = await askStatus(url)
+  while (status !== 200 && performance.now() < until) {
+    await Bun.sleep(AGAIN_MS)
+    status = await askStatus(url)
+  }
   const isAlive = status === 200
   if (json) printJson({ url, status, alive: isAlive })
   if (!isAlive)

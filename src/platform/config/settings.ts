@@ -229,6 +229,9 @@ const isServiceLink = (name: string, value: string) =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||
   /^(tcp|udp|sctp):\/\//.test(value)
 
+/** The path of the file, and what the samples call the address and the key of --dev: their shell may start poterne, too. */
+const OTHERS = new Set(['POTERNE_CONFIG', 'POTERNE_URL', 'POTERNE_DEV_KEY'])
+
 /** A variable that begins with POTERNE_ and that nobody reads is a typing error. The file may refer to others. */
 function reportUnknownVariables(env: Environment, named: Set<string>, report: Report): void {
   const known = Object.entries(sections).flatMap(([name, { keys }]) =>
@@ -240,7 +243,7 @@ function reportUnknownVariables(env: Environment, named: Set<string>, report: Re
   ])
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith('POTERNE_') || value === undefined || named.has(name)) continue
-    if (known.includes(name) || name === 'POTERNE_CONFIG' || isServiceLink(name, value)) continue
+    if (known.includes(name) || OTHERS.has(name) || isServiceLink(name, value)) continue
     const list = lists.find((each) => name.startsWith(variableOf(each, '').replace('.', '_').slice(0, -1)))
     const hint = list ? `; [[${list}]] stands in the file only` : hintFor(name, known)
     report.add(name, `unknown environment variable${hint}`)
