@@ -68,6 +68,7 @@ const floorRooms: Record<string, string[]> = {
     'administrators',
     'administrator-sessions',
     'api-tokens',
+    'ended-tokens',
     'directory',
     'people',
     'factors',

@@ -23,6 +23,7 @@ const openOperations = {
     'signInNatively',
     'putReceipt',
     'putReceiptByQuery',
+    'followEndedTokens',
   ],
   unlimited: [
     'healthz',

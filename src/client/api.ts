@@ -443,6 +443,30 @@ export interface paths {
    };
   };
  };
+ "sessions/ended": {
+  /**
+   * Follow which access tokens were ended
+   * @description For services that verify access tokens themselves, with a token of administration that has the scope `sessions:watch`.
+   */
+  get: {
+   parameters: {
+    query?: {
+     /** @description The `cursor` of the answer before; without it, everything that still matters */
+     after?: string;
+     /** @description Seconds to wait for an entry, at most 25 */
+     wait?: string;
+    };
+   };
+   responses: {
+    /** @description Oldest first, at most 1,000; after 1,000 ask again at once. */
+    200: {
+     content: {
+      "application/json": components["schemas"]["EndedTokensPage"];
+     };
+    };
+   };
+  };
+ };
  me: {
   /**
    * Read your account
@@ -1933,6 +1957,33 @@ export interface components {
    status: 200;
    message: string;
   };
+  /** @description Access tokens that are refused though they have not expired. */
+  EndedTokens: {
+   /**
+    * Format: uuid
+    * @description The `sid` of the tokens
+    */
+   session?: string;
+   /**
+    * Format: uuid
+    * @description The `sub` of the tokens
+    */
+   account?: string;
+   /** @description The `kid` of the tokens */
+   key?: string;
+   /** @description Only tokens with a smaller `iat`; alone: those of anybody. Unix seconds */
+   before?: number;
+   /** @description Unix seconds; afterwards the entry can be forgotten */
+   until: number;
+  };
+  /** @description Oldest first, at most 1,000; after 1,000 ask again at once. */
+  EndedTokensPage: {
+   /** @constant */
+   status: 200;
+   /** @description From where the next call goes on */
+   cursor: string;
+   ended: components["schemas"]["EndedTokens"][];
+  };
   /** @description Something that happened to an account. */
   Event: {
    id: number;
@@ -2427,6 +2478,8 @@ export type ClientSettings = components['schemas']['ClientSettings'];
 export type CodeRequested = components['schemas']['CodeRequested'];
 export type CodeSent = components['schemas']['CodeSent'];
 export type Done = components['schemas']['Done'];
+export type EndedTokens = components['schemas']['EndedTokens'];
+export type EndedTokensPage = components['schemas']['EndedTokensPage'];
 export type Event = components['schemas']['Event'];
 export type EventPage = components['schemas']['EventPage'];
 export type Identities = components['schemas']['Identities'];

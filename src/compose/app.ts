@@ -1,6 +1,7 @@
 /** The public routes, which `bun run routes` prints. Knows neither SQL nor configuration: services come in, an app goes out. */
 
 import { type AnyElysia, Elysia } from 'elysia'
+import { createEndedTokensRoutes } from '../administration/ended-tokens/routes.ts'
 import { createReceiptRoutes } from '../domain/messages/sms-funnel/routes.ts'
 import { createContactRoutes } from '../domain/self-service/contacts/routes.ts'
 import { createMembershipRoutes } from '../domain/self-service/invitations/routes.ts'
@@ -110,6 +111,7 @@ export function createApp(services: AppServices, appOptions: AppOptions) {
     .use(createSocialRoutes(httpBase, services.social, { secure: secureCookies }))
     .use(createIdentityRoutes(httpBase, bearer, services.identities))
     .use(createReceiptRoutes(httpBase, services.receipts))
+    .use(createEndedTokensRoutes(httpBase, services.endedTokens))
     .use(createTwoFactorRemovalRoutes(httpBase, services.twoFactorRemovals))
     .use(createUndoRoutes(httpBase, services.undo, options.catalog))
   if (passkeys.rpId !== null) app.use(createPasskeyRoutes(httpBase, bearer, services.passkeys))

@@ -10,6 +10,7 @@ import { createAdministratorService } from '../administration/administrators/ser
 import { createTokenService } from '../administration/api-tokens/service.ts'
 import { createAuditTrail } from '../administration/audit/service.ts'
 import { createDirectory } from '../administration/directory/service.ts'
+import { createEndedTokensFeed } from '../administration/ended-tokens/service.ts'
 import { createAccountFactors } from '../administration/factors/service.ts'
 import { createIdempotency } from '../administration/idempotency/service.ts'
 import { createInvitationService } from '../administration/invitations/service.ts'
@@ -272,6 +273,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
   const administrators = createAdministratorService(below)
   const limitLifts = createLimitLifts(below)
   const messageLog = createMessageLog({ ...below, directory })
+  const administrationTokens = createTokenService(below)
   return {
     ...below,
     directory,
@@ -281,7 +283,8 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     administratorReach: createAdministratorReach({ administrators, limitLifts, messageLog }),
     administratorSessions: createAdministratorSessions({ ...below, signIn: createStrictSignIn(below) }),
     ownPasskeys: createOwnPasskeys(below),
-    administrationTokens: createTokenService(below),
+    administrationTokens,
+    endedTokens: createEndedTokensFeed({ ...below, administrationTokens }),
     people: createPeopleService({ ...below, directory, administrators }),
     accountFactors: createAccountFactors({ ...below, directory }),
     auditTrail: createAuditTrail({ ...below, directory }),

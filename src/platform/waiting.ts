@@ -1,4 +1,5 @@
-/** The two ways to wait that several places have in common: for what others wait for too, and not for ever. */
+/** The ways to wait that several places have in common: for what others wait for too, not for ever, and not too many at once. */
+import { AppError } from '../texts/errors.ts'
 
 /** Returns a function whose callers share one call of `work`: those who call while it is under way get its promise. */
 export function together<Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) {
@@ -22,5 +23,24 @@ export async function within<Result, Late>(ms: number, work: Promise<Result>, la
     return await Promise.race([work, end])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Refuses, with 429, whoever waits in so many places of this process already. */
+export function createPlaces(maximum: number) {
+  const taken = new Map<string, number>()
+  return {
+    async hold<T>(key: string, wait: () => Promise<T>): Promise<T> {
+      const before = taken.get(key) ?? 0
+      if (before >= maximum) throw new AppError('too_many_requests', { retryAfterSeconds: 1 })
+      taken.set(key, before + 1)
+      try {
+        return await wait()
+      } finally {
+        const left = (taken.get(key) ?? 1) - 1
+        if (left > 0) taken.set(key, left)
+        else taken.delete(key)
+      }
+    },
   }
 }

@@ -12,8 +12,10 @@ import {
 } from 'jose'
 import { createClient, type PoterneError } from '../../src/client/index.ts'
 import { type Cookies, cookieStorage, createVerifier } from '../../src/client/server.ts'
+import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 const SECRET = 'the secret of the application, 32 characters'
 
@@ -106,6 +108,52 @@ describe('the cookie storage', () => {
     expect(() => storage.setItem('poterne', JSON.stringify({ token: 'x'.repeat(3000) }))).toThrow(
       'tokens.claims',
     )
+  })
+})
+
+describe('the verifier with the feed', () => {
+  const named = { issuer: 'http://auth.internal', audience: 'http://auth.internal' }
+  const newFeedToken = async () => {
+    const wanted = { name: 'orders', scopes: ['sessions:watch'], expires_in: '90d' }
+    return (await asOperator(service, 'POST', 'tokens', wanted)).body.token as string
+  }
+
+  test('refuses an ended session within a second, and takes the others', async () => {
+    const verifier = createVerifier({ url: service.url, ...named, feedToken: await newFeedToken() })
+    const [one, other] = [await service.signedIn(), await service.signedIn()]
+    expect((await verifier.verify(one.bearer)).sub).toBe(one.uuid)
+    await service.post('logout', {}, { bearer: one.bearer })
+    const endedAt = performance.now()
+    await waitFor(async () => (await failure(verifier.verify(one.bearer))).code === 'invalid_token')
+    expect(performance.now() - endedAt).toBeLessThan(1500)
+    expect((await verifier.verify(other.bearer)).sub).toBe(other.uuid)
+    const late = createVerifier({ url: service.url, ...named, feedToken: await newFeedToken() })
+    expect((await failure(late.verify(one.bearer))).code).toBe('invalid_token')
+    verifier.close()
+    late.close()
+  })
+
+  test('without an answer it takes tokens as without a feed and says so once, or refuses them', async () => {
+    const { bearer, uuid } = await service.signedIn()
+    const problems: string[] = []
+    const options = { url: service.url, ...named, feedToken: 'pot_adm_unknown', staleAfter: 1 }
+    const verifier = createVerifier({ ...options, onProblem: ({ code }) => void problems.push(code) })
+    const strict = createVerifier({ ...options, whenStale: 'refuse' })
+    for (let count = 0; count < 2; count++) expect((await verifier.verify(bearer)).sub).toBe(uuid)
+    expect(problems).toEqual(['unavailable'])
+    expect(await failure(strict.verify(bearer))).toMatchObject({ status: 503, code: 'unavailable' })
+    verifier.close()
+    strict.close()
+  })
+
+  test('keeps no process alive', async () => {
+    const script = `import { createVerifier } from '${import.meta.dir}/../../src/client/server.ts'
+      const verifier = createVerifier({ url: '${service.url}', feedToken: '${await newFeedToken()}' })
+      await new Promise((resolve) => setTimeout(resolve, 300))`
+    const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'inherit' })
+    const ended = await Promise.race([child.exited, Bun.sleep(5000).then(() => 'still there')])
+    child.kill()
+    expect(ended).toBe(0)
   })
 })
 

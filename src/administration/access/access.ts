@@ -14,6 +14,7 @@ export const scopes = [
   'accounts:erase',
   'limits:write',
   'sessions:write',
+  'sessions:watch',
   'messages:read',
   'messages:write',
   'events:read',
@@ -159,6 +160,11 @@ function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Bo
   const isSupport = caller.type === 'administrator' && caller.role === 'support'
   const limited = isSupport ? supportMay[access] : undefined
   return limited === undefined || limited[`${method} ${path}`]?.(body ?? {}) === true
+}
+
+/** For a route outside of the table of administration, which a token alone may call. */
+export function requireScope({ scopes }: TokenCaller, scope: Scope): void {
+  if (!scopes.includes(scope)) throw new AppError('insufficient_scope')
 }
 
 export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): void {

@@ -8,6 +8,7 @@ import type { EventFilter, EventStore } from '../../domain/foundation/events/sto
 import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
 import { invalid, readNumber, readOneOf, readTime } from '../../platform/http/read-values.ts'
 import { currentRequest } from '../../platform/request-context.ts'
+import { createPlaces } from '../../platform/waiting.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Directory } from '../directory/service.ts'
 import type { AuditRecord, EventQuery } from './audit-schema.ts'
@@ -26,22 +27,11 @@ export type AuditTrail = ReturnType<typeof createAuditTrail>
 
 export function createAuditTrail({ directory, eventTail, stores }: Needs) {
   const { auditTrail: store, events } = stores
-  const followers = new Map<string, number>()
+  const followers = createPlaces(MAXIMUM_FOLLOWERS)
 
-  /** A caller who waits in too many places already is refused. */
-  async function asFollower<T>(wait: () => Promise<T>): Promise<T> {
+  function asFollower<T>(wait: () => Promise<T>): Promise<T> {
     const actor = currentRequest()?.actor
-    const key = `${actor?.type} ${actor?.id}`
-    const waiting = followers.get(key) ?? 0
-    if (waiting >= MAXIMUM_FOLLOWERS) throw new AppError('too_many_requests', { retryAfterSeconds: 1 })
-    followers.set(key, waiting + 1)
-    try {
-      return await wait()
-    } finally {
-      const left = (followers.get(key) ?? 1) - 1
-      if (left > 0) followers.set(key, left)
-      else followers.delete(key)
-    }
+    return followers.hold(`${actor?.type} ${actor?.id}`, wait)
   }
 
   /** An event names an administrator by the uuid alone, so that nothing of the person stays after an erasure. */

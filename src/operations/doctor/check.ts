@@ -1,6 +1,7 @@
 /** A check of `poterne doctor`: it has a name, looks at one thing, and says what it found and what to do. */
 
 import type { Resolver } from 'node:dns/promises'
+import type { TokenStore } from '../../administration/api-tokens/store.ts'
 import type { ProviderService } from '../../domain/credentials/providers/service.ts'
 import type { Secrets } from '../../domain/credentials/secrets/service.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
@@ -68,6 +69,7 @@ export interface StoreContext extends DatabaseContext, RedisContext, Pick<Ground
     identityKeys: KeyStore
     backups: BackupStore
     events: Pick<EventStore, 'list'>
+    administrationTokens: Pick<TokenStore, 'list'>
   }
   secrets: Pick<Secrets, 'status'>
   testIdentities: Pick<TestIdentities, 'list'>

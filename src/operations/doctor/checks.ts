@@ -45,6 +45,7 @@ export const checks: Check[] = [
   { name: 'test-identities', where: 'stores', after: 'database', run: stored.checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },
   { name: 'webhooks', where: 'stores', after: 'database', run: stored.checkWebhooks },
+  { name: 'watching-tokens', where: 'stores', after: 'database', run: stored.checkWatchingTokens },
 
   { name: 'mail-server', where: 'here', run: mail.checkMailServer },
   { name: 'mail-sender', where: 'here', after: 'mail-server', run: mail.checkMailSender },

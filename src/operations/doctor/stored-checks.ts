@@ -174,6 +174,26 @@ export async function checkWebhooks({ webhooks, clock }: StoreContext): Promise<
   )
 }
 
+const ENDS_SOON_DAYS = 14
+const MOST_TOKENS = 1000
+
+/** A service that follows ended tokens goes on without a word when its token has ended, and refuses nobody any more. */
+export async function checkWatchingTokens({ stores, clock }: StoreContext): Promise<Finding> {
+  const now = clock.now().getTime()
+  const tokens = await stores.administrationTokens.list(null, MOST_TOKENS)
+  const watching = tokens.filter(
+    ({ scopes, expiresAt }) => scopes.includes('sessions:watch') && expiresAt.getTime() > now,
+  )
+  const findings = watching
+    .filter(({ expiresAt }) => expiresAt.getTime() - now < ENDS_SOON_DAYS * DAY_MS)
+    .map(({ name, expiresAt }) =>
+      warning(
+        `the token ${name} ends at ${expiresAt.toISOString()}: make another with the scope sessions:watch, and give it to the service that follows ended sessions`,
+      ),
+    )
+  return worstOf(findings, ok(watching.length === 0 ? 'there are none' : 'none ends within two weeks'))
+}
+
 /** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */
 export async function checkBackup({ config, stores, clock }: StoreContext): Promise<Finding> {
   const { at, passphraseFile } = config.backup

@@ -28,6 +28,9 @@ const introduction = `Registration, confirmation by one-time code, login and two
 export const publicInterface: InterfaceDescription = {
   introduction,
   tags: journey,
-  securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+  securitySchemes: {
+    accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    administrationToken: { type: 'http', scheme: 'bearer', description: 'A token of administration' },
+  },
   complete: (gathered) => gathered,
 }
