@@ -72,7 +72,6 @@ const floorRooms: Record<string, string[]> = {
     'directory',
     'people',
     'factors',
-    'own-passkeys',
     'audit',
     'message-log',
     'limit-lifts',

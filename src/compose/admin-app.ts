@@ -8,8 +8,8 @@ import type { Access, AdminBase, AdminRoute } from '../administration/access/acc
 import { createSocketGuard } from '../administration/access/admin-guard.ts'
 import { ADMIN_DOCUMENT, createListenerGuard } from '../administration/access/listener-guard.ts'
 import { createPageCookies } from '../administration/access/page-cookie.ts'
+import { PROVED_MS, pageRelyingParty } from '../administration/administrator-sessions/policy.ts'
 import { createAdministratorSessionRoutes } from '../administration/administrator-sessions/routes.ts'
-import { PROVED_MS } from '../administration/administrator-sessions/service.ts'
 import { createAdministratorRoutes } from '../administration/administrators/routes.ts'
 import { createTokenRoutes } from '../administration/api-tokens/routes.ts'
 import { createAuditTrailRoutes } from '../administration/audit/routes.ts'
@@ -19,7 +19,6 @@ import { createInvitationRoutes } from '../administration/invitations/routes.ts'
 import { createLimitRoutes } from '../administration/limit-lifts/routes.ts'
 import { createMessageRoutes } from '../administration/message-log/routes.ts'
 import { createOverviewRoutes } from '../administration/overview/routes.ts'
-import { createOwnPasskeyRoutes } from '../administration/own-passkeys/routes.ts'
 import { createPeopleRoutes } from '../administration/people/routes.ts'
 import { createSigningKeyRoutes } from '../administration/signing-keys/routes.ts'
 import { createPageRoutes } from '../console/routes.ts'
@@ -39,6 +38,7 @@ import {
   type HttpBase,
   type HttpBaseOptions,
 } from '../platform/http/http-base.ts'
+import { adminPageRoutes } from './admin-pages.ts'
 import type { Services } from './services.ts'
 
 /**
@@ -107,9 +107,6 @@ const table = `
   GET     /session                                 showAdministratorSession          page              administration/administrator-sessions
   POST    /session/reauthenticate                  reauthenticateAdministratorSession         page              administration/administrator-sessions
   DELETE  /session                                 endAdministratorSession           page              administration/administrator-sessions
-  GET     /session/passkeys                        listOwnPasskeys          page              administration/own-passkeys
-  POST    /session/passkeys/options                requestOwnPasskey        page!             administration/own-passkeys
-  POST    /session/passkeys                        addOwnPasskey            page!             administration/own-passkeys
   GET     /secret                                  showSecretStatus         owner             domain/credentials/secrets
 `
 
@@ -186,6 +183,8 @@ export interface AdminListenerOptions extends AdminAppOptions {
   clock: Clock
   /** The version of the service, for its description. */
   version: string
+  /** Absent: nothing is said about passkeys, as where only routes are counted. */
+  passkeys?: Config['passkeys']
   /** The name of the service on the page. */
   serviceName: string
   /** What every call has to pass first; it has any name then. Null where the listener has names of its own. */
@@ -194,16 +193,22 @@ export interface AdminListenerOptions extends AdminAppOptions {
 
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: Services, listenerOptions: AdminListenerOptions) {
-  const { listen, baseUrl, clock, version, serviceName, gate, ...options } = listenerOptions
-  const httpBase = createHttpBase({ ...options, corsOrigins: [], strictBelow: '/admin/v1/' })
+  const { listen, baseUrl, clock, version, serviceName, passkeys, gate, ...options } = listenerOptions
+  const httpBase = createHttpBase({
+    ...options,
+    corsOrigins: [],
+    strictBelow: '/admin/v1/',
+    isolated: /^\/account\//,
+  })
   const { administratorSessions } = services
   const cookies = createPageCookies({ secure: baseUrl !== null })
   const ownHosts = (): string[] => hostsOf(listen, app.server?.port ?? listen.port, baseUrl)
+  const ownOrigins = () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl])
   const adminGuard = createListenerGuard({
     routes: adminRoutes,
     reachesAdministrator: services.administratorReach.reaches,
     hosts: gate ? null : ownHosts,
-    origins: () => (baseUrl === null ? ownHosts().map((host) => `http://${host}`) : [baseUrl]),
+    origins: ownOrigins,
     authenticateToken: services.administrationTokens.authenticate,
     async findSession(header) {
       const cookie = cookies.session.read(header)
@@ -216,15 +221,21 @@ export function createAdminListener(services: Services, listenerOptions: AdminLi
   })
   const guard: AdminBase = createGuard(httpBase, adminGuard)
   const ownUrl = baseUrl ?? `http://${hostsOf(listen, listen.port, null)[0]}`
+  const [passkeyOrigin = null] =
+    (passkeys && pageRelyingParty({ admin: { baseUrl, listen }, passkeys })?.origins) || []
+  const passkeysUrl = passkeyOrigin && `${passkeyOrigin}/account/passkeys`
   const app = new Elysia(appSettings)
   if (gate) app.use(gate(httpBase))
   app
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
-    .use(createAdministratorSessionRoutes(guard, administratorSessions, cookies))
-    .use(createOwnPasskeyRoutes(guard, services.ownPasskeys))
+    .use(createAdministratorSessionRoutes(guard, administratorSessions, cookies, passkeysUrl))
     .use(createPageRoutes(httpBase, serviceName))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
+  if (passkeysUrl !== null) {
+    const place = { cookies, baseUrl: ownUrl, hosts: gate ? null : ownHosts, origins: ownOrigins }
+    for (const routes of adminPageRoutes(httpBase, services, place)) app.use(routes)
+  }
   return app
 }
 

@@ -227,6 +227,7 @@ export function build(options: ComposeOptions, connections: Connections) {
   )
   const administration = createAdministration(services, {
     ...config.admin,
+    passkeys: config.passkeys,
     catalog,
     logger,
     ...(dev && { onInternalError: printStack }),

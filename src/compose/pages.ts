@@ -15,6 +15,7 @@ import { frameOf, PAGE_POLICY } from '../pages/frame/frame.ts'
 import { createFrameRoutes } from '../pages/frame/routes.ts'
 import { createDestinations } from '../pages/visits/destinations.ts'
 import { createFlowSeal } from '../pages/visits/flow.ts'
+import { placeOfPeople } from '../pages/visits/place.ts'
 import { unreachedScreen } from '../pages/visits/refusals.ts'
 import { createVisits } from '../pages/visits/service.ts'
 import { createWaysInRoutes } from '../pages/ways-in/routes.ts'
@@ -47,7 +48,8 @@ export function createPages(services: Services, { dev, settings, people }: PageO
     ...pages,
     isAfterSignOut: (address) => isAfterSignOut(address, pages.applications),
   })
-  const visits = createVisits({ ...services, frame, destinations, dev, seal: createFlowSeal(services) })
+  const place = placeOfPeople(config.server.baseUrl, services.browserSessions, dev)
+  const visits = createVisits({ ...services, frame, destinations, place, seal: createFlowSeal(services) })
   const applications = createApplicationService(services)
   const userinfo = createUserinfo({ ...services, applications })
   services.tellApplicationsBy(createBackChannel(services))

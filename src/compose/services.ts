@@ -3,6 +3,7 @@
 import {
   createAdministrationPolicy,
   pageRelyingParty,
+  recentProof,
 } from '../administration/administrator-sessions/policy.ts'
 import { createAdministratorSessions } from '../administration/administrator-sessions/service.ts'
 import { createAdministratorReach } from '../administration/administrators/reach.ts'
@@ -17,7 +18,6 @@ import { createInvitationService } from '../administration/invitations/service.t
 import { createLimitLifts } from '../administration/limit-lifts/service.ts'
 import { createMessageLog } from '../administration/message-log/service.ts'
 import { createOverview } from '../administration/overview/service.ts'
-import { createOwnPasskeys } from '../administration/own-passkeys/service.ts'
 import { createPeopleService } from '../administration/people/service.ts'
 import { createAccountCodeSending, createAccountCodes } from '../domain/accounts/account-codes/service.ts'
 import { createAdmission } from '../domain/accounts/admission/service.ts'
@@ -221,7 +221,8 @@ function createCredentials(below: ReturnType<typeof createSessions>) {
 
 function createWaysIn(credentials: ReturnType<typeof createCredentials>) {
   const { rpId, origins } = credentials.config.passkeys
-  const assertions = createPasskeyAssertions(credentials, { id: rpId ?? '', origins })
+  const own = pageRelyingParty(credentials.config)?.origins ?? []
+  const assertions = createPasskeyAssertions(credentials, { id: rpId ?? '', origins: [...origins, ...own] })
   const { confirmByPasskey } = assertions
   const freely = { ...credentials, confirmByPasskey, policy: null }
   const checking = { ...freely, passwordCheck: createPasswordCheck(freely) }
@@ -256,7 +257,7 @@ function createStrictSignIn(below: ReturnType<typeof createSelfService>) {
   const policy = createAdministrationPolicy(below)
   const assertions = createPasskeyAssertions(below, pageRelyingParty(below.config) ?? { id: '', origins: [] })
   const { confirmByPasskey } = assertions
-  const strictly = { ...below, policy, confirmByPasskey }
+  const strictly = { ...below, policy, confirmByPasskey, recentSignIn: recentProof(below.clock) }
   const withOpener = { ...strictly, sessionOpener: createSessionOpener(strictly) }
   const withFactors = { ...withOpener, ...createSignIn(withOpener) }
   const steps = {
@@ -265,11 +266,12 @@ function createStrictSignIn(below: ReturnType<typeof createSelfService>) {
     loginByCode: createLoginByCodeService(withFactors),
     passkeys: createPasskeyService(withFactors, assertions),
   }
-  return { ...steps, secondStep: createSecondStep(steps) }
+  return { ...steps, secondStep: createSecondStep(steps), me: createMeService(steps) }
 }
 
 function createAdministration(below: ReturnType<typeof createSelfService>) {
   const directory = createDirectory(below)
+  const strictSignIn = createStrictSignIn(below)
   const administrators = createAdministratorService(below)
   const limitLifts = createLimitLifts(below)
   const messageLog = createMessageLog({ ...below, directory })
@@ -281,8 +283,8 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     idempotency: createIdempotency(below),
     invitations: createInvitationService(below),
     administratorReach: createAdministratorReach({ administrators, limitLifts, messageLog }),
-    administratorSessions: createAdministratorSessions({ ...below, signIn: createStrictSignIn(below) }),
-    ownPasskeys: createOwnPasskeys(below),
+    strictSignIn,
+    administratorSessions: createAdministratorSessions({ ...below, signIn: strictSignIn }),
     administrationTokens,
     endedTokens: createEndedTokensFeed({ ...below, administrationTokens }),
     people: createPeopleService({ ...below, directory, administrators }),

@@ -20,19 +20,10 @@ export const wordsEn = {
   no_passkey: 'No passkey was used. Try again, or use the code of your app.',
   me: 'Your sign-in',
   session_ends: 'This session ends at the latest',
-  passkeys_why:
-    'You have none. A passkey is a second factor without a code, and cannot be asked for by another site.',
-  add_passkey: 'Add a passkey',
-  add_passkey_how:
-    'Your browser or your phone makes it, and asks for your finger, your face or its own code.',
-  passkey_name: 'Name of the passkey',
-  passkey_name_hint: 'Leave it empty to take the name of what makes it.',
-  passkey_added: '{name} is added. It signs you in from now on.',
-  passkey_known: 'This device holds a passkey of yours already.',
+  manage_passkeys: 'Add, rename and remove passkeys',
   passkey_elsewhere: 'At this address browsers make no passkeys. Sign in at',
   passkey_wrong_address:
     'At this address browsers use no passkeys. Open the page at {address}, or use the code of your app.',
-  passkey_not_made: 'No passkey was made. Please try again.',
   find: 'Find',
   palette: 'Find a screen or an account',
   palette_hint: 'A screen, or any part of an e-mail, phone or name',

@@ -22,19 +22,10 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   no_passkey: 'Aucune clé d’accès n’a été utilisée. Réessayez, ou saisissez le code de votre application.',
   me: 'Votre connexion',
   session_ends: 'Cette session se termine au plus tard',
-  passkeys_why:
-    'Vous n’en avez pas. Une clé d’accès est un second facteur sans code, et aucun autre site ne peut la demander.',
-  add_passkey: 'Ajouter une clé d’accès',
-  add_passkey_how:
-    'Votre navigateur ou votre téléphone la crée, et demande votre doigt, votre visage ou son propre code.',
-  passkey_name: 'Nom de la clé d’accès',
-  passkey_name_hint: 'Laissez vide pour prendre le nom de ce qui la crée.',
-  passkey_added: '{name} est ajoutée. Elle vous connecte désormais.',
-  passkey_known: 'Cet appareil contient déjà une de vos clés d’accès.',
+  manage_passkeys: 'Ajouter, renommer et supprimer des clés d’accès',
   passkey_elsewhere: 'À cette adresse, les navigateurs ne créent pas de clé d’accès. Connectez-vous à',
   passkey_wrong_address:
     'À cette adresse, les navigateurs n’utilisent pas de clé d’accès. Ouvrez la page à l’adresse {address}, ou utilisez le code de votre application.',
-  passkey_not_made: 'Aucune clé d’accès n’a été créée. Veuillez réessayer.',
   find: 'Chercher',
   palette: 'Chercher un écran ou un compte',
   palette_hint: 'Un écran, ou une partie d’un e-mail, d’un téléphone ou d’un nom',

@@ -92,71 +92,6 @@ describe('the page of administration', () => {
     expect((await me(page)).body.administrator.role).toBe('viewer')
   })
 
-  describe('a passkey that is added on the page', () => {
-    const own = 'session/passkeys'
-    const make = async (page: ReturnType<typeof createPage>, origin = 'https://admin.example.com') =>
-      createPasskey((await page.call('POST', `${own}/options`)).body.options, origin)
-
-    test('signs in there and everywhere else, and its owner is told', async () => {
-      const { page, person, uuid } = await signInAs(service, 'support', headers())
-      expect((await page.call('GET', own)).body).toEqual({
-        status: 200,
-        can_add: true,
-        origin: 'https://admin.example.com',
-        passkeys: [],
-      })
-      const { passkey, credential } = await make(page)
-      const added = await page.call('POST', own, { credential, name: 'My laptop' })
-      expect([added.status, added.body.passkey.name]).toEqual([201, 'My laptop'])
-      expect((await page.call('GET', own)).body.passkeys).toEqual([added.body.passkey])
-      await service.delivered()
-      expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('My laptop')
-      const [event] = await eventsOf(uuid, 'passkey.added')
-      expect(event.actor).toMatchObject({ type: 'administrator', id: uuid })
-
-      const second = createPage(service, headers())
-      expect((await second.call('POST', 'session', person)).body.methods).toEqual(['passkey', 'totp'])
-      const { options } = (await second.call('POST', 'session/passkey')).body
-      const signed = signWithPasskey(passkey, options, 'https://admin.example.com')
-      expect((await second.call('POST', 'session/verify', { credential: signed })).status).toBe(200)
-      const forLogin = (await service.post('passkeys/login/options', {})).body.options
-      const login = { credential: signWithPasskey(passkey, forLogin, 'https://app.example.com') }
-      expect((await service.post('passkeys/login', login, newClient())).body.account.uuid).toBe(uuid)
-    })
-
-    test('is made for the session and the address that asked, while its factors are fresh, and once', async () => {
-      const { page } = await signInAs(service, 'viewer', headers())
-      const elsewhere = await make(page, 'https://app.example.com')
-      expectRefusal(await page.call('POST', own, { credential: elsewhere.credential }), 'invalid_passkey')
-      const { page: other } = await signInAs(service, 'viewer', headers())
-      const ofOther = await make(other)
-      expectRefusal(await page.call('POST', own, { credential: ofOther.credential }), 'invalid_passkey')
-      const { credential } = await make(page)
-      const answers = await race([service, replica], (at) =>
-        Object.assign(createPage(at, headers()), { cookie: page.cookie, csrf: page.csrf }).call('POST', own, {
-          credential,
-        }),
-      )
-      onlySuccess(answers, 'invalid_passkey', 'too_many_requests')
-      expect((await page.call('GET', own)).body.passkeys).toHaveLength(1)
-      const late = await make(page)
-      service.clock.advance(5 * MINUTE_MS + 1)
-      expectRefusal(await page.call('POST', `${own}/options`), 'reauthentication_required')
-      expectRefusal(
-        await page.call('POST', own, { credential: late.credential }),
-        'reauthentication_required',
-      )
-    })
-
-    test('is one of ten', async () => {
-      const { page } = await signInAs(service, 'viewer', headers())
-      for (let number = 0; number < 10; number++)
-        expect((await page.call('POST', own, { credential: (await make(page)).credential })).status).toBe(201)
-      expectRefusal(await page.call('POST', `${own}/options`), 'passkey_limit')
-      expect((await page.call('GET', own)).body.can_add).toBe(false)
-    })
-  })
-
   test('a mailed code is no second factor here, and a password alone adds none beside it', async () => {
     const { person } = await protectBySentCodes(service)
     await asOperator(service, 'POST', 'administrators', { account: person.identifier, role: 'owner' })
@@ -558,8 +493,8 @@ describe('on loopback, without a proxy', () => {
     )
     const { page, uuid } = await signInAs(service, 'owner', { host })
     expect((await page.call('GET', 'session')).body.administrator).toMatchObject({ uuid, role: 'owner' })
-    expect((await page.call('GET', 'session/passkeys')).body.can_add).toBe(false)
-    expectRefusal(await page.call('POST', 'session/passkeys/options'), 'route_not_found')
+    expect((await page.call('GET', 'session')).body.passkeys_url).toBeNull()
+    expectRefusal(await page.call('GET', '/account/passkeys'), 'route_not_found')
     expect((await page.call('DELETE', `administrators/${uuid}`)).status).toBe(200)
     expectRefusal(await page.call('GET', 'session'), 'invalid_token')
   })

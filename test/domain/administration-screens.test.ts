@@ -381,26 +381,21 @@ describe('the page of administration', () => {
     await addPlatformAuthenticator(await page.context().newCDPSession(page))
     const address = `http://localhost:${port}/admin/?lang=en`
     await page.goto(address)
-    await signIn(page, person)
+    const secret = await signIn(page, person)
     await page.click('header a.name')
     await heading(page, 'Your sign-in')
-    await press(page, 'Add a passkey')
-    await page.fill('dialog input[name=name]', 'Work laptop')
-    await page.click('dialog button[type=submit]')
-    await announced(page, 'Work laptop is added.')
-    await page.waitForSelector('td:text-is("Work laptop")')
     await look(page, 'me')
-    await press(page, 'Add a passkey')
-    await page.click('dialog button[type=submit]')
-    await page.waitForSelector('dialog [role=alert]:has-text("holds a passkey of yours already")')
-    await press(page, 'Cancel')
+    await page.click('main a:text-is("Add, rename and remove passkeys")')
+    await addPasskey(page, person, secret)
+    await page.click('p.up a')
+    await heading(page, 'Overview')
     await press(page, 'Sign out')
     await heading(page, 'Sign in')
     await page.fill('input[name=identifier]', person.identifier)
     await page.fill('input[name=password]', person.password)
     await page.press('input[name=password]', 'Enter')
     await press(page, 'Use a passkey')
-    await heading(page, 'Your sign-in')
+    await heading(page, 'Overview')
     await close()
   })
 
@@ -414,15 +409,13 @@ describe('the page of administration', () => {
     await page.click('header a.name')
     await heading(page, 'Your sign-in')
     await page.waitForSelector('main:has-text("At this address browsers make no passkeys.")')
-    expect(await page.locator('button:text-is("Add a passkey")').count()).toBe(0)
     await look(page, 'me-elsewhere')
-    await page.click(`main a[href="http://localhost:${port}/admin/#/me"]`)
+    await page.click(`main a[href="http://localhost:${port}/account/passkeys"]`)
     await heading(page, 'Sign in')
     service.clock.advance(PERIOD_MS)
     await signIn(page, person, secret)
-    await page.click('button:text-matches("^(Add a passkey|Ajouter une clé d’accès)$")')
-    await page.click('dialog button[type=submit]')
-    await page.waitForSelector('main tbody tr')
+    await page.goto(`http://localhost:${port}/account/passkeys`)
+    await addPasskey(page, person, secret)
 
     await page.goto(bare)
     await press(page, 'Sign out')
@@ -585,6 +578,16 @@ describe('the page of administration', () => {
     await context.close()
   })
 })
+
+/** On the page of their own passkeys, which speaks the language of the account. */
+async function addPasskey(page: Page, person: Person, secret: string): Promise<void> {
+  await page.click('a[href="/account/passkeys/add"]')
+  service.clock.advance(PERIOD_MS)
+  await page.fill('input[name=password]', person.password)
+  await page.fill('input[name=otp]', appCode(secret, service.clock.now()))
+  await page.press('input[name=otp]', 'Enter')
+  await page.waitForSelector('form[action^="/account/passkeys/choose"]')
+}
 
 /** Returns how much larger the first plot is shown than it was drawn. */
 const plotScale = (page: Page) =>

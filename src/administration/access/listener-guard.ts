@@ -13,7 +13,7 @@ interface SignedInAdministrator {
   account: { uuid: string }
   role: Role
   sessionId: string
-  provedAt: Date
+  authenticatedAt: Date
 }
 
 interface ListenerGuardOptions extends AdminGuardRules {
@@ -42,10 +42,10 @@ export function createListenerGuard(options: ListenerGuardOptions) {
   async function recognizePage({ method, headers }: GuardedRequest, route: AdminRoute): Promise<AdminCaller> {
     const found = await findSession(headers.cookie)
     if (found === null) throw new AppError('invalid_token', { cause: 'not_signed_in' })
-    const { account, role, sessionId, provedAt } = found.administrator
+    const { account, role, sessionId, authenticatedAt } = found.administrator
     if (!READS.has(method) && !isSame(headers['x-csrf-token'], found.csrfToken))
       throw new AppError('insufficient_scope', { cause: 'csrf_token' })
-    if (route.destructive && now().getTime() - provedAt.getTime() > provedMs)
+    if (route.destructive && now().getTime() - authenticatedAt.getTime() > provedMs)
       throw new AppError('reauthentication_required')
     return { type: 'administrator', id: account.uuid, name: null, role, sessionId }
   }

@@ -4,10 +4,12 @@ import { readCookies } from '../../platform/http/redirect.ts'
 /** `secure`: over TLS only, and never from another host of the domain (`__Host-`, which requires the whole host). */
 function createPageCookie(name: string, secure: boolean) {
   const fullName = secure ? `__Host-${name}` : name
-  const attributes = `Path=${secure ? '/' : '/admin'}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
-  /** A Set-Cookie header. */
+  const attributes = `HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  /** Set-Cookie headers. On loopback other services have the same host: they get it for these paths alone. */
   const write = (value: string, lifetimeMs: number) =>
-    `${fullName}=${value}; ${attributes}; Max-Age=${Math.floor(lifetimeMs / 1000)}`
+    (secure ? ['/'] : ['/admin', '/account']).map(
+      (path) => `${fullName}=${value}; Path=${path}; ${attributes}; Max-Age=${Math.floor(lifetimeMs / 1000)}`,
+    )
   return {
     /** It is undefined if the request brings none. */
     read: (header: string | undefined) => readCookies(header).get(fullName),

@@ -4,15 +4,20 @@
  */
 
 import { decoyUuid } from '../../domain/foundation/decoys/decoys.ts'
+import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import type { SignInPolicy } from '../../domain/sessions/core/policy.ts'
+import type { RecentSignIn } from '../../domain/sessions/core/recent-sign-in.ts'
 import type { RefreshTokens } from '../../domain/sessions/tokens/refresh-token.ts'
 import type { PasskeyStore } from '../../domain/sign-in/passkeys/store.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { setCurrentActor } from '../../platform/request-context.ts'
 import type { AdministratorStore } from '../administrators/store.ts'
 import type { AdministratorSessionStore } from './store.ts'
 
 export const LIFETIME_SECONDS = 8 * 3600
+/** The time for which password and second factor count as just proved. */
+export const PROVED_MS = 5 * 60_000
 
 interface Needs {
   config: Config
@@ -43,8 +48,19 @@ export function createAdministrationPolicy({ config, refreshTokens, stores }: Ne
   }
 }
 
+/** Where everybody needs a recent sign-in, administrators need a recent proof. */
+export const recentProof = (clock: Clock): RecentSignIn => ({
+  isShown: async (session) =>
+    clock.now().getTime() - (session as BrowserSession).authenticatedAt.getTime() <= PROVED_MS,
+})
+
+interface PageAddress {
+  admin: Pick<Config['admin'], 'baseUrl' | 'listen'>
+  passkeys: Pick<Config['passkeys'], 'rpId'>
+}
+
 /** It returns null where there is no page, or where a browser would refuse a passkey of this relying party on it. */
-export function pageRelyingParty({ admin, passkeys }: Pick<Config, 'admin' | 'passkeys'>) {
+export function pageRelyingParty({ admin, passkeys }: PageAddress) {
   const { rpId } = passkeys
   const origin = admin.baseUrl ?? (admin.listen && `http://localhost:${admin.listen.port}`)
   if (rpId === null || origin === null) return null

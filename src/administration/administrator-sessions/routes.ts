@@ -7,13 +7,12 @@ import { answer, success } from '../../platform/http/answers.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import { assertionField } from '../../platform/http/passkey-schemas.ts'
 import { nullable, optionalField } from '../../platform/http/schemas.ts'
-import { AppError } from '../../texts/errors.ts'
 import { type AdminBase, administratorOf, scopesOf } from '../access/access.ts'
 import { administratorRoleField, scopeField } from '../access/access-schema.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { PageCookies } from '../access/page-cookie.ts'
-import { LIFETIME_SECONDS } from './policy.ts'
-import { type AdministratorSessions, DEVICE_MS, PROVED_MS } from './service.ts'
+import { LIFETIME_SECONDS, PROVED_MS } from './policy.ts'
+import { type AdministratorSessions, DEVICE_MS } from './service.ts'
 
 const PENDING_MS = 10 * 60_000
 const LIFETIME_MS = LIFETIME_SECONDS * 1000
@@ -65,6 +64,10 @@ const sessionAnswer = answer(
     }),
     proved_until: time('Until then destructive actions ask for nothing more'),
     ends_at: time('At the latest; half an hour without a request ends it too'),
+    passkeys_url: nullable(t.String(), {
+      description: 'The page of their own passkeys, where browsers make some',
+      examples: ['https://admin.example.com/account/passkeys'],
+    }),
   },
   'Who is signed in on the page.',
 )
@@ -120,6 +123,7 @@ export function createAdministratorSessionRoutes(
   base: AdminBase,
   pages: AdministratorSessions,
   cookies: PageCookies,
+  passkeysUrl: string | null,
 ) {
   const sessionRoutes = new Elysia({ name: 'administrator-sessions', prefix: '/admin/v1' })
     .use(base)
@@ -128,7 +132,7 @@ export function createAdministratorSessionRoutes(
       async ({ body, headers, client, set }) => {
         const device = cookies.device.read(headers.cookie)
         const { cookie, methods } = await pages.begin(body, { ...client, device })
-        set.headers['set-cookie'] = cookies.session.write(cookie, PENDING_MS)
+        set.headers['set-cookie'] = cookies.session.write(cookie, PENDING_MS).slice(0, 1)
         return success({ methods })
       },
       {
@@ -182,8 +186,8 @@ export function createAdministratorSessionRoutes(
         const named = cookies.session.read(headers.cookie)
         const opened = await pages.verify(named, body, { ...client, device })
         set.headers['set-cookie'] = [
-          cookies.session.write(opened.cookie, LIFETIME_MS),
-          cookies.device.write(opened.device, DEVICE_MS),
+          ...cookies.session.write(opened.cookie, LIFETIME_MS),
+          ...cookies.device.write(opened.device, DEVICE_MS),
         ]
         const { csrfToken, recoveryCodes } = opened
         return success({ csrf_token: csrfToken, ...(recoveryCodes && { recovery_codes: recoveryCodes }) })
@@ -203,17 +207,17 @@ export function createAdministratorSessionRoutes(
       '/session',
       async ({ caller, headers }) => {
         const administrator = administratorOf(caller)
-        const cookie = cookies.session.read(headers.cookie)
-        const session = await pages.find(cookie)
-        if (session === null || cookie === undefined) throw new AppError('invalid_token')
-        const { account, role, provedAt, endsAt } = session
+        const { account, role, authenticatedAt, endsAt, cookie } = await pages.require(
+          cookies.session.read(headers.cookie),
+        )
         const { uuid, email, phone } = account
         return success({
           csrf_token: pages.csrfTokenOf(cookie),
           administrator: { uuid, email, phone, role },
           scopes: [...scopesOf(administrator)],
-          proved_until: new Date(provedAt.getTime() + PROVED_MS).toISOString(),
+          proved_until: new Date(authenticatedAt.getTime() + PROVED_MS).toISOString(),
           ends_at: endsAt.toISOString(),
+          passkeys_url: passkeysUrl,
         })
       },
       {

@@ -6,8 +6,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { AddressSource, Source } from '../../domain/foundation/limits/callers.ts'
-import { sessionClaims } from '../../domain/sessions/browser-sessions/service.ts'
-import type { Authenticated } from '../../domain/sessions/core/authentication.ts'
+import { type BrowserSession, sessionClaims } from '../../domain/sessions/browser-sessions/service.ts'
 import type { Device } from '../../domain/sessions/core/session.ts'
 import type { OpenedSession } from '../../domain/sessions/core/session-opener.ts'
 import type { SessionStore } from '../../domain/sessions/core/store.ts'
@@ -26,14 +25,10 @@ import type { AdministratorCaller, Role } from '../access/access.ts'
 import type { AdministratorSessionStore } from './store.ts'
 
 /** Somebody who is signed in on the page. */
-export interface AdministratorSession extends Authenticated {
-  cookie: string
+export interface AdministratorSession extends BrowserSession {
   role: Role
-  /** Password and second factor were last proved then. */
-  provedAt: Date
   /** The end that no use moves. */
   endsAt: Date
-  renew(): Promise<void>
 }
 
 interface SigningInClient extends AddressSource {
@@ -56,12 +51,9 @@ interface Needs extends Pick<Ground, 'clock' | 'secret'> {
 }
 
 export const IDLE_MS = 30 * 60_000
-/** The time for which password and second factor count as just proved. */
-export const PROVED_MS = 5 * 60_000
-
 /** A device is known for so long. */
 export const DEVICE_MS = 90 * 86_400_000
-const DEVICE = /^[\w-]{43}$/
+const DEVICE = /^[0-9a-f]{32}$/
 
 /** A stolen backup does not hold the cookie. Apart from what a client of the public interface names. */
 const deviceOf = (name: string | undefined): Device => ({
@@ -95,15 +87,25 @@ export function createAdministratorSessions(needs: Needs) {
     const { sessionId, role, startedAt, amr, provedAt, endsAt, deviceFingerprint, signInIp, ...account } =
       found
     const session: AdministratorSession = {
-      ...{ account, sessionId, role, provedAt, endsAt, deviceFingerprint, signInIp, cookie },
+      ...{ account, sessionId, role, endsAt, deviceFingerprint, signInIp, cookie },
+      stays: false,
+      // Password and second factor were last proved then.
+      authenticatedAt: provedAt,
       claims: sessionClaims({ account, sessionId, startedAt, amr }, now),
-      async renew() {
+      async renew(proved = false) {
         const next = refreshTokens.create()
-        if (!(await store.prove(sessionId, hash, next.familyHash, clock.now())))
+        const former = hashOf(session.cookie) as Uint8Array
+        if (!(await store.renew(sessionId, former, next.familyHash, proved ? clock.now() : null)))
           throw new AppError('invalid_token', { cause: 'cookie_renewed' })
         session.cookie = cookieOf(refreshTokens.write(next))
       },
     }
+    return session
+  }
+
+  async function require(cookie: Cookie): Promise<AdministratorSession> {
+    const session = await find(cookie)
+    if (session === null) throw new AppError('invalid_token', { cause: 'session_over' })
     return session
   }
 
@@ -133,7 +135,7 @@ export function createAdministratorSessions(needs: Needs) {
     },
     /** A sign-in that is too long ago is refused. `device`: names the browser from now on. */
     async verify(cookie: Cookie, proof: SecondProof, { device: named, ...client }: SigningInClient) {
-      const device = knownDevice(named) ?? randomBytes(32).toString('base64url')
+      const device = knownDevice(named) ?? randomBytes(16).toString('hex')
       const opened = await underWay(cookie, (token) =>
         secondStep.verify(token, proof, deviceOf(device), client),
       )
@@ -141,6 +143,7 @@ export function createAdministratorSessions(needs: Needs) {
     },
     /** It returns null where the cookie names no living session of an administrator. */
     find,
+    require,
     /** Returns the token that writes of this session carry. */
     csrfTokenOf,
     /**
@@ -148,8 +151,7 @@ export function createAdministratorSessions(needs: Needs) {
      * a copy of the one before does not reach what is open now.
      */
     async reauthenticate(cookie: Cookie, proof: SecondProof & { password: string }, client: Source) {
-      const session = await find(cookie)
-      if (session === null) throw new AppError('invalid_token', { cause: 'session_over' })
+      const session = await require(cookie)
       if (!proof.credential) requireCode(proof.otp)
       await reauthentication.require(session, proof, client)
       return { cookie: session.cookie, csrfToken: csrfTokenOf(session.cookie) }

@@ -71,12 +71,12 @@ const find = defineStatement({
     from found join ${accounts} on ${accounts}.id = account_id`,
 })
 
-const prove = defineStatement({
-  name: 'administration_sessions.prove',
-  params: { sessionId: 'uuid', cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz' },
+const renew = defineStatement({
+  name: 'administration_sessions.renew',
+  params: { sessionId: 'uuid', cookieHash: 'bytea', newCookieHash: 'bytea', now: 'timestamptz?' },
   row: { sessionId: 'uuid' },
   sql: (p) => sql`
-  update ${administratorSessions} set proved_at = ${p.now}, cookie_hash = ${p.newCookieHash}
+  update ${administratorSessions} set proved_at = coalesce(${p.now}, proved_at), cookie_hash = ${p.newCookieHash}
    where session_id = ${p.sessionId} and cookie_hash = ${p.cookieHash} returning session_id`,
 })
 
@@ -113,10 +113,10 @@ export function createAdministratorSessionStore(database: Database) {
       return database.first(find, { cookieHash, idleSince, writtenSince, now })
     },
     /**
-     * Password and second factor were proved again, and the cookie is another one from now on. It returns false if that
+     * The cookie is another one from now on; `now`: password and second factor were proved again. It returns false if that
      * cookie names the session no more: of any number of callers with one cookie, one gets the next.
      */
-    prove: async (sessionId: string, cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date) =>
-      (await database.first(prove, { sessionId, cookieHash, newCookieHash, now })) !== null,
+    renew: async (sessionId: string, cookieHash: Uint8Array, newCookieHash: Uint8Array, now: Date | null) =>
+      (await database.first(renew, { sessionId, cookieHash, newCookieHash, now })) !== null,
   }
 }

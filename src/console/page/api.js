@@ -110,14 +110,3 @@ export async function signWithPasskey() {
     throw new Refusal(0, { message: say(isElsewhere ? 'passkey_wrong_address' : 'no_passkey', { address }) })
   }
 }
-
-/** Returns the value of `credential`: a passkey that the browser made of these options. */
-export async function makePasskey({ options }) {
-  try {
-    return writeCredential(await navigator.credentials.create({ publicKey: readOptions(options) }))
-  } catch ({ name }) {
-    throw new Refusal(0, {
-      message: say(name === 'InvalidStateError' ? 'passkey_known' : 'passkey_not_made'),
-    })
-  }
-}

@@ -1,28 +1,10 @@
-/** The administrator who is signed in: their role, and their passkeys. */
-import { call, makePasskey, session } from './api.js'
-import {
-  announce,
-  button,
-  card,
-  dialog,
-  element,
-  exactTime,
-  facts,
-  field,
-  say,
-  table,
-  time,
-} from './elements.js'
+/** The administrator who is signed in: their role, and the way to their passkeys. */
+import { session } from './api.js'
+import { card, element, exactTime, facts, say } from './elements.js'
 
-export async function meScreen(_search, refresh) {
-  const { administrator, ends_at: endsAt } = session
+export async function meScreen() {
+  const { administrator, ends_at: endsAt, passkeys_url: passkeys } = session
   const { email, phone, role, uuid } = administrator
-  const { passkeys, can_add: canAdd, origin } = await call('GET', 'session/passkeys')
-  const columns = [
-    [say('name'), ({ name }) => name],
-    [say('created'), ({ created_at: at }) => time(at)],
-    [say('last_used'), ({ last_used_at: at }) => time(at)],
-  ]
   return [
     element('h1', {}, say('me')),
     card(email ?? phone ?? uuid, [
@@ -31,43 +13,12 @@ export async function meScreen(_search, refresh) {
         [say('session_ends'), exactTime(endsAt)],
       ]),
     ]),
-    card(say('passkeys'), [
-      passkeys.length > 0 ? table(columns, passkeys) : element('p', { class: 'soft' }, say('passkeys_why')),
-      canAdd && (origin === location.origin ? addButton(refresh) : elsewhere(origin)),
-    ]),
-  ]
+    passkeys && card(say('passkeys'), element('p', {}, wayTo(passkeys))),
+  ].filter(Boolean)
 }
-
-const addButton = (refresh) =>
-  element(
-    'div',
-    { class: 'row end' },
-    button(say('add_passkey'), () => add(refresh)),
-  )
 
 /** A passkey belongs to a name: a browser makes none at an address of numbers. */
-function elsewhere(origin) {
-  const address = `${origin}/admin/#/me`
-  return element('p', {}, [say('passkey_elsewhere'), ' ', element('a', { href: address }, address)])
-}
-
-async function add(refresh) {
-  const added = await dialog(
-    say('add_passkey'),
-    [
-      element('p', {}, say('add_passkey_how')),
-      field('name', say('passkey_name'), { maxlength: 120, hint: say('passkey_name_hint') }),
-    ],
-    {
-      label: say('go_on'),
-      submit: async ({ name }) =>
-        call('POST', 'session/passkeys', {
-          credential: await makePasskey(await call('POST', 'session/passkeys/options')),
-          ...(name && { name }),
-        }),
-    },
-  )
-  if (!added) return
-  announce(say('passkey_added', { name: added.passkey.name }))
-  refresh()
-}
+const wayTo = (address) =>
+  new URL(address).origin === location.origin
+    ? element('a', { href: address }, say('manage_passkeys'))
+    : [say('passkey_elsewhere'), ' ', element('a', { href: address }, address)]

@@ -42,9 +42,9 @@ export function createSignInAs({
     /** A form is taken from browsers that keep cookies: the first page gives one to a browser that has none of ours. */
     cookieFor(request: Request): string | null {
       const jar = createCookieJar(readCookies(request.headers.get('cookie') ?? undefined), false)
-      return jar.read('browser') === undefined
-        ? jar.write('browser', newBrowserCookie(), BROWSER_SECONDS)
-        : null
+      if (jar.read('browser') !== undefined) return null
+      const [cookie = null] = jar.write('browser', newBrowserCookie(), BROWSER_SECONDS)
+      return cookie
     },
     /** Nothing is asked but who: the key of the start page was. A locked account stays locked, as for its owner. */
     take: visits.take({ back: '/sign-in', keeps: ['identifier'], forAnybody: true }, async (visit, typed) => {

@@ -15,11 +15,14 @@ export function page(
 ): Screen {
   const { pages } = visit.texts
   const isOverview = visit.path === '/account'
+  const up = visit.within ?? { href: '/account', label: pages.account }
   return {
     title,
     wide: true,
-    aside: html`<form method="post" action="${visit.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
-    content: html`${!isOverview && html`<p class="small up"><a href="/account">${pages.account}</a></p>`}
+    ...(visit.within === null && {
+      aside: html`<form method="post" action="${visit.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
+    }),
+    content: html`${!isOverview && html`<p class="small up"><a href="${up.href}">${up.label}</a></p>`}
 <h1>${title}</h1>
 ${problem.above ?? noticeOf(visit)}
 ${content}`,

@@ -14,11 +14,17 @@ interface Needs {
   visits: Visits
   account: AccountPages
   offered: screens.AccountOffered
+  /** Tells whether the page or the form of a path is left out. */
+  lacks?: (path: string) => boolean
 }
 
 type Form = [path: string, back: string, work: (visit: OwnVisit, typed: Typed) => Promise<Done>]
 
-export function createAccountRoutes(httpBase: HttpBase, { visits, account, offered }: Needs) {
+export function createAccountRoutes(
+  httpBase: HttpBase,
+  { visits, account, offered, lacks = () => false }: Needs,
+) {
+  const isMounted = ([path]: readonly [string, ...unknown[]]) => !lacks(path)
   const shown = createShownPages(account.read, offered)
 
   /** A page of ours that a form names, to come back to. */
@@ -110,11 +116,10 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
   }
 
   const isOwn = (visit: Visit): visit is OwnVisit => visit.session !== null
-  const signIn = (visit: Visit, path: string) =>
-    visits.go(visit, '/sign-in', { to: path, ...languageOf(visit.flow) })
+  const signIn = visits.goToSignIn
 
   const routes = new Elysia({ name: 'account-pages' }).use(httpBase)
-  for (const [path, draw] of Object.entries(shown)) {
+  for (const [path, draw] of Object.entries(shown).filter(isMounted)) {
     routes.get(
       path,
       visits.show((visit) => {
@@ -125,7 +130,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       pageRoute,
     )
   }
-  for (const [path, back, work] of forms) {
+  for (const [path, back, work] of forms.filter(isMounted)) {
     const keeps = ['contact', 'passkey', 'provider', ...askedFields]
     routes.post(
       path,
@@ -146,7 +151,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       pageRoute,
     )
   }
-  for (const [path, back, ask] of options) {
+  for (const [path, back, ask] of options.filter(isMounted)) {
     routes.post(
       path,
       visits.take({ back }, async (visit, typed) => {
@@ -157,7 +162,7 @@ export function createAccountRoutes(httpBase: HttpBase, { visits, account, offer
       pageRoute,
     )
   }
-  if (offered.providers.length > 0) {
+  if (offered.providers.length > 0 && !lacks('/account/providers')) {
     routes.get(
       '/account/providers/linked',
       ({ request, client, query }) =>

@@ -18,16 +18,20 @@ const names: Record<CookieName, string> = {
 
 export const BROWSER_SECONDS = 365 * 86_400
 
-export type CookieJar = ReturnType<typeof createCookieJar>
+export interface CookieJar {
+  read(name: CookieName): string | undefined
+  /** Set-Cookie headers. 0 seconds: the browser forgets it; null: until the browser is closed. */
+  write(name: CookieName, value: string, seconds: number | null): string[]
+}
 
 /** `__Host-` binds a cookie to this host alone; it needs https. */
-export function createCookieJar(cookies: ReadonlyMap<string, string>, secure: boolean) {
+export function createCookieJar(cookies: ReadonlyMap<string, string>, secure: boolean): CookieJar {
   const prefix = secure ? '__Host-' : ''
   return {
-    read: (name: CookieName): string | undefined => cookies.get(prefix + names[name]),
-    /** A Set-Cookie header. 0 seconds: the browser forgets it; null: until the browser is closed. */
-    write: (name: CookieName, value: string, seconds: number | null): string =>
+    read: (name) => cookies.get(prefix + names[name]),
+    write: (name, value, seconds) => [
       cookieHeader({ name: prefix + names[name], value, lifetimeSeconds: seconds, secure }),
+    ],
   }
 }
 

@@ -5,17 +5,16 @@
 
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
 import type { TicketStore } from '../../domain/foundation/tickets/store.ts'
-import type { BrowserSession, BrowserSessions } from '../../domain/sessions/browser-sessions/service.ts'
+import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import type { Device } from '../../domain/sessions/core/session.ts'
 import type { OpenedSession } from '../../domain/sessions/core/session-opener.ts'
 import { requireMayCall } from '../../domain/sessions/core/test-accounts.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { hostNameOf, isLoopbackHost } from '../../platform/config/formats.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { describeFailure } from '../../platform/http/failure.ts'
 import type { Client } from '../../platform/http/http-base.ts'
 import { pageAnswer } from '../../platform/http/page-answer.ts'
-import { cookieHeader, readCookies } from '../../platform/http/redirect.ts'
+import { cookieHeader } from '../../platform/http/redirect.ts'
 import { findUnstorable } from '../../platform/http/unstorable.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
@@ -26,7 +25,6 @@ import type { Html } from '../frame/html.ts'
 import {
   BROWSER_SECONDS,
   type CookieJar,
-  createCookieJar,
   deviceOfBrowser,
   fingerprintOf,
   isBrowserCookie,
@@ -35,6 +33,7 @@ import {
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import { type Flow, type FlowSeal, languageOf, type OpenedFlow, type Problem } from './flow.ts'
+import type { Place } from './place.ts'
 import { cookiesBlockedScreen, failedScreen, otherHostScreen } from './refusals.ts'
 import { isFromOurPage } from './same-site.ts'
 import { createPageTickets, type PageTicket } from './tickets.ts'
@@ -51,6 +50,7 @@ export interface Visit {
   /** The values that were proved or sent on this way; null where there is no ticket any more. */
   ticket: PageTicket | null
   session: BrowserSession | null
+  within: Place['within']
   /**
    * True if somebody is signed in now, and the flow is from before that sign-in, or a form has none that can be read. A
    * form that acts on the account does nothing then.
@@ -82,11 +82,10 @@ interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   frame: Frame
   seal: FlowSeal
   destinations: Destinations
-  browserSessions: BrowserSessions
+  place: Place
   catalog: Catalog
   metrics: Metrics
   stores: { tickets: TicketStore }
-  dev: boolean
 }
 
 interface PageRequest {
@@ -116,15 +115,10 @@ interface OpenVisit extends Visit {
 export type Visits = ReturnType<typeof createVisits>
 
 export function createVisits(needs: Needs) {
-  const { frame, seal, destinations, browserSessions, catalog, clock, config, logger, metrics, dev } = needs
+  const { frame, seal, destinations, place, catalog, clock, config, logger, metrics } = needs
   const tickets = createPageTickets(needs)
-  const base = new URL(config.server.baseUrl)
+  const { base, isOwnHost, originOf } = place
   const secure = base.protocol === 'https:'
-
-  /** Under --dev the service has whatever name leads to this machine. */
-  const isOwnHost = (host: string) => host === base.host || (dev && isLoopbackHost(hostNameOf(host)))
-  const originOf = (request: Request) =>
-    dev ? `${base.protocol}//${request.headers.get('host')}` : base.origin
 
   async function open(request: Request, client: Client, path: string): Promise<OpenVisit> {
     const visit = begin(request, client, path)
@@ -139,7 +133,7 @@ export function createVisits(needs: Needs) {
   /** The visit as far as the request itself tells. */
   function begin(request: Request, client: Client, path: string): OpenVisit {
     const url = new URL(request.url)
-    const jar = createCookieJar(readCookies(request.headers.get('cookie') ?? undefined), secure)
+    const jar = place.jar(request.headers.get('cookie') ?? undefined)
     const known = jar.read('browser')
     const trust = jar.read('trusted')
     const browser = isBrowserCookie(known) ? known : newBrowserCookie()
@@ -164,6 +158,7 @@ export function createVisits(needs: Needs) {
       query: url.searchParams,
       ticket: null,
       session: null,
+      within: place.within,
       isOfEarlierSignIn: false,
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
@@ -180,7 +175,7 @@ export function createVisits(needs: Needs) {
       browser,
       jar,
       opened: read,
-      setCookies: known === browser ? [] : [jar.write('browser', browser, BROWSER_SECONDS)],
+      setCookies: known === browser ? [] : jar.write('browser', browser, BROWSER_SECONDS),
       hasOwnFlow: read !== null && known === browser,
       keepsCookies: known !== undefined || jar.read('session') !== undefined,
     }
@@ -190,7 +185,7 @@ export function createVisits(needs: Needs) {
   /** Reads who is signed in and what was proved before. */
   async function recall(visit: OpenVisit): Promise<void> {
     const { opened, jar, flow, client } = visit
-    const session = await browserSessions.find(jar.read('session'), client.address)
+    const session = await place.find(jar.read('session'), client.address)
     visit.session = session
     const holder = {
       session: session?.sessionId,
@@ -231,11 +226,12 @@ export function createVisits(needs: Needs) {
   function withNewCookie(visit: Visit, answer: Response): Response {
     const { session, jar } = state(visit)
     if (session !== null && session.cookie !== jar.read('session'))
-      answer.headers.append('set-cookie', sessionCookie(jar, session.cookie, session.stays))
+      for (const cookie of sessionCookie(jar, session.cookie, session.stays))
+        answer.headers.append('set-cookie', cookie)
     return answer
   }
 
-  const sessionCookie = (jar: CookieJar, cookie: string, stays: boolean): string =>
+  const sessionCookie = (jar: CookieJar, cookie: string, stays: boolean): string[] =>
     jar.write('session', cookie, stays ? config.tokens.refreshAbsoluteLifetimeSeconds : null)
 
   function render(visit: Visit, screen: Screen, bare = false): string {
@@ -399,6 +395,11 @@ export function createVisits(needs: Needs) {
       },
     /** 303 to a page of ours. */
     go,
+    /** Leads to the page that signs in, and from there to `path`. */
+    goToSignIn: (visit: Visit, path: string): Response =>
+      place.within
+        ? new Response(null, { status: 303, headers: { location: place.within.href } })
+        : go(visit, '/sign-in', { to: path, ...languageOf(visit.flow) }),
     tickets,
     /**
      * Keeps a registration for this browser as it is now. The cookie of the browser itself lives for a year. Somebody who
@@ -409,25 +410,25 @@ export function createVisits(needs: Needs) {
       const known = jar.read('registration')
       // One cookie for all tabs, which do not disturb each other.
       const cookie = isBrowserCookie(known) ? known : newBrowserCookie()
-      setCookies.push(jar.write('registration', cookie, seconds))
+      setCookies.push(...jar.write('registration', cookie, seconds))
       return tickets.keep({ ...ticket, registration: registrationTag(cookie) }, seconds)
     },
     /** Signs the browser in: its cookies go with the next answer. */
     async signIn(visit: Visit, { refreshToken: cookie, deviceToken: trusted }: OpenedSession): Promise<void> {
       const { jar, setCookies, browser, flow } = state(visit)
-      await browserSessions.replace(jar.read('session'), cookie)
+      await place.sessions?.replace(jar.read('session'), cookie)
       setCookies.push(
-        sessionCookie(jar, cookie, flow.typed?.stay === 'yes'),
-        jar.write('browser', browser, BROWSER_SECONDS),
+        ...sessionCookie(jar, cookie, flow.typed?.stay === 'yes'),
+        ...jar.write('browser', browser, BROWSER_SECONDS),
       )
-      if (trusted) setCookies.push(jar.write('trusted', trusted, config.twoFactor.trustDevice))
+      if (trusted) setCookies.push(...jar.write('trusted', trusted, config.twoFactor.trustDevice))
     },
     async signOut(visit: Visit): Promise<void> {
       const { jar, setCookies, session } = state(visit)
       const cookie = session?.cookie ?? jar.read('session')
-      if (cookie !== undefined) await browserSessions.end(cookie)
+      if (cookie !== undefined) await place.sessions?.end(cookie)
       visit.session = null
-      setCookies.push(jar.write('session', '', 0))
+      setCookies.push(...jar.write('session', '', 0))
     },
     setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void {
       state(visit).setCookies.push(cookieHeader({ ...cookie, secure }))

@@ -677,11 +677,14 @@ export const schema = {
         emptyUnsets: true,
         example: 'Example',
       }),
-      origins: list('Where passkeys may be used, compared exactly. Empty: `https://<rp_id>`.', {
-        check: formats.isPasskeyOrigin,
-        item: 'an https origin without a path, http on localhost, or "android:apk-key-hash:" and 43 characters',
-        example: ['https://example.com', 'https://app.example.com'],
-      }),
+      origins: list(
+        'Where passkeys may be used, compared exactly. Empty: `https://<rp_id>`. The origin of the page of administration counts as one of them, where its host is `rp_id` or below.',
+        {
+          check: formats.isPasskeyOrigin,
+          item: 'an https origin without a path, http on localhost, or "android:apk-key-hash:" and 43 characters',
+          example: ['https://example.com', 'https://app.example.com'],
+        },
+      ),
       ios_apps: list('Apps of Apple platforms that use passkeys of this domain.', {
         check: (app) => /^[A-Z\d]{10}\.[\w.-]+$/.test(app),
         item: 'a team id and a bundle id, such as "ABCDE12345.com.example.app"',

@@ -20,9 +20,9 @@ export interface Authenticated extends AccountSession {
   claims: AccessTokenClaims
   /**
    * Gives the session a new cookie, so that a copy of the one before opens nothing: called before its rights change. A
-   * client with tokens has none.
+   * client with tokens has none. `proved`: everything that the account requires was proved in this call.
    */
-  renew?: () => Promise<void>
+  renew?: (proved?: boolean) => Promise<void>
 }
 
 interface Needs {

@@ -41,6 +41,9 @@ interface RequireOptions {
   recentSignInSuffices?: boolean
 }
 
+/** More than a session was proved, in this call or, where there is a policy, a moment ago. */
+type Proved = 'now' | 'recently' | 'session'
+
 /** The name that the password has in the body of the call. */
 type PasswordField = 'password' | 'current_password'
 
@@ -149,28 +152,29 @@ export function createReauthentication(needs: Needs) {
     proof: OwnerProof,
     client: Source,
     options: RequireOptions,
-  ): Promise<boolean> {
+  ): Promise<Proved> {
     const { password, otp, credential, refresh_token: refreshToken } = proof
     const { passwordField: field = 'password', admit, recentSignInSuffices = false } = options
     const { account } = signedIn
     if (credential && policy === null) {
       await requirePasskey(signedIn, credential, client, admit)
-      return true
+      return 'now'
     }
     const givesAll =
-      (account.passwordDigest === null || typeof password === 'string') && (!account.twoFactorEnabled || otp)
+      (account.passwordDigest === null || typeof password === 'string') &&
+      (!account.twoFactorEnabled || otp || credential)
     if (recentSignInSuffices && !givesAll && (await isFresh(signedIn, refreshToken))) {
       await admit?.()
-      return false
+      return policy === null ? 'session' : 'recently'
     }
     await requireFirstFactor(signedIn, proof, client, field)
     if (credential) {
       await requirePasskey(signedIn, credential, client, admit)
-      return true
+      return 'now'
     }
     await admit?.()
     if (account.twoFactorEnabled || policy) await requireSecondFactor(signedIn, otp, client)
-    return account.passwordDigest !== null || account.twoFactorEnabled
+    return account.passwordDigest !== null || account.twoFactorEnabled ? 'now' : 'session'
   }
 
   return {
@@ -199,8 +203,8 @@ export function createReauthentication(needs: Needs) {
      */
     async require(signedIn: Authenticated, proof: OwnerProof, client: Source, options: RequireOptions = {}) {
       const proved = await requireProof(signedIn, proof, client, options)
-      await signedIn.renew?.()
-      return proved
+      await signedIn.renew?.(proved === 'now')
+      return proved !== 'session'
     },
   }
 }
