@@ -120,7 +120,7 @@ describe('over the socket of a service with the embedded database', () => {
         ['messages', 'list', '--state', 'gone'],
         /^--state must be waiting, sent, delivered, unknown, refused or expired, not gone\n$/,
       ],
-      [['messages', 'list', '--channel', 'fax'], /^--channel must be email or sms, not fax\n$/],
+      [['messages', 'list', '--channel', 'fax'], /^--channel must be email, sms or application, not fax\n$/],
       [['messages', 'list', '--account', 'a', '--to', 'b'], /^name the person by --account or by --to/],
       [
         ['accounts', 'list', 'da'],

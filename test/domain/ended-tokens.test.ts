@@ -36,6 +36,7 @@ describe.each(shapes)('the feed of ended tokens on %s', (shape) => {
 
   test('names sessions, accounts and keys, oldest first, and goes on after its cursor', async () => {
     const token = await newToken(service)
+    const startedAt = seconds()
     const { cursor: start } = await follow(service, token)
     const [one, other] = [await service.signedIn(), await service.signedIn()]
     await service.post('logout', {}, { bearer: one.bearer })
@@ -43,14 +44,18 @@ describe.each(shapes)('the feed of ended tokens on %s', (shape) => {
     const { kid } = decodeProtectedHeader(one.bearer)
     await asOperator(service, 'POST', 'keys/revoke', { kid })
     await asOperator(service, 'DELETE', `accounts/${other.uuid}`)
-    const until = seconds() + LIFE_SECONDS
     const { ended, cursor } = await follow(service, token, `?after=${start}`)
+    const until = expect.any(Number)
     expect(ended).toEqual([
       { session: sidOf(one.bearer), until },
       { account: other.uuid, before: expect.any(Number), until },
       { key: kid!, until },
       { account: other.uuid, until },
     ])
+    for (const entry of ended) {
+      expect(entry.until).toBeGreaterThanOrEqual(startedAt + LIFE_SECONDS)
+      expect(entry.until).toBeLessThanOrEqual(seconds() + LIFE_SECONDS)
+    }
     expect(Number(cursor)).toBeGreaterThan(Number(start))
     expect((await follow(service, token, `?after=${cursor}`)).ended).toEqual([])
   })

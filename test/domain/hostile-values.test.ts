@@ -151,6 +151,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
       '/admin/v1/accounts/{uuid} role_id',
       '/admin/v1/invitations expires_in',
       '/admin/v1/invitations uses',
+      '/admin/v1/webhooks/{name}/retry event',
     ])
     for (const { method, path, name } of bodies)
       for (const value of ['16', '0x10', '1e2', '', -7, 1.5, 2 ** 53, true, [1], { a: 1 }, null]) {

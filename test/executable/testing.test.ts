@@ -29,8 +29,8 @@ afterEach(async () => {
 async function newFolder() {
   const directory = newDirectory('testing')
   symlinkSync(await builtExecutable(), join(directory, 'poterne'))
-  for (const file of ['people.jsonl', 'sign-in.spec.mjs'])
-    copyFileSync(join(samples, file), join(directory, file))
+  copyFileSync(join(samples, 'people.jsonl'), join(directory, 'people.jsonl'))
+  copyFileSync(join(samples, 'sign-in-test.mjs'), join(directory, 'sign-in.spec.mjs'))
   const port = String(await freePort())
   /** Runs a script as a shell of its own; `npx playwright` is the helper that runs the sample. */
   async function run(script: string) {

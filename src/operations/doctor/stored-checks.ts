@@ -191,7 +191,7 @@ export async function checkWatchingTokens({ stores, clock }: StoreContext): Prom
         `the token ${name} ends at ${expiresAt.toISOString()}: make another with the scope sessions:watch, and give it to the service that follows ended sessions`,
       ),
     )
-  return worstOf(findings, ok(watching.length === 0 ? 'there are none' : 'none ends within two weeks'))
+  return worstOf(findings, ok(`${watching.length} follow ended sessions, and none ends within two weeks`))
 }
 
 /** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */

@@ -219,7 +219,7 @@ export function createApplicationService(needs: ApplicationNeeds) {
     } catch (error) {
       if (!isOwn(application) && isNotAdmitted(error)) {
         const { familyHash } = refreshTokens.read(form.refresh_token)!
-        await store.end({ familyHash, kind: holder.kind }, application.id, 'application', clock.now())
+        await store.end({ familyHash, kind: holder.kind }, application.id, clock.now())
       }
       throw error
     }

@@ -205,19 +205,13 @@ const findBelow = defineStatement({
 })
 
 /** Its time may be over: it ends all the same, so that whoever waits for its end is told. */
-const endNamed = (name: string, cause: 'sign_out' | 'application') =>
-  defineStatement({
-    name,
-    params: { ...nameParamTypes, application: 'text', now: 'timestamptz', ...eventOriginTypes },
-    sql: (p) => sql`
-    with ${endSessions(p, cause, sql`${isNamed(p)} and client_id = ${p.application}`)}
-    select 1 from ended_sessions`,
-  })
-
-const ends = {
-  sign_out: endNamed('applications.revoke', 'sign_out'),
-  application: endNamed('applications.end_session', 'application'),
-}
+const endNamed = defineStatement({
+  name: 'applications.end_session',
+  params: { ...nameParamTypes, application: 'text', now: 'timestamptz', ...eventOriginTypes },
+  sql: (p) => sql`
+  with ${endSessions(p, 'application', sql`${isNamed(p)} and client_id = ${p.application}`)}
+  select 1 from ended_sessions`,
+})
 
 type Redemption = ValuesOf<typeof redemptionParamTypes & typeof admissionParamTypes>
 type SessionName = { familyHash: Uint8Array } | { sessionId: string }
@@ -273,13 +267,8 @@ export function createApplicationStore(database: Database) {
     isBelow: async (sessionId: string, browser: string): Promise<boolean> =>
       (await database.first(findBelow, { sessionId, browser })) !== null,
     /** Ends it if it is of this application. */
-    end: (
-      named: ApplicationSession,
-      application: string,
-      cause: keyof typeof ends,
-      now: Date,
-    ): Promise<void> =>
-      database.run(ends[cause], { ...nameParams(named), application, now, ...eventOrigin() }),
+    end: (named: ApplicationSession, application: string, now: Date): Promise<void> =>
+      database.run(endNamed, { ...nameParams(named), application, now, ...eventOrigin() }),
     sweep: async (now: Date, limit: number): Promise<number> =>
       (await database.all(sweep, { before: daysBefore(now, 1), limit })).length,
   }

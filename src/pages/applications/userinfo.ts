@@ -50,7 +50,7 @@ export function createUserinfo(needs: Needs) {
       throw new AppError('invalid_token', { cause: 'tokens_ended' })
     const application = applicationOf(found, named)
     if (!isOwn(application) && !entrance.admits(application, found)) {
-      await store.end(named, application.id, 'application', now)
+      await store.end(named, application.id, now)
       throw new AppError('invalid_token', { cause: 'may_not_enter' })
     }
     return { ...entrance.claimsOf(application, found, found.scope), sub: found.uuid }
@@ -103,7 +103,7 @@ export function createUserinfo(needs: Needs) {
         applications.requireReadable(form)
         if (!form.token) throw missing('token')
         const named = (await sessionsOf(form.token)).find(({ kind }) => kind === kindOf(application))
-        if (named) await store.end(named, application.id, 'sign_out', clock.now())
+        if (named) await store.end(named, application.id, clock.now())
       } catch (error) {
         throw withOAuthName(error)
       }

@@ -37,7 +37,7 @@ async function applicationFiles(): Promise<Record<string, string>> {
   }
   return {
     '/': readFileSync(join(root, 'docs/quickstart/hand-over.html'), 'utf8').replace(
-      'http://127.0.0.1:8080',
+      'http://localhost:8080',
       AUTH,
     ),
     '/oauth4webapi': await bundled('with-oauth4webapi.js'),
