@@ -1,0 +1,194 @@
+/**
+ * Webhooks through kills, a restore, and receivers in trouble: no event is lost, few come twice, and nobody's events wait for
+ * those of another person.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { recordEvents } from '../../src/domain/foundation/events/event-sql.ts'
+import type { Database } from '../../src/platform/postgres/database.ts'
+import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
+import { openServer } from '../../src/platform/postgres/server.ts'
+import { newEmail } from '../helpers/api-client.ts'
+import { runPoterne } from '../helpers/executable.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { createDatabase } from '../helpers/servers.ts'
+import { createStorage, mergeSettings, startService, writeSettings } from '../helpers/service.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
+import { waitFor } from '../helpers/wait.ts'
+import { type Behaviour, startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
+
+setDefaultTimeout(reduced(120_000, 900_000))
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+const ids = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID())
+
+async function happen(database: Database, accounts: string[]): Promise<void> {
+  for (let at = 0; at < accounts.length; at += 500)
+    await recordEvents(
+      database,
+      accounts.slice(at, at + 500).map((account) => ({ type: 'account.updated', account })),
+      new Date(),
+    )
+}
+
+/** How often each account was told about and accepted. */
+function timesIn(receiver: Receiver): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const { data } of receiver.accepted())
+    times.set(data.account as string, (times.get(data.account as string) ?? 0) + 1)
+  return times
+}
+
+const hasAll = (receiver: Receiver, accounts: string[]) => {
+  const times = timesIn(receiver)
+  return accounts.every((account) => times.has(account))
+}
+
+describe('processes that are killed', () => {
+  const EVENTS = reduced(400, 10_000)
+  const KILLS = reduced(1, 10)
+  /** So many may come twice after each. */
+  const MOST_TWICE = 100
+  let receiver: Receiver
+  let database: Database
+  let start: () => ReturnType<typeof Bun.spawn>
+  const running: ReturnType<typeof Bun.spawn>[] = []
+
+  beforeAll(async () => {
+    receiver = await startReceiver()
+    const { url } = await createDatabase({ migrated: false })
+    database = openServer({ url, poolSize: 2 })
+    await applyMigrations(database, new Date())
+    const script = join(import.meta.dir, '../helpers/webhook-process.ts')
+    start = () => {
+      const child = Bun.spawn([process.execPath, script, url, receiver.url, receiver.secret], {
+        stdout: 'pipe',
+      })
+      running.push(child)
+      return child
+    }
+  })
+  afterAll(async () => {
+    for (const child of running) child.kill('SIGKILL')
+    await Promise.all(running.map(({ exited }) => exited))
+    await database.close()
+    await receiver.close()
+  })
+
+  test('lose nothing, tell at most a hundred events twice, and are replaced within ten seconds', async () => {
+    let first = start()
+    await first.stdout.getReader().read()
+    let second = start()
+    await second.stdout.getReader().read()
+    receiver.behave(() => ({ delayMs: 4 }))
+    const accounts = ids(EVENTS)
+    await happen(database, accounts)
+    for (let kill = 1; kill <= KILLS; kill++) {
+      await waitFor(() => timesIn(receiver).size > (EVENTS * kill) / (KILLS + 2))
+      const before = receiver.deliveries.length
+      // Nobody says which of the two holds the endpoint: the one that does not goes on.
+      first.kill('SIGKILL')
+      await first.exited
+      const killedAt = performance.now()
+      await waitFor(() => receiver.deliveries.length > before + 8 || hasAll(receiver, accounts))
+      expect(performance.now() - killedAt).toBeLessThan(10_000)
+      first = second
+      second = start()
+      await second.stdout.getReader().read()
+    }
+    await waitFor(() => hasAll(receiver, accounts), { timeoutMs: 120_000 })
+    await Bun.sleep(1000)
+    const times = [...timesIn(receiver).values()]
+    expect(times).toHaveLength(EVENTS)
+    expect(times.reduce((sum, each) => sum + each - 1, 0)).toBeLessThanOrEqual(KILLS * MOST_TWICE)
+    expect(receiver.problems).toEqual([])
+  })
+})
+
+describe('one person’s events', () => {
+  const taken: [string, Behaviour][] = [
+    ['that are all refused', { status: 500 }],
+    ['that are taken slowly', { delayMs: 2000 }],
+  ]
+  test.each(reduced(taken, [...taken, ['whose requests hang', { hangs: true }]]))(
+    '%s, six hundred in a row, hold up nobody',
+    async (_, behaviour) => {
+      const [person] = ids(1) as [string]
+      const receiver = await startReceiver(({ data }) => (data.account === person ? behaviour : {}))
+      const { url, secret } = receiver
+      const settings = webhookSettings({ name: 'app', url, secret, events: ['account.*'] })
+      await using service = await startService({ shape: 'postgres', settings })
+      const { database } = service.inside
+      const others = ids(300)
+      await happen(database, [...others.slice(0, 100), ...Array.from({ length: 600 }, () => person)])
+      await happen(database, others.slice(100))
+      const startedAt = performance.now()
+      await waitFor(() => hasAll(receiver, others), { timeoutMs: 60_000 })
+      expect(performance.now() - startedAt).toBeLessThan(reduced(20_000, 60_000))
+      expect(receiver.problems).toEqual([])
+      await receiver.close()
+    },
+  )
+})
+
+describe('a restore', () => {
+  test('neither tells again what was told, nor keeps back what happens after it', async () => {
+    const receiver = await startReceiver()
+    const { url, secret } = receiver
+    const { settings: storage, drop } = await createStorage('postgres')
+    const settings = webhookSettings({ name: 'app', url, secret, events: ['account.*', 'backup.restored'] })
+    const start = () => startService({ shape: 'postgres', storage, settings })
+    const directory = newDirectory('restore')
+    const { file } = writeSettings(
+      mergeSettings(storage, settings, { smtp: { host: 'x', from: 'a@b.test' } }),
+    )
+    const poterne = async (...args: string[]) => {
+      const { code, error } = await runPoterne([...args, '--config', file], { directory })
+      expect([args[0], code, code === 0 ? '' : error]).toEqual([args[0], 0, ''])
+    }
+    const [before, since, after] = [ids(20), ids(20), ids(20)]
+    {
+      await using service = await start()
+      await service.signUp(newEmail())
+      await happen(service.inside.database, before)
+      await waitFor(() => hasAll(receiver, before))
+      await poterne('backup', join(directory, 'auth.backup'))
+      await happen(service.inside.database, since)
+      await waitFor(() => hasAll(receiver, since))
+    }
+    const lastId = Math.max(...receiver.deliveries.map(({ data }) => data.id))
+    const told = receiver.deliveries.length
+    await poterne('restore', join(directory, 'auth.backup'), '--replace', '--yes')
+    {
+      await using service = await start()
+      await happen(service.inside.database, after)
+      await waitFor(() => hasAll(receiver, after))
+      await waitFor(() => receiver.of('backup.restored').length === 1)
+    }
+    const later = receiver.deliveries.slice(told)
+    expect(later).toHaveLength(after.length + 1)
+    for (const { data } of later) expect(data.id).toBeGreaterThan(lastId)
+    expect(receiver.problems).toEqual([])
+    await receiver.close()
+    await drop()
+  })
+})
+
+longTest('a request that hangs is over after fifteen seconds, and is noted so', async () => {
+  const receiver = await startReceiver(() => ({ hangs: true }))
+  const { url, secret } = receiver
+  const settings = webhookSettings({ name: 'app', url, secret, events: ['account.*'] })
+  await using service = await startService({ shape: 'postgres', settings })
+  await happen(service.inside.database, ids(1))
+  await waitFor(() => receiver.deliveries.length === 1)
+  const { webhooks } = service.inside.services
+  const startedAt = performance.now()
+  const { items } = await waitFor(async () => {
+    const page = await webhooks.waiting('app', {})
+    return page.items.length > 0 && page
+  })
+  expect(performance.now() - startedAt).toBeWithin(14_000, 17_000)
+  expect(items[0]).toMatchObject({ attempts: 1, lastFailure: 'timeout' })
+  await receiver.close()
+})
