@@ -56,6 +56,8 @@ export async function sendSigned<Answer = null>(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'poterne',
+        // Nobody reads much of the answer, and a small one could unpack to a large one.
+        'accept-encoding': 'identity',
         connection: 'close',
         'webhook-id': id,
         'webhook-timestamp': timestamp,
@@ -63,6 +65,7 @@ export async function sendSigned<Answer = null>(
       },
       body,
       keepalive: false,
+      decompress: false,
       redirect: 'manual',
       signal: exchange.signal,
     })

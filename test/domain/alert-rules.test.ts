@@ -265,6 +265,13 @@ const examples: Record<string, Example> = {
     summary: 'The pool sms_newcomers is used up: people are refused for what strangers ask for',
     quiet: [{ [`poterne_dry_pools_total{${job},pool="sms_newcomers"}`]: '5x20' }],
   },
+  PoterneWebhookBehind: {
+    fires: { [`poterne_webhook_lag_seconds{${job},endpoint="app"}`]: '0+60x30' },
+    at: 15,
+    labels: { endpoint: 'app' },
+    summary: 'The webhook app was not told for 15m 0s what happens',
+    quiet: [{ [`poterne_webhook_lag_seconds{${job},endpoint="app"}`]: '200x30' }],
+  },
   PoterneSigningKeyOld: {
     fires: of('poterne_signing_key_age_seconds', `${101 * DAY}x90`),
     at: 80,

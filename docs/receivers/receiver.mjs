@@ -1,0 +1,25 @@
+// node receiver.mjs: takes the webhooks of poterne. Keep users and ids in your database, in one transaction.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+
+const key = Buffer.from(process.env.APP_HOOK_SECRET.slice('whsec_'.length), 'base64')
+const [users, seen] = [new Map(), new Set()]
+
+function isSigned(headers, body) {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false
+  const wanted = `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+  const isWanted = (one) => one.length === wanted.length && timingSafeEqual(Buffer.from(one), Buffer.from(wanted))
+  return signatures.split(' ').some(isWanted)
+}
+
+createServer(async (request, response) => {
+  const body = Buffer.concat(await Array.fromAsync(request)).toString()
+  if (!isSigned(request.headers, body)) return response.writeHead(401).end()
+  const { type, data } = JSON.parse(body)
+  const isNew = !seen.has(request.headers['webhook-id'])
+  if (isNew && data.account && 'account_state' in data) users.set(data.account, data.account_state)
+  if (isNew) console.log(type, data.account, users.get(data.account)?.email ?? '-')
+  seen.add(request.headers['webhook-id'])
+  response.writeHead(204).end()
+}).listen(Number(process.env.PORT ?? 3000), '127.0.0.1')
