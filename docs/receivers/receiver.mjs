@@ -14,7 +14,8 @@ function isSigned(headers, body) {
 }
 
 createServer(async (request, response) => {
-  const body = Buffer.concat(await Array.fromAsync(request)).toString()
+  let body = ''
+  for await (const chunk of request.setEncoding('utf8')) body += chunk
   if (!isSigned(request.headers, body)) return response.writeHead(401).end()
   const { type, data } = JSON.parse(body)
   const isNew = !seen.has(request.headers['webhook-id'])
