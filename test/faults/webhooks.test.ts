@@ -52,8 +52,9 @@ describe('processes that are killed', () => {
   const MOST_TWICE = 100
   let receiver: Receiver
   let database: Database
-  let start: () => ReturnType<typeof Bun.spawn>
-  const running: ReturnType<typeof Bun.spawn>[] = []
+  /** Resolves once it tells the endpoint, or waits for its turn. */
+  let start: () => Promise<Bun.Subprocess>
+  const running: Bun.Subprocess[] = []
 
   beforeAll(async () => {
     receiver = await startReceiver()
@@ -61,11 +62,12 @@ describe('processes that are killed', () => {
     database = openServer({ url, poolSize: 2 })
     await applyMigrations(database, new Date())
     const script = join(import.meta.dir, '../helpers/webhook-process.ts')
-    start = () => {
+    start = async () => {
       const child = Bun.spawn([process.execPath, script, url, receiver.url, receiver.secret], {
         stdout: 'pipe',
       })
       running.push(child)
+      await child.stdout.getReader().read()
       return child
     }
   })
@@ -77,10 +79,8 @@ describe('processes that are killed', () => {
   })
 
   test('lose nothing, tell at most a hundred events twice, and are replaced within ten seconds', async () => {
-    let first = start()
-    await first.stdout.getReader().read()
-    let second = start()
-    await second.stdout.getReader().read()
+    let first = await start()
+    let second = await start()
     receiver.behave(() => ({ delayMs: 4 }))
     const accounts = ids(EVENTS)
     await happen(database, accounts)
@@ -94,8 +94,7 @@ describe('processes that are killed', () => {
       await waitFor(() => receiver.deliveries.length > before + 8 || hasAll(receiver, accounts))
       expect(performance.now() - killedAt).toBeLessThan(10_000)
       first = second
-      second = start()
-      await second.stdout.getReader().read()
+      second = await start()
     }
     await waitFor(() => hasAll(receiver, accounts), { timeoutMs: 120_000 })
     await Bun.sleep(1000)

@@ -110,7 +110,11 @@ export function createWebhookRoutes(base: AdminBase, once: Once, webhooks: Webho
           repeat: async () => retried(params.name, body.event),
         }),
       {
-        body: t.Object({ event: t.Optional(integer({ minimum: 1, description: 'Only this one' })) }),
+        body: t.Object({
+          event: t.Optional(
+            integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Only this one' }),
+          ),
+        }),
         response: {
           200: answer('WebhookRetried', { events: integer() }, 'So many events are due at once.'),
           ...errorResponses('webhook_not_found', 'validation_failed'),
