@@ -20,7 +20,7 @@ import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.
 import type { SecondFactor } from '../../domain/sign-in/core/second-factor.ts'
 import type { RegistrationStore } from '../../domain/sign-in/registration/store.ts'
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
-import { mayEnter } from '../../platform/config/applications.ts'
+import { claimsOfApplications, mayEnter } from '../../platform/config/applications.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid } from '../../platform/http/read-values.ts'
 import { AppError } from '../../texts/errors.ts'
@@ -138,7 +138,7 @@ export function createDirectory(needs: Needs) {
     const { profile: _, ...rest } = change
     const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     const after = { ...current, ...set }
-    const field = accountClaims.findOverflow(current, after)
+    const field = accountClaims.findOverflow(current, after, claimsOfApplications(config))
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
   }
 

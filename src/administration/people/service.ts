@@ -26,6 +26,7 @@ import { parseReachablePhone } from '../../domain/messages/delivery/reach.ts'
 import { type AccountClaims, noAccount } from '../../domain/sessions/tokens/account-claims.ts'
 import { serviceName } from '../../platform/config/service-name.ts'
 import { parseDuration } from '../../platform/duration.ts'
+import { claimsOfApplications } from '../../platform/config/applications.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { AppError, type FieldError } from '../../texts/errors.ts'
 import { type AdminCaller, isKeptFromAdministrators } from '../access/access.ts'
@@ -101,7 +102,8 @@ export function createPeopleService(needs: Needs) {
       username: body.username ? usernames.read(body.username, { mayBeReserved: isByCommand() }) : null,
       groups: body.groups ? mergeGroups(null, body.groups) : null,
     }
-    const field = accountClaims.findOverflow(null, { ...noAccount, ...fields, metadata, language })
+    const after = { ...noAccount, ...fields, metadata, language }
+    const field = accountClaims.findOverflow(null, after, claimsOfApplications(config))
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
     return fields
   }

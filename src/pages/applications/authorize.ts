@@ -14,6 +14,7 @@ import { withParameters } from '../../platform/http/redirect.ts'
 import { pickLanguage } from '../../texts/accept-language.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
+import { languageOf } from '../visits/flow.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
 import {
   type AuthorizationRequest,
@@ -100,13 +101,17 @@ export function createAuthorize(needs: Needs) {
   }
 
   /** Another sign-in on the same way. */
-  const signInAgain = (handOver: HandOver) => ({ handOver, signInAfter: visits.now() })
+  const signInAgain = (visit: Visit, handOver: HandOver) => ({
+    ...languageOf(visit.flow),
+    handOver,
+    signInAfter: visits.now(),
+  })
 
   /** It returns null if this person may be handed over to this application. */
   function findObstacle(visit: SignedIn, handOver: HandOver): Obstacle | null {
     const application = find(handOver.application)
     const { name } = application
-    const another = visits.address(visit, '/sign-in', signInAgain(handOver))
+    const another = visits.address(visit, '/sign-in', signInAgain(visit, handOver))
     // An entry without `own` is refused when the code is made.
     if (isForOpenId(application) && !applications.admits(application, visit.session.account)) {
       const description = 'this account may not enter'
@@ -127,7 +132,7 @@ export function createAuthorize(needs: Needs) {
       description: 'a person has to prove a second factor',
       answer: () =>
         account.twoFactorEnabled
-          ? visits.go(visit, '/sign-in', { ...signInAgain(handOver), distrusts: true })
+          ? visits.go(visit, '/sign-in', { ...signInAgain(visit, handOver), distrusts: true })
           : twoFactorWantedScreen(visit, name, {
               another,
               onwards: visits.address(visit, '/oauth2/continue', { handOver }),
@@ -180,7 +185,7 @@ export function createAuthorize(needs: Needs) {
       return away(await applications.handOver(visit.session!, handOver))
     if (isSilent) return refuse('interaction_required', 'a person has to confirm this address')
     const another = isForOpenId(application)
-      ? visits.address(visit, '/sign-in', signInAgain(handOver))
+      ? visits.address(visit, '/sign-in', signInAgain(visit, handOver))
       : undefined
     return continueScreen(
       visit,

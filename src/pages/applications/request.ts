@@ -153,8 +153,10 @@ function findProblem(query: URLSearchParams, application: ApplicationConfig): Pr
   const responseMode = query.get('response_mode')
   if (responseMode !== null && responseMode !== 'query')
     return ['invalid_request', 'response_mode must be query']
-  if (query.get('response_type') !== 'code')
-    return ['unsupported_response_type', 'response_type must be code']
+  if (query.get('response_type') !== 'code') {
+    const isMissing = !query.has('response_type') && isForOpenId(application)
+    return [isMissing ? 'invalid_request' : 'unsupported_response_type', 'response_type must be code']
+  }
   return isForOpenId(application)
     ? findOpenIdProblem(query, application)
     : (findProblemWithoutOpenId(query) ??

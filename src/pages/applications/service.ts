@@ -8,12 +8,12 @@ import { type AccountRecord, accountRecord } from '../../domain/accounts/core/ac
 import type { Roles } from '../../domain/accounts/core/roles.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
-import type { Holder, Refreshed, SessionService } from '../../domain/sessions/core/service.ts'
+import type { Holder, SessionService } from '../../domain/sessions/core/service.ts'
 import type { SessionStore } from '../../domain/sessions/core/store.ts'
 import type { AccessTokenService } from '../../domain/sessions/tokens/access-token.ts'
 import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.ts'
 import type { ApplicationTokens } from '../../domain/sessions/tokens/application-token.ts'
-import { atHash, type IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'
+import type { IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'
 import type { RefreshTokens } from '../../domain/sessions/tokens/refresh-token.ts'
 import { isForOpenId, isOwn, isPublic, issuerOf } from '../../platform/config/applications.ts'
 import { isLoopbackHost } from '../../platform/config/formats.ts'
@@ -24,19 +24,13 @@ import { findUnstorable } from '../../platform/http/unstorable.ts'
 import { AppError } from '../../texts/errors.ts'
 import { type CallingApplication, createClients, type TokenForm } from './clients.ts'
 import { createEntrance, isNotAdmitted } from './entrance.ts'
+import { createIssue, type Issue } from './issue.ts'
 import { findUnlisted, type HandOver } from './request.ts'
-import { hasScope } from './scopes.ts'
 import type { ApplicationStore } from './store.ts'
 import { missing, unreadable, withOAuthName } from './token-errors.ts'
 
-export interface IssuedTokens {
-  accessToken: string
-  refreshToken?: string
+export interface IssuedTokens extends Issue {
   account?: AccountRecord
-  /** What was granted. */
-  scope?: string
-  /** With `openid`. */
-  idToken?: string
   /** It is for a code, and not for a refresh token. */
   isFirst: boolean
 }
@@ -72,12 +66,13 @@ export const kindOf = (application: ApplicationConfig): Holder['kind'] =>
 export type ApplicationService = ReturnType<typeof createApplicationService>
 
 export function createApplicationService(needs: ApplicationNeeds) {
-  const { accessTokens, accountClaims, applicationTokens, identityTokens, refreshTokens, sessions } = needs
+  const { accountClaims, identityTokens, refreshTokens, sessions } = needs
   const { limits, clock, config } = needs
   const store = needs.stores.applications
   const { applications } = config.pages
   const clients = createClients(applications)
   const entrance = createEntrance(needs)
+  const issue = createIssue({ ...needs, entrance })
   const { refreshLifetimeSeconds, refreshAbsoluteLifetimeSeconds } = config.tokens
 
   /** A right that was taken from the account since its code was made ends the session that was opened. */
@@ -92,37 +87,6 @@ export function createApplicationService(needs: ApplicationNeeds) {
     } catch (error) {
       await needs.stores.sessions.end(sessionId, account.uuid, now, { cause: 'application' })
       throw error
-    }
-  }
-
-  /** The tokens of a session that was opened or refreshed just now. */
-  async function issue(
-    application: ApplicationConfig,
-    { subject, family, refreshToken }: Pick<Refreshed, 'subject' | 'family' | 'refreshToken'>,
-    account: Account | null,
-    nonce: string | null,
-  ): Promise<Omit<IssuedTokens, 'isFirst'>> {
-    const own = isOwn(application)
-    const { scope } = subject
-    const accessToken = own ? await accessTokens.sign(subject) : applicationTokens.write(family)
-    const idToken =
-      account && hasScope(scope, 'openid')
-        ? await identityTokens.signIdToken({
-            ...entrance.claimsOf(application, account, scope),
-            sub: account.uuid,
-            aud: application.id,
-            sid: subject.sessionId,
-            auth_time: Math.floor(subject.authTime.getTime() / 1000),
-            amr: subject.amr,
-            at_hash: atHash(accessToken),
-            ...(nonce !== null && { nonce }),
-          })
-        : null
-    return {
-      accessToken,
-      ...((own || hasScope(scope, 'offline_access')) && { refreshToken }),
-      ...(scope && { scope }),
-      ...(idToken !== null && { idToken }),
     }
   }
 

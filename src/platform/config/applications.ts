@@ -34,3 +34,7 @@ export const applicationsForOpenId = ({ pages }: Pick<Config, 'pages'>): Applica
 /** The applications that are told when a session of theirs ends. */
 export const backChannelsOf = ({ pages }: Pick<Config, 'pages'>): ApplicationConfig[] =>
   pages.enabled ? pages.applications.filter(({ backchannelLogoutUri }) => backchannelLogoutUri !== '') : []
+
+/** The lists of claims of the applications that have one. */
+export const claimsOfApplications = (config: Pick<Config, 'pages'>) =>
+  applicationsForOpenId(config).map(({ claims }) => claims)

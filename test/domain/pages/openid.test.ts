@@ -21,17 +21,22 @@ import {
   userinfo,
 } from '../../helpers/hand-over.ts'
 import { nextOf, openBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { expectRefusal } from '../../helpers/refusals.ts'
 import { mergeSettings, type TestService } from '../../helpers/service.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 
+const REVIEWER = newEmail()
 const settings = {
   ...pageSettings,
+  test_identities: [
+    { identifier: REVIEWER, code: '407915', until: new Date(Date.now() + 864e5).toISOString().slice(0, 10) },
+  ] as never,
   server: { ...pageSettings.server, language: 'en' },
   pages: {
     enabled: true,
     applications: [
       { id: 'web', name: 'Web', redirect_uris: [REDIRECT] },
-      entry('grafana'),
+      entry('grafana', { claims: { note: { from: 'metadata.note' } } }),
       entry('staff', { groups: ['staff', 'boss'] }),
       entry('team', { own: true, groups: [] }),
       entry('spa', { secret_sha256: [] }),
@@ -247,6 +252,45 @@ describe('an application for OpenID', () => {
     await setGroups(uuid, ['staff'])
     expect((await refreshBySecret(service, 'staff', opened.body.refresh_token)).status).toBe(400)
     expect((await userinfo(service, elsewhere.body.access_token)).status).toBe(200)
+  })
+
+  test('is closed to the account of a test identity, whatever its groups', async () => {
+    const [identifier, password] = [REVIEWER, 'a phrase for reviewers only']
+    const typed = { password, password_confirmation: password, terms_accepted: true }
+    await service.post('register', { email: identifier, ...typed })
+    expect((await service.post('verify-account', { identifier, otp: '407915', password })).status).toBe(201)
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier, password })
+    await setGroups(await uuidOf(identifier), ['staff'])
+    expect(await codeFor(browser, 'staff')).toBe('')
+    expect(await codeFor(browser, 'grafana')).toBe('')
+    expect(browser.status).toBe(403)
+    expect(await codeFor(browser, 'team')).not.toBe('')
+  })
+
+  test('is closed to a change whose claims would not fit', async () => {
+    const person = await service.signUp(newEmail())
+    const change = { metadata: { note: 'x'.repeat(2100) } }
+    const refused = await asOperator(service, 'PATCH', `accounts/${await uuidOf(person.identifier)}`, change)
+    expectRefusal(refused, 'claims_too_large')
+  })
+
+  test('may be called by the pages of its own origin', async () => {
+    for (const [path, method] of [
+      ['token', 'POST'],
+      ['revoke', 'POST'],
+      ['userinfo', 'GET'],
+    ] as const) {
+      const ask = (origin: string) =>
+        fetch(`${service.url}/oauth2/${path}`, {
+          method: 'OPTIONS',
+          headers: { origin, 'access-control-request-method': method },
+        })
+      const allowed = await ask('https://spa.example.com')
+      expect(allowed.headers.get('access-control-allow-origin')).toBe('https://spa.example.com')
+      expect(allowed.headers.get('access-control-allow-headers')).toContain('Authorization')
+      expect((await ask('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
+    }
   })
 
   test('on the way from a sign-in is closed as well', async () => {

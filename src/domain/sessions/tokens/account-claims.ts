@@ -113,13 +113,20 @@ export function createAccountClaims(needs: Needs) {
       if (hasRequired) requireComplete(account.uuid, make(account).missing)
     },
     /**
-     * Returns the first claim that fitted before a change by an administrator and does not after it; null if there is
-     * none.
+     * Returns the first claim, of a token or of these lists, that fitted before a change by an administrator and does not
+     * after it; null if there is none.
      */
-    findOverflow(before: ClaimAccount | null, after: ClaimAccount): string | null {
-      if (configured.length === 0) return null
-      const known = before === null ? [] : make(before).omitted
-      return make(after).omitted.find((claim) => !known.includes(claim)) ?? null
+    findOverflow(
+      before: ClaimAccount | null,
+      after: ClaimAccount,
+      ofApplications: readonly (readonly ClaimConfig[])[],
+    ): string | null {
+      const overflows = [configured, ...ofApplications].map((list) => {
+        if (list.length === 0) return undefined
+        const known = before === null ? [] : makeClaims(list, before, roles).omitted
+        return makeClaims(list, after, roles).omitted.find((claim) => !known.includes(claim))
+      })
+      return overflows.find((claim) => claim !== undefined) ?? null
     },
   }
 }
