@@ -13,7 +13,17 @@ import { addAdministrator, asOperator, createPage, listening } from '../helpers/
 import { newEmail, newPhone, PASSWORD, type Person, type SignedIn } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { multiplySessions } from '../helpers/database.ts'
-import { authorizeAddress, newCode, newVerifier, REDIRECT, redeem } from '../helpers/hand-over.ts'
+import {
+  authorizeAddress,
+  basic,
+  codeFor,
+  entry,
+  newCode,
+  newVerifier,
+  REDIRECT,
+  redeem,
+  redeemBySecret,
+} from '../helpers/hand-over.ts'
 import { openBrowser, type PageBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { race } from '../helpers/race.ts'
 import { mergeSettings, type Shape, type TestService } from '../helpers/service.ts'
@@ -27,7 +37,13 @@ for (const pattern of ['src/**/*store*.ts', 'src/**/*-sql.ts'])
 const settings = mergeSettings(listening, {
   ...pageSettings,
   server: { ...pageSettings.server, language: 'en' },
-  pages: { enabled: true, applications: [{ id: 'web', name: 'Example', redirect_uris: [REDIRECT] }] },
+  pages: {
+    enabled: true,
+    applications: [
+      { id: 'web', name: 'Example', redirect_uris: [REDIRECT] },
+      entry('grafana', { groups: ['staff'] }),
+    ],
+  },
 })
 const withClaim = mergeSettings(settings, {
   tokens: { claims: { login: { from: 'username', required: true } } },
@@ -97,6 +113,13 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
   async function enter(person: Person): Promise<PageBrowser> {
     const browser = await openBrowser(service.url).open('/sign-in')
     return browser.press('Sign in', { ...person })
+  }
+
+  /** The access token of an application of somebody else. */
+  async function openOther({ browser, uuid }: Scene): Promise<string> {
+    await operator('PATCH', `accounts/${uuid}`, { groups: ['staff'] })
+    const code = await codeFor(browser, 'grafana')
+    return (await redeemBySecret(service, 'grafana', code)).body.access_token
   }
 
   async function begin(): Promise<Scene> {
@@ -207,6 +230,20 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
         await redeem(service, code, verifier)
         service.clock.advance(11_000)
         return (at) => redeem(at, code, verifier)
+      },
+    },
+    'applications.revoke': {
+      ...{ cause: 'sign_out', ends: 1, below: 0 },
+      async prepare(scene) {
+        const body = new URLSearchParams({ token: await openOther(scene) })
+        return (at) => fetch(`${at.url}/oauth2/revoke`, { method: 'POST', headers: basic('grafana'), body })
+      },
+    },
+    'administration_accounts.end_closed': {
+      ...{ cause: 'application', ends: 1, below: 0, actor: 'operator' },
+      async prepare(scene) {
+        await openOther(scene)
+        return (at) => asOperator(at, 'PATCH', `accounts/${scene.uuid}`, { groups: [] })
       },
     },
     'authenticators.enable': {
@@ -353,15 +390,9 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
     const causes = Object.fromEntries(
       endingStatements().map(({ name, text }) => [name, /\{"cause": "(\w+)"\}/.exec(text)?.[1] ?? null]),
     )
-    // Other applications' rows are ended in test/domain/pages/openid-races.test.ts.
-    const elsewhere = {
-      'administrators.remove': 'role',
-      'administration_accounts.end_closed': 'application',
-      'applications.end_session': 'application',
-    }
     const listed = Object.entries(ways).map(([name, { by = name, cause }]) => [by, cause])
     const silent = Object.keys(unrecorded).map((name) => [name, null])
-    expect(causes).toEqual(Object.fromEntries([...listed, ...silent, ...Object.entries(elsewhere)]))
+    expect(causes).toEqual(Object.fromEntries([...listed, ...silent, ['administrators.remove', 'role']]))
     expect([...new Set(Object.values(causes))].filter((cause) => cause !== null).sort()).toEqual(
       [...sessionEnds].sort(),
     )

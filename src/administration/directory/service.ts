@@ -176,7 +176,9 @@ export function createDirectory(needs: Needs) {
         groups: groups && mergeGroups(current.groups, groups),
       }
       requireClaimsFit(current, planned)
-      return planned.groups ? { ...planned, closes: closedTo(current, planned.groups) } : planned
+      return planned.groups === undefined
+        ? planned
+        : { ...planned, closes: closedTo(current, planned.groups ?? []) }
     }
     return { locked, plan }
   }

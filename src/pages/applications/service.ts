@@ -68,7 +68,8 @@ export type ApplicationService = ReturnType<typeof createApplicationService>
 export function createApplicationService(needs: ApplicationNeeds) {
   const { accountClaims, identityTokens, refreshTokens, sessions } = needs
   const { limits, clock, config } = needs
-  const store = needs.stores.applications
+  const { stores } = needs
+  const store = stores.applications
   const { applications } = config.pages
   const clients = createClients(applications)
   const entrance = createEntrance(needs)
@@ -85,7 +86,7 @@ export function createApplicationService(needs: ApplicationNeeds) {
     try {
       entrance.require(application, account)
     } catch (error) {
-      await needs.stores.sessions.end(sessionId, account.uuid, now, { cause: 'application' })
+      await stores.sessions.end(sessionId, account.uuid, now, { cause: 'application' })
       throw error
     }
   }
@@ -159,6 +160,14 @@ export function createApplicationService(needs: ApplicationNeeds) {
     }
   }
 
+  /** Ends the session of an application of somebody else. */
+  async function endOf(refreshToken: string): Promise<void> {
+    const { familyHash } = refreshTokens.read(refreshToken)!
+    const now = clock.now()
+    const found = await store.findSession({ familyHash, kind: 'application' }, now)
+    if (found) await stores.sessions.end(found.sessionId, found.uuid, now, { cause: 'application' })
+  }
+
   /**
    * Works like `POST refresh`, for the session's own application. That of an account that may not enter any more ends. With a
    * secret the token of another's application stays the same.
@@ -181,10 +190,7 @@ export function createApplicationService(needs: ApplicationNeeds) {
       const refreshed = await sessions.advance(form.refresh_token, client, holder)
       return { ...(await issue(application, refreshed, refreshed.account, null)), isFirst: false }
     } catch (error) {
-      if (!isOwn(application) && isNotAdmitted(error)) {
-        const { familyHash } = refreshTokens.read(form.refresh_token)!
-        await store.end({ familyHash, kind: holder.kind }, application.id, clock.now())
-      }
+      if (!isOwn(application) && isNotAdmitted(error)) await endOf(form.refresh_token)
       throw error
     }
   }

@@ -205,12 +205,12 @@ const findBelow = defineStatement({
 })
 
 /** Its time may be over: it ends all the same, so that whoever waits for its end is told. */
-const endNamed = defineStatement({
-  name: 'applications.end_session',
+const revoke = defineStatement({
+  name: 'applications.revoke',
   params: { ...nameParamTypes, application: 'text', now: 'timestamptz', ...eventOriginTypes },
   sql: (p) => sql`
-  with ${endSessions(p, 'application', sql`${isNamed(p)} and client_id = ${p.application}`)}
-  select 1 from ended_sessions`,
+    with ${endSessions(p, 'sign_out', sql`${isNamed(p)} and client_id = ${p.application}`)}
+    select 1 from ended_sessions`,
 })
 
 type Redemption = ValuesOf<typeof redemptionParamTypes & typeof admissionParamTypes>
@@ -267,8 +267,8 @@ export function createApplicationStore(database: Database) {
     isBelow: async (sessionId: string, browser: string): Promise<boolean> =>
       (await database.first(findBelow, { sessionId, browser })) !== null,
     /** Ends it if it is of this application. */
-    end: (named: ApplicationSession, application: string, now: Date): Promise<void> =>
-      database.run(endNamed, { ...nameParams(named), application, now, ...eventOrigin() }),
+    revoke: (named: ApplicationSession, application: string, now: Date): Promise<void> =>
+      database.run(revoke, { ...nameParams(named), application, now, ...eventOrigin() }),
     sweep: async (now: Date, limit: number): Promise<number> =>
       (await database.all(sweep, { before: daysBefore(now, 1), limit })).length,
   }

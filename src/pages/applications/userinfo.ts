@@ -20,8 +20,8 @@ const LATE_SECONDS = 3600
 export type UserinfoService = ReturnType<typeof createUserinfo>
 
 export function createUserinfo(needs: Needs) {
-  const { accessTokens, applicationTokens, refreshTokens, applications, clock, config } = needs
-  const store = needs.stores.applications
+  const { accessTokens, applicationTokens, refreshTokens, applications, clock, config, stores } = needs
+  const store = stores.applications
   const entrance = createEntrance(needs)
 
   /** The session of an access token, whatever became of it. */
@@ -50,7 +50,7 @@ export function createUserinfo(needs: Needs) {
       throw new AppError('invalid_token', { cause: 'tokens_ended' })
     const application = applicationOf(found, named)
     if (!isOwn(application) && !entrance.admits(application, found)) {
-      await store.end(named, application.id, now)
+      await stores.sessions.end(found.sessionId, found.uuid, now, { cause: 'application' })
       throw new AppError('invalid_token', { cause: 'may_not_enter' })
     }
     return { ...entrance.claimsOf(application, found, found.scope), sub: found.uuid }
@@ -103,7 +103,7 @@ export function createUserinfo(needs: Needs) {
         applications.requireReadable(form)
         if (!form.token) throw missing('token')
         const named = (await sessionsOf(form.token)).find(({ kind }) => kind === kindOf(application))
-        if (named) await store.end(named, application.id, clock.now())
+        if (named) await store.revoke(named, application.id, clock.now())
       } catch (error) {
         throw withOAuthName(error)
       }

@@ -3,8 +3,9 @@
  * where poterne says it in other words on purpose: `response_mode`, an application that does not say who it is, a form
  * without the address.
  */
-import { createServer, type Server } from 'node:http'
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createServer, type Server } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
 import { freePort } from '../../helpers/free-port.ts'
@@ -48,7 +49,10 @@ beforeAll(async () => {
     jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'k' }] },
     cookies: { keys: ['only for tests'] },
     features: { revocation: { enabled: true }, devInteractions: { enabled: false } },
-    pkce: { required: (_: unknown, { clientAuthMethod }: { clientAuthMethod: string }) => clientAuthMethod === 'none' },
+    pkce: {
+      required: (_: unknown, { clientAuthMethod }: { clientAuthMethod: string }) =>
+        clientAuthMethod === 'none',
+    },
   })
   server = createServer(provider.callback())
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -129,6 +133,8 @@ describe('at the endpoints for tokens', () => {
     ['a hint', { token: 'x', token_type_hint: 'y' }, basic('grafana')],
   ])('revoking %s', async (_, form, headers) => {
     const expected = await post(`${oracle}/token/revocation`, form as Record<string, string>, headers)
-    expect(await post(`${service.url}/oauth2/revoke`, form as Record<string, string>, headers)).toEqual(expected)
+    expect(await post(`${service.url}/oauth2/revoke`, form as Record<string, string>, headers)).toEqual(
+      expected,
+    )
   })
 })
