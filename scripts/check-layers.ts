@@ -60,7 +60,7 @@ export const domainFolders: Record<string, string[]> = {
 
 /** The other floors that have rooms, each with its rooms, lowest first. */
 const floorRooms: Record<string, string[]> = {
-  platform: ['bundled', 'log', 'postgres', 'redis', 'config', 'http'],
+  platform: ['bundled', 'log', 'postgres', 'redis', 'config', 'look', 'http'],
   storage: ['embedded', 'backup'],
   administration: [
     'access',

@@ -11,7 +11,7 @@ import { createApplicationRoutes, createIssuerRoutes } from '../pages/applicatio
 import { createHandOverScreen } from '../pages/applications/screens.ts'
 import { createApplicationService } from '../pages/applications/service.ts'
 import { createUserinfo } from '../pages/applications/userinfo.ts'
-import { frameOf, PAGE_POLICY } from '../pages/frame/frame.ts'
+import { frameOf } from '../pages/frame/frame.ts'
 import { createFrameRoutes } from '../pages/frame/routes.ts'
 import { createDestinations } from '../pages/visits/destinations.ts'
 import { createFlowSeal } from '../pages/visits/flow.ts'
@@ -56,6 +56,7 @@ export function createPages(services: Services, { dev, settings, people }: PageO
   const waysIn = createWaysIn({ ...services, visits })
   const offered = {
     service: frame.name,
+    support: config.texts.support || pages.help,
     email: settings.registration.email,
     phone: settings.registration.phone,
     signInByCode: settings.codes.sign_in,
@@ -103,7 +104,7 @@ export function createPages(services: Services, { dev, settings, people }: PageO
         bare: errorStatus[code] >= 500,
         ...{ language, texts, languages: [] },
       }),
-      policy: PAGE_POLICY,
+      policy: frame.policy(errorStatus[code] >= 500),
       language,
     }),
   }

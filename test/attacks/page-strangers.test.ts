@@ -49,7 +49,7 @@ describe('what a form shows', () => {
     for (let call = 0; call < (isWhole ? form.untilRefused : 3); call++) {
       answers.push(await seenOf(service.url, form, identifier, headers))
     }
-    const limited = answers.map(({ said }) => said.includes('too many tries'))
+    const limited = answers.map(({ said }) => said.includes('Too many tries'))
     expect(limited).toEqual([...Array(answers.length - 1).fill(false), isWhole])
     return answers
   }

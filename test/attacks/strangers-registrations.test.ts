@@ -102,7 +102,7 @@ const ways: Record<string, Way> = {
   '/confirm': { passwords: ['named', 'empty'], begin: null, finish: endAt('/confirm', 'Confirm') },
   '/sign-in and /code': {
     passwords: ['absent'],
-    begin: beginAt('/sign-in', 'Send me a code instead'),
+    begin: beginAt('/sign-in', 'Send a code'),
     finish: endAt('/code', 'Sign in'),
   },
   '/code': { passwords: ['absent'], begin: null, finish: endAt('/code', 'Sign in') },

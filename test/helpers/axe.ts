@@ -1,4 +1,4 @@
-/** axe-core on a page of Chromium: WCAG 2.2 A and AA and the good practice, and nothing wider than the screen. */
+/** axe-core on a page of Chromium: WCAG 2.2 A and AA and the good practice, nothing wider than the screen, and no code wider than its column. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -20,5 +20,6 @@ export function examine(
 ): Promise<string[]> {
   return page.evaluate(`axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then((found) => [
     ...found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')),
-    ...(document.documentElement.scrollWidth > innerWidth ? ['it is wider than the screen'] : [])])`)
+    ...(document.documentElement.scrollWidth > innerWidth ? ['it is wider than the screen'] : []),
+    ...([...document.querySelectorAll('.codes li')].some((code) => code.scrollWidth > code.clientWidth) ? ['codes lie over each other'] : [])])`)
 }

@@ -113,7 +113,7 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     },
     get said() {
       const parts = this.html.matchAll(
-        /(?:role="(?:alert|status)"><p>|class="wrong" id="[a-z_]+-wrong">)(.*?)<\/p>/g,
+        /(?:role="(?:alert|status)"><svg.*?<\/svg><div><p[^>]*>|class="wrong" id="[a-z_]+-wrong"><svg.*?<\/svg><span>)(.*?)<\/(?:p|span>)/g,
       )
       return [...parts].map(([, text]) => text).join(' ')
     },
@@ -142,6 +142,12 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
       ),
   }
 }
+
+/** A button is known by its words: without the initial of a provider, and without the second line of a row. */
+const withLabels = (html: string) =>
+  html
+    .replaceAll(/<span class="logo initial"[^>]*>[^<]*<\/span>/g, '')
+    .replaceAll(/(<span class="text"><span>[^<]*<\/span>) <span>[^<]*<\/span>/g, '$1')
 
 /** Check boxes that are not ticked are left out, as a browser does. */
 async function formsOf(html: string, address: string): Promise<Form[]> {
@@ -187,7 +193,7 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
         if (button) button.label = decode(button.label + chunk.text)
       },
     })
-  await rewriter.transform(new Response(html)).text()
+  await rewriter.transform(new Response(withLabels(html))).text()
   return forms
 }
 

@@ -1,53 +1,106 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
-import { codeField, hiddenUsername, isolated, notice, otherWay, passwordInput } from '../frame/elements.ts'
+import type { Texts } from '../../texts/texts.ts'
+import {
+  codeField,
+  heading,
+  hiddenUsername,
+  icon,
+  initialsOf,
+  isolated,
+  notice,
+  otherWay,
+  passwordInput,
+  row,
+  wrongText,
+} from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
 import type { OwnVisit } from './service.ts'
 
-/** A page below `/account`, with the way back, what was done, and the way to sign out. */
+/** The pages between a page and the account. */
+const above = (pages: Texts['pages'], path: string): [string, string] => {
+  const parents: [string, string][] = [
+    ['/account/two-factor', pages.two_factor],
+    ['/account/passkeys', pages.passkeys],
+    ['/account/providers', pages.providers],
+    ['/account/email', pages.email],
+    ['/account/phone', pages.phone],
+  ]
+  return parents.find(([parent]) => path.startsWith(`${parent}/`)) ?? ['/account', pages.account]
+}
+
+/** The way to sign out, for the head of every page. */
+const signOut = ({ texts: { pages }, to }: OwnVisit): Html =>
+  html`<form method="post" action="${to('/sign-out')}"><button class="button quiet little">${pages.sign_out}</button></form>`
+
+/** Who is signed in. Somebody may have several accounts, and signs in with one after another. */
+export const ownContact = ({ session: { account } }: OwnVisit): string | null =>
+  account.email ?? account.phone
+
+/** A page below `/account`, with the way back, whose account it is, what was done, and the way to sign out. */
 export function page(
   visit: OwnVisit,
   title: string,
   content: Html,
   problem: ShownProblem = problemOf(visit, []),
+  lead: Html | string | null = null,
 ): Screen {
-  const { pages } = visit.texts
-  const isOverview = visit.path === '/account'
-  const up = visit.within ?? { href: '/account', label: pages.account }
+  const [parent, name] = above(visit.texts.pages, visit.path)
+  const up = visit.within !== null && parent === '/account' ? visit.within : { href: parent, label: name }
+  const who = ownContact(visit)
   return {
     title,
     wide: true,
-    ...(visit.within === null && {
-      aside: html`<form method="post" action="${visit.to('/sign-out')}"><button class="link">${pages.sign_out}</button></form>`,
-    }),
-    content: html`${!isOverview && html`<p class="small up"><a href="${up.href}">${up.label}</a></p>`}
-<h1>${title}</h1>
+    ...(visit.within === null && { aside: signOut(visit) }),
+    content: html`<p class="up"><a href="${up.href}">${icon('back', 'back')}${up.label}</a>${who !== null && isolated(who)}</p>
+${heading(title, lead)}
 ${problem.above ?? noticeOf(visit)}
 ${content}`,
   }
 }
 
+/** The first page of an account: the person is its title. */
+export function homePage(visit: OwnVisit, name: string | null, content: Html): Screen {
+  const who = ownContact(visit)
+  const title = name ?? who ?? visit.texts.pages.account
+  return {
+    title: visit.texts.pages.account,
+    wide: true,
+    aside: signOut(visit),
+    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div><h1>${isolated(title)}</h1>${name !== null && who !== null && html`<p class="soft">${isolated(who)}</p>`}</div></div>
+${problemOf(visit, []).above ?? noticeOf(visit)}
+${content}`,
+  }
+}
+
 /** Returns the problem of a form that a signed-in person sent. A sign-in that is too old leads to the sign-in page. */
-export function problemOf(visit: OwnVisit, fields: readonly string[]): ShownProblem {
-  const shown = showProblem(visit, fields, visit.now)
-  if (visit.flow.problem?.code !== 'reauthentication_required') return shown
+export function problemOf(visit: OwnVisit, fields: readonly string[], wrongCode?: string): ShownProblem {
   const { errors, pages } = visit.texts
+  const code = wrongCode ?? (visit.flow.letters ? pages.wrong_recovery_code : undefined)
+  const shown = showProblem(visit, fields, { now: visit.now, wrongCode: code })
+  if (visit.flow.problem?.code !== 'reauthentication_required') return shown
   const again = html`<form method="post" action="${visit.to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
   return { ...shown, above: notice(errors.reauthentication_required, 'bad', again) }
 }
 
-export const row = (label: Html | string, detail: Html | string | null, action: Html | null = null): Html =>
-  html`<div class="row"><div><div>${label}</div>${detail !== null && html`<div class="soft small">${detail}</div>`}</div>${action}</div>`
+export const linkButton = (label: string, href: string, kind = 'quiet main'): Html =>
+  html`<a class="button ${kind}" href="${href}">${label}</a>`
 
-export const linkButton = (label: string, href: string): Html =>
-  html`<a class="button quiet" href="${href}">${label}</a>`
+/** The account that a form changes. */
+export function ownAccount(visit: OwnVisit): Html | null {
+  const contact = ownContact(visit)
+  return contact === null
+    ? null
+    : row({ icon: 'person', label: visit.texts.pages.account, detail: isolated(contact) })
+}
 
-/** The account that a form changes. Somebody may have several, and signs in with one after another. */
-export function ownAccount({ texts: { pages }, session: { account } }: OwnVisit): Html | null {
-  const contact = account.email ?? account.phone
-  return contact === null ? null : row(pages.account, isolated(contact))
+/** Names of browsers of ours, in the reader's language. A program may call its device as it likes. */
+export function deviceName({ texts: { pages } }: OwnVisit, name: string | null): string | null {
+  const [, browser, system] = /^([A-Z][\w ]{3,20}) on ([A-Za-z]{4,10})$/.exec(name ?? '') ?? []
+  if (browser === undefined || system === undefined) return name
+  return pages.browser_on.replace('{browser}', browser).replace('{system}', system)
 }
 
 const DAY_SECONDS = 86_400
@@ -57,6 +110,10 @@ const UNITS = [
   ['minute', 60],
   ['second', 60],
 ] as const
+
+/** Writes a day in the reader's language. */
+export const day = ({ client }: Pick<OwnVisit, 'client'>, at: Date): string =>
+  new Intl.DateTimeFormat(client.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at)
 
 /** Writes a time in the reader's language, to the minute. */
 export function time({ client }: OwnVisit, at: Date | string): Html {
@@ -129,8 +186,8 @@ export function otherCode(visit: OwnVisit, security: Security): Html | null {
 
 /** A passkey of the account takes the place of `proofFields`. */
 const proofByPasskey = ({ texts: { pages }, to }: OwnVisit): Html =>
-  html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${pages.confirm_with_passkey}</button>
-<p class="wrong" id="step-up-failed" role="alert" hidden>${pages.passkey_failed}</p>`
+  html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${icon('passkey')}${pages.confirm_with_passkey}</button>
+${wrongText('step-up-failed', pages.passkey_failed, false)}`
 
 /** Sends a code of the second factor, where the account takes one. */
 export function sendProofCode(

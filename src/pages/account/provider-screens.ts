@@ -3,10 +3,10 @@
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import type { LinkedIdentity } from '../../domain/sign-in/identities/store.ts'
 import { nameOfProvider } from '../../texts/provider-name.ts'
-import { isolated, notice } from '../frame/elements.ts'
+import { isolated, markOf, notice, row, rows, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
-import { linkButton, ownAccount, page, row } from './elements.ts'
+import { linkButton, ownAccount, page } from './elements.ts'
 import { type AccountOffered, proofScreen, startAgainScreen } from './screens.ts'
 import { identityIn, type OwnVisit } from './service.ts'
 
@@ -17,17 +17,24 @@ export function providersScreen(visit: OwnVisit, offered: AccountOffered, linked
   return page(
     visit,
     pages.providers,
-    html`<p class="lead">${pages.providers_lead}</p><div class="section">${offered.providers.map((name) => {
-      const identity = linked.find(({ provider }) => provider === name)
-      const [action, label] = identity
-        ? ['/account/providers/choose', pages.unlink]
-        : ['/account/providers/link', pages.link]
-      return row(
-        nameOfProvider(name),
-        identity ? (identity.email ?? pages.linked) : pages.none,
-        html`<form method="post" action="${visit.to(action)}"><button class="button quiet" name="provider" value="${name}">${label}</button></form>`,
-      )
-    })}</div>`,
+    rows(
+      offered.providers.map((name) => {
+        const identity = linked.find(({ provider }) => provider === name)
+        const [action, label] = identity
+          ? ['/account/providers/choose', pages.unlink]
+          : ['/account/providers/link', pages.link]
+        return row(
+          {
+            icon: markOf(name),
+            label: nameOfProvider(name),
+            detail: identity ? (identity.email ? isolated(identity.email) : pages.linked) : pages.none,
+          },
+          html`<form method="post" action="${visit.to(action)}"><button class="button quiet little" name="provider" value="${name}">${label}</button></form>`,
+        )
+      }),
+    ),
+    undefined,
+    pages.providers_lead,
   )
 }
 
@@ -41,12 +48,16 @@ export function linkScreen(visit: OwnVisit, security: Security): Screen {
   }
   if (identity === null) return startAgainScreen(visit, pages.providers, '/account/providers')
   const { provider, email } = identity
+  const name = nameOfProvider(provider)
   return proofScreen(visit, security, {
-    title: pages.providers,
-    lead: pages.link_lead,
+    title: pages.link_title.replace('{provider}', name),
+    lead: pages.link_lead.replace('{provider}', name),
     action: '/account/providers/confirm',
     button: pages.link,
-    before: html`<div class="section">${row(nameOfProvider(provider), email && isolated(email.address.destination))}${ownAccount(visit)}</div>`,
+    before: rows([
+      row({ icon: markOf(provider), label: name, detail: email && isolated(email.address.destination) }),
+      ownAccount(visit),
+    ]),
   })
 }
 
@@ -54,13 +65,14 @@ export function unlinkScreen(visit: OwnVisit, security: Security, linked: readon
   const { pages } = visit.texts
   const provider = visit.flow.typed?.provider ?? ''
   const email = linked.find((identity) => identity.provider === provider)?.email ?? null
+  const name = nameOfProvider(provider)
   return proofScreen(visit, security, {
-    title: pages.providers,
-    lead: pages.unlink_lead,
+    title: pages.unlink_title.replace('{provider}', name),
+    lead: withContact(pages.unlink_lead.replace('{provider}', name), email ?? pages.your_account_there),
     action: '/account/providers/remove',
     button: pages.unlink,
     danger: true,
     before: html`<input type="hidden" name="provider" value="${provider}">
-<div class="section">${row(nameOfProvider(provider), email && isolated(email))}${ownAccount(visit)}</div>`,
+${rows([row({ icon: markOf(provider), label: name, detail: email && isolated(email) }), ownAccount(visit)])}`,
   })
 }

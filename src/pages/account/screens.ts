@@ -6,23 +6,36 @@ import { askedFields, type Profile } from '../../domain/accounts/core/profile.ts
 import type { EventRecord } from '../../domain/foundation/events/event-schema.ts'
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../domain/sessions/core/service.ts'
+import type { IconName } from '../../platform/look/icons.ts'
 import { profileFields } from '../../platform/postgres/schema.ts'
+import { nameOfProvider } from '../../texts/provider-name.ts'
 import {
+  badge,
   codeField,
   field,
+  group,
   hiddenUsername,
+  icon,
   isolated,
   notice,
   passwordInput,
+  row,
+  rowLink,
+  rows,
   submit,
   withoutPasskeys,
   withTerms,
+  wrongText,
 } from '../frame/elements.ts'
+import { nameOfLanguage } from '../frame/frame.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import type { Offered } from '../ways-in/screens.ts'
 import {
   ago,
+  day,
+  deviceName,
+  homePage,
   linkButton,
   otherCode,
   otherProofs,
@@ -30,7 +43,6 @@ import {
   page,
   problemOf,
   proofFields,
-  row,
   secondFactorField,
   sendProofCode,
   time,
@@ -48,49 +60,124 @@ export interface AccountOffered
   untold: readonly string[]
 }
 
-const nameOfLanguage = (tag: string) => new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
+interface Overview {
+  security: Security
+  account: AccountRecord
+  profile: Profile | null
+  /** The names of passkeys, and of the providers that are linked. */
+  passkeys: readonly string[]
+  identities: readonly string[]
+}
 
-export function overviewScreen(
-  visit: OwnVisit,
-  offered: AccountOffered,
-  { security, account, profile }: { security: Security; account: AccountRecord; profile: Profile | null },
-): Screen {
+/** What asks for something, above everything else. */
+function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }: Overview): Html {
   const { pages } = visit.texts
-  const { counts, methods, recoveryCodesLeft, removalAt } = security
-  const change = (path: string, has = true) => linkButton(has ? pages.change : pages.add, path)
-  const contact = (kind: 'email' | 'phone') =>
-    (account[kind] !== null || offered[kind]) &&
-    row(
-      pages[kind],
-      account[kind] ? isolated(account[kind]) : pages.none,
-      change(`/account/${kind}`, account[kind] !== null),
-    )
+  const { account, recoveryCodesLeft, removalAt } = security
   const newTerms = () => {
     const accept = html`<form method="post" action="${visit.to('/account/terms')}"><button class="link">${pages.accept}</button></form>`
     return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
   }
-  const factors = methods.map((method) => pages[`method_${method}` as keyof typeof pages]).join(', ')
-  return page(
+  const passwordIsAll = !account.twoFactorEnabled && account.passwordDigest !== null
+  return html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
+${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(pages.few_recovery_codes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
+${lacksTerms(account, offered.termsVersion) && newTerms()}
+${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`
+}
+
+/** Below that, somebody has to make new ones soon. */
+const FEW_CODES = 3
+
+export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overview: Overview): Screen {
+  const { pages } = visit.texts
+  const { security, account, profile } = overview
+  const own = security.account
+  const contact = (kind: 'email' | 'phone') => {
+    const value = account[kind]
+    const isVerified = (kind === 'email' ? own.emailConfirmedAt : own.phoneConfirmedAt) !== null
+    return (
+      (value !== null || offered[kind]) &&
+      rowLink(`/account/${kind}`, {
+        icon: kind === 'email' ? 'mail' : 'phone',
+        label: pages[kind],
+        detail: value ? isolated(value) : pages.not_set,
+        badge: value ? (isVerified ? badge(pages.verified, 'good') : badge(pages.unverified, 'warn')) : null,
+      })
+    )
+  }
+  const others = security.counts.sessions - 1
+  return homePage(
     visit,
-    pages.account,
-    html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
-${visit.session.account.twoFactorEnabled && recoveryCodesLeft < 3 && notice(pages.few_recovery_codes, 'bad')}
-${lacksTerms(visit.session.account, offered.termsVersion) && newTerms()}
-<div class="section"><h2>${pages.profile}</h2>
-${row(pages.name, profile?.name ?? pages.none, change('/account/profile', profile?.name !== undefined))}
-${contact('email')}${contact('phone')}
-${row(pages.language, nameOfLanguage(security.account.language), change('/account/language'))}</div>
-<div class="section"><h2>${pages.security}</h2>
-${row(pages.password, security.account.passwordDigest === null ? pages.none : '••••••••', change('/account/password', security.account.passwordDigest !== null))}
-${row(pages.two_factor, security.account.twoFactorEnabled ? factors : pages.off, linkButton(pages.manage, '/account/two-factor'))}
-${offered.passkeys && row(pages.passkeys, String(counts.passkeys), linkButton(pages.manage, '/account/passkeys'))}
-${offered.providers.length > 0 && row(pages.providers, String(counts.identities), linkButton(pages.manage, '/account/providers'))}
-${row(pages.sessions, String(counts.sessions), linkButton(pages.manage, '/account/sessions'))}
-${row(pages.history, pages.history_lead, linkButton(pages.show, '/account/history'))}</div>
-<div class="section"><h2>${pages.data}</h2>
-${row(pages.export, pages.export_lead, linkButton(pages.download, '/account/export'))}
-${row(pages.delete_account, pages.delete_lead, linkButton(pages.delete, '/account/delete'))}</div>`,
+    profile?.name ?? null,
+    html`${overviewNotices(visit, offered, overview)}
+${group(pages.profile)}${rows([
+  rowLink('/account/profile', { icon: 'person', label: pages.name, detail: profile?.name ?? pages.not_set }),
+  contact('email'),
+  contact('phone'),
+  rowLink('/account/language', {
+    icon: 'globe',
+    label: pages.language,
+    detail: nameOfLanguage(own.language),
+  }),
+])}
+${group(pages.signing_in)}${rows(signingInRows(visit, offered, overview))}
+${group(pages.where_signed_in)}${rows([
+  rowLink('/account/sessions', {
+    icon: 'laptop',
+    label: pages.sessions,
+    detail: others < 1 ? pages.this_device_only : pages.this_and_others.replace('{count}', String(others)),
+  }),
+  rowLink('/account/history', { icon: 'clock', label: pages.history, detail: pages.history_lead }),
+])}
+${group(pages.data)}${rows([
+  rowLink('/account/export', { icon: 'download', label: pages.export, detail: pages.export_lead }),
+  rowLink('/account/delete', { icon: 'bin', label: pages.delete_account, detail: pages.delete_lead }),
+])}`,
   )
+}
+
+function signingInRows(
+  visit: OwnVisit,
+  offered: AccountOffered,
+  { security, passkeys, identities }: Overview,
+): (Html | false)[] {
+  const { pages } = visit.texts
+  const { account, methods } = security
+  const changedAt = account.passwordChangedAt
+  const factors = methods
+    .filter((method) => method !== 'recovery_code')
+    .map((method) => pages[`method_${method}` as keyof typeof pages])
+  return [
+    rowLink('/account/password', {
+      icon: 'lock',
+      label: pages.password,
+      detail:
+        account.passwordDigest === null
+          ? pages.not_set
+          : changedAt && pages.changed_on.replace('{date}', day(visit, changedAt)),
+    }),
+    rowLink('/account/two-factor', {
+      icon: 'shield',
+      label: pages.two_factor,
+      detail: account.twoFactorEnabled
+        ? factors.join(', ')
+        : account.passwordDigest === null
+          ? null
+          : pages.only_step,
+      badge: account.twoFactorEnabled ? badge(pages.on, 'good') : badge(pages.off, 'warn'),
+    }),
+    offered.passkeys &&
+      rowLink('/account/passkeys', {
+        icon: 'passkey',
+        label: pages.passkeys,
+        detail: passkeys.length > 0 ? passkeys.join(', ') : pages.no_passkeys,
+      }),
+    offered.providers.length > 0 &&
+      rowLink('/account/providers', {
+        icon: 'link',
+        label: pages.providers,
+        detail: identities.length > 0 ? identities.map(nameOfProvider).join(', ') : pages.none,
+      }),
+  ]
 }
 
 export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen {
@@ -124,7 +211,7 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
   return page(
     visit,
     pages.language,
-    html`<form method="post" action="${visit.to('/account/language')}"><div class="field"><label for="language">${pages.language}</label>
+    html`<form method="post" action="${visit.to('/account/language')}"><div class="field"><div class="label"><label for="language">${pages.language}</label></div>
 <select id="language" name="language" autocomplete="language">${languages.map(
       (tag) =>
         html`<option value="${tag}" lang="${tag}"${tag === present && html` selected`}>${nameOfLanguage(tag)}</option>`,
@@ -171,28 +258,34 @@ ${field({
   wrong: problem.of(kind, 'contact'),
 })}${proofFields(visit, security, problem)}${submit(pages.send_code)}${otherProofs(visit, security, pages.send_proof_code)}
 ${present !== null && html`<p class="next"><button class="link" formaction="${visit.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
-  return page(
-    visit,
-    pages[kind],
-    html`${present !== null && html`<p class="lead">${isolated(present)}</p>`}${change}`,
-    problem,
-  )
+  return page(visit, pages[kind], change, problem, present !== null ? isolated(present) : null)
+}
+
+interface CodeOptions {
+  title: string
+  lead: Html | string
+  action: string
+  before?: Html
+  wrongCode?: string
+  /** Sends the code again, or leads back to what was typed. */
+  after?: Html
 }
 
 /** Six digits that were sent, or that an app shows. */
 export function confirmCodeScreen(
   visit: OwnVisit,
-  { title, lead, action, before }: { title: string; lead: Html | string; action: string; before?: Html },
+  { title, lead, action, before, after, wrongCode = visit.texts.pages.wrong_code }: CodeOptions,
 ): Screen {
   const { pages } = visit.texts
-  const problem = problemOf(visit, ['otp'])
+  const problem = problemOf(visit, ['otp'], wrongCode)
   return page(
     visit,
     title,
-    html`<p class="lead">${lead}</p>${before}<form method="post" action="${visit.to(action)}">
+    html`${before}<form method="post" action="${visit.to(action)}">
 ${codeField({ label: pages.code, letters: false, wrong: problem.of('otp'), autofocus: true })}
-${submit(pages.confirm)}</form>`,
+${submit(pages.confirm)}${after}</form>`,
     problem,
+    lead,
   )
 }
 
@@ -207,30 +300,59 @@ export function proofScreen(
     button,
     danger = false,
     before = null,
-  }: { title: string; lead: string; action: string; button: string; danger?: boolean; before?: Html | null },
+  }: {
+    title: string
+    lead: Html | string
+    action: string
+    button: string
+    danger?: boolean
+    before?: Html | null
+  },
 ): Screen {
   const problem = problemOf(visit, ['password', 'otp'])
   return page(
     visit,
     title,
-    html`<p class="lead">${lead}</p><form method="post" action="${visit.to(action)}">${before}
+    html`<form method="post" action="${visit.to(action)}">${before}
 ${proofFields(visit, security, problem)}${submit(button, danger ? 'danger' : '')}${otherProofs(visit, security)}</form>`,
     problem,
+    lead,
   )
 }
 
 export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCodesLeft }: Security): Screen {
   const { pages } = visit.texts
   const on = account.twoFactorEnabled
+  const hasApp = methods.includes('totp')
   const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
   return page(
     visit,
     pages.two_factor,
-    html`<p class="lead">${on ? pages.two_factor_on_lead : pages.two_factor_lead}</p>
-<div class="section">${row(pages.method_totp, methods.includes('totp') ? pages.on : pages.app_lead, linkButton(methods.includes('totp') ? pages.change : pages.add, '/account/two-factor/app'))}
-${!on && account.passwordDigest !== null && row(pages.sent_codes, pages.sent_codes_lead, linkButton(pages.turn_on, '/account/two-factor/on'))}
-${on && row(pages.recovery_codes, left, linkButton(pages.new_codes, '/account/two-factor/codes'))}</div>
-${on && html`<div class="section">${row(pages.turn_off_two_factor, null, linkButton(pages.turn_off, '/account/two-factor/off'))}</div>`}`,
+    html`${rows([
+      rowLink('/account/two-factor/app', {
+        icon: 'phone',
+        label: pages.method_totp,
+        detail: pages.app_lead,
+        badge: hasApp ? badge(pages.on, 'good') : badge(pages.recommended),
+      }),
+      !on &&
+        account.passwordDigest !== null &&
+        rowLink('/account/two-factor/on', {
+          icon: 'mail',
+          label: pages.sent_codes,
+          detail: pages.sent_codes_lead,
+        }),
+      on &&
+        rowLink('/account/two-factor/codes', {
+          icon: 'key',
+          label: pages.recovery_codes,
+          detail: pages.new_codes,
+          badge: badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : ''),
+        }),
+    ])}
+${on && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
+    undefined,
+    on ? pages.two_factor_on_lead : pages.two_factor_lead,
   )
 }
 
@@ -242,21 +364,21 @@ export function recoveryCodesScreen(
 ): Screen {
   const { pages } = visit.texts
   const { email, phone } = visit.session.account
-  const day = new Intl.DateTimeFormat(visit.client.language, { dateStyle: 'long', timeZone: 'UTC' })
   /** Says on paper and in the file whose codes these are. */
-  const whose = [service, email ?? phone ?? '', day.format(visit.now)]
+  const whose = [service, email ?? phone ?? '', day(visit, visit.now)]
   const text = [whose.filter(Boolean).join(' · '), '', ...codes, ''].join('\n')
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
   return page(
     visit,
     pages.recovery_codes,
-    html`<p class="lead">${pages.recovery_codes_lead}</p>
-<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' · '}${isolated(part)}`)}</figcaption>
+    html`<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' · '}${isolated(part)}`)}</figcaption>
 <ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
-<button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${pages.copy}</button>
-<button class="button quiet" type="button" data-print hidden>${pages.print}</button>
-<a class="button quiet" href="${file}" download="recovery-codes.txt">${pages.save_file}</a>
-<a class="button" href="/account/two-factor">${pages.codes_kept}</a>`,
+<div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
+<button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>
+<a class="button quiet" href="${file}" download="recovery-codes.txt">${icon('download')}${pages.save_file}</a></div>
+${linkButton(pages.codes_kept, '/account/two-factor', 'main')}`,
+    undefined,
+    pages.recovery_codes_lead,
   )
 }
 
@@ -289,8 +411,11 @@ export function appScreen(visit: OwnVisit, { methods }: Security): Screen {
     title: pages.method_totp,
     lead: pages.scan_lead,
     action: '/account/two-factor/app/confirm',
+    wrongCode: pages.wrong_app_code,
     before: html`<div class="qr" role="img" aria-label="${pages.qr}">${new Html(ticket.picture ?? '')}</div>
-<p class="small">${pages.app_secret} <code>${ticket.secret}</code></p>`,
+${ticket.uri && html`<a class="button quiet main on-phone" href="${ticket.uri}">${pages.open_in_app}</a>`}
+<p class="next small">${pages.app_secret}</p>
+<div class="key"><span id="secret" dir="ltr"><code>${ticket.secret}</code></span><button class="button quiet little" type="button" data-copy="secret" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button></div>`,
   })
 }
 
@@ -302,19 +427,25 @@ export function passkeysScreen(
   return page(
     visit,
     pages.passkeys,
-    html`<p class="lead">${pages.passkeys_lead}</p>
-<div class="section">${
+    html`${
       passkeys.length === 0
-        ? html`<p class="soft">${pages.no_passkeys}</p>`
-        : passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
-            row(
-              name,
-              html`${pages.added} ${ago(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, lastUsedAt)}`}`,
-              html`<form method="post" action="${visit.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet" name="passkey" value="${id}">${pages.change}</button></form>`,
+        ? html`<div class="card empty">${pages.no_passkeys}</div>`
+        : rows(
+            passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
+              row(
+                {
+                  icon: 'passkey',
+                  label: name,
+                  detail: html`${pages.added} ${ago(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, lastUsedAt)}`}`,
+                },
+                html`<form method="post" action="${visit.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet little" name="passkey" value="${id}">${pages.change}</button></form>`,
+              ),
             ),
           )
-    }</div>
-<div data-with-passkeys hidden>${linkButton(pages.add_passkey, '/account/passkeys/add')}</div>${withoutPasskeys(visit)}`,
+    }
+<div class="section" data-with-passkeys hidden>${linkButton(pages.add_passkey, '/account/passkeys/add', '')}</div>${withoutPasskeys(visit)}`,
+    undefined,
+    pages.passkeys_lead,
   )
 }
 
@@ -328,7 +459,7 @@ export function addPasskeyScreen(visit: OwnVisit, security: Security): Screen {
 <form method="post" action="${visit.to('/account/passkeys/add')}" data-passkey="create" data-options="${visit.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
 ${proofFields(visit, security, problem)}
 <input type="hidden" name="credential">${submit(pages.add_passkey)}
-<p class="wrong" id="passkey-failed" role="alert" hidden>${pages.passkey_failed}</p>
+${wrongText('passkey-failed', pages.passkey_failed, false)}
 ${sendProofCode(visit, security)}${otherCode(visit, security)}</form>`,
     problem,
   )
@@ -354,23 +485,30 @@ ${proofFields(visit, security, problem)}${submit(pages.remove_passkey, 'danger')
 function sessionForm({ texts: { pages }, to }: OwnVisit, session: SessionRecord): Html | null {
   const { id, current, trusted_device: isTrusted } = session
   const button = (path: string, label: string) =>
-    html`<button class="button quiet" formaction="${to(path)}" name="session" value="${id}">${label}</button>`
+    html`<button class="button quiet little" formaction="${to(path)}" name="session" value="${id}">${label}</button>`
   if (current && !isTrusted) return null
   return html`<form method="post" action="${to('/account/sessions/end')}">${isTrusted && button('/account/sessions/forget', pages.forget_device)}${!current && button('/account/sessions/end', pages.end)}</form>`
 }
+
+const deviceIcon = (name: string | null): IconName =>
+  /Android|iPhone|iPad|iOS/.test(name ?? '') ? 'phone' : 'laptop'
 
 /** Trusted devices stand by themselves, since one may have no session any more. */
 function trustedList(visit: OwnVisit, { trustedDevices }: Security): Html | null {
   const { pages } = visit.texts
   if (trustedDevices.length === 0) return null
-  return html`<div class="section"><h2>${pages.trusted_devices}</h2><p class="soft">${pages.trusted_devices_lead}</p>${trustedDevices.map(
-    ({ id, name, createdAt, lastUsedAt }) =>
+  return html`${group(pages.trusted_devices)}<p class="soft small">${pages.trusted_devices_lead}</p>${rows(
+    trustedDevices.map(({ id, name, createdAt, lastUsedAt }) =>
       row(
-        name ?? pages.unknown_device,
-        html`${pages.trusted_since} ${time(visit, createdAt)}${lastUsedAt && html` · ${pages.trusted_used} ${ago(visit, lastUsedAt)}`}`,
-        html`<form method="post" action="${visit.to('/account/sessions/forget')}"><button class="button quiet" name="device" value="${id}">${pages.forget_device}</button></form>`,
+        {
+          icon: deviceIcon(name),
+          label: deviceName(visit, name) ?? pages.unknown_device,
+          detail: html`${pages.trusted_since} ${time(visit, createdAt)}${lastUsedAt && html` · ${pages.trusted_used} ${ago(visit, lastUsedAt)}`}`,
+        },
+        html`<form method="post" action="${visit.to('/account/sessions/forget')}"><button class="button quiet little" name="device" value="${id}">${pages.forget_device}</button></form>`,
       ),
-  )}</div>`
+    ),
+  )}`
 }
 
 export function sessionsScreen(
@@ -380,38 +518,63 @@ export function sessionsScreen(
   { untold }: Pick<AccountOffered, 'untold'>,
 ): Screen {
   const { pages } = visit.texts
+  const nameOfDevice = ({ device_name, device_os }: SessionRecord) =>
+    deviceName(visit, device_name) ?? device_os ?? pages.unknown_device
   return page(
     visit,
     pages.sessions,
-    html`<p class="lead">${pages.sessions_lead}</p><div class="section">${list.map((session) =>
-      row(
-        html`${session.device_name ?? session.device_os ?? pages.unknown_device} ${session.current && html`<span class="badge">${pages.this_one}</span>`}`,
-        html`${isolated(session.ip ?? '')} · ${ago(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}${untold.includes(session.application ?? '') && html`<br>${pages.may_keep_signed_in}`}`,
-        sessionForm(visit, session),
+    html`${rows(
+      list.map((session) =>
+        row(
+          {
+            icon: deviceIcon(`${session.device_name} ${session.device_os}`),
+            label: nameOfDevice(session),
+            detail: html`${isolated(session.ip ?? '')} · ${ago(visit, session.last_used_at)}${session.trusted_device && html` · ${pages.trusted_device}`}${untold.includes(session.application ?? '') && html`<br>${pages.may_keep_signed_in}`}`,
+            badge: session.current ? badge(pages.this_one, 'good') : null,
+          },
+          sessionForm(visit, session),
+        ),
       ),
-    )}</div>${trustedList(visit, security)}
-<form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'danger')}</form>`,
+    )}${trustedList(visit, security)}
+${list.length > 1 && html`<form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'quiet danger')}</form>`}`,
+    undefined,
+    pages.sessions_lead,
   )
 }
+
+/** Somebody tried, and did not come in. */
+const alarming = new Set(['login.failed', 'login.locked_out', 'two_factor.failed', 'account.locked'])
 
 /** The events that owners know a sentence for; the others are for programs. */
 export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], next: string | null): Screen {
   const { pages } = visit.texts
   const sentence = (type: string) =>
     pages[`event_${type.replaceAll('.', '_')}` as keyof typeof pages] as string | undefined
-  const rows = events.flatMap((event) => {
+  const days = new Map<string, Html[]>()
+  for (const event of events) {
     const what = sentence(event.type)
-    if (what === undefined) return []
-    const where = [event.device, event.address].flatMap((part) =>
+    if (what === undefined) continue
+    const date = day(visit, new Date(event.created_at))
+    const where = [deviceName(visit, event.device), event.address].flatMap((part) =>
       part === null ? [] : [isolated(part), ' · '],
     )
-    return [row(what, html`${where}${ago(visit, event.created_at)}`)]
-  })
+    const isBad = alarming.has(event.type)
+    const shown = row({
+      icon: icon(isBad ? 'alert' : 'check', isBad ? 'bad' : ''),
+      label: what,
+      detail: html`${where}${ago(visit, event.created_at)}`,
+    })
+    days.set(date, [...(days.get(date) ?? []), shown])
+  }
+  const list = [...days].map(([date, shown]) => html`${group(date)}${rows(shown)}`)
   return page(
     visit,
     pages.history,
-    html`<p class="lead">${pages.history_lead}</p><div class="section">${rows.length > 0 ? rows : html`<p class="soft">${pages.none}</p>`}</div>
+    html`${list.length > 0 ? list : html`<div class="card empty">${pages.nothing_yet}</div>`}
+${list.length > 0 && html`<p class="next"><a href="/account/sessions">${pages.was_not_you}</a></p>`}
 ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
+    undefined,
+    pages.history_lead,
   )
 }
 
@@ -423,9 +586,10 @@ export function exportScreen(visit: OwnVisit, security: Security): Screen {
   return page(
     visit,
     pages.export,
-    html`<p class="lead">${pages.export_lead}</p><form method="post" action="${visit.to('/account/export')}" data-file>
+    html`<form method="post" action="${visit.to('/account/export')}" data-file>
 ${needsSecond && secondFactorField(visit, security, problem)}${submit(pages.download)}${needsSecond && otherProofs(visit, security)}</form>`,
     problem,
+    pages.export_lead,
   )
 }
 
@@ -437,6 +601,6 @@ export const deleteScreen = (visit: OwnVisit, security: Security): Screen => {
     action: '/account/delete',
     button: pages.delete_account,
     danger: true,
-    before: html`<div class="section">${ownAccount(visit)}</div>`,
+    before: rows([ownAccount(visit)]),
   })
 }

@@ -142,13 +142,13 @@ export function createAccountPages(needs: Needs) {
     },
     /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
     async beginApp(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const { secret, picture } = await twoFactor.requestApp(
+      const { secret, uri, picture } = await twoFactor.requestApp(
         visit.session,
         proofOf(visit, typed),
         visit.caller,
       )
       const { sessionId } = visit.session
-      const what = { kind: 'app', session: sessionId, secret, picture }
+      const what = { kind: 'app', session: sessionId, secret, uri, picture }
       const ticket = await visits.tickets.keep(what, APP_SECONDS)
       return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
     },

@@ -30,10 +30,17 @@ export function createShownPages(
     '/account': async (visit) => {
       const own = read.account(visit)
       const security = await read.security(visit)
+      const { counts } = security
+      const [passkeys, identities] = await Promise.all([
+        counts.passkeys > 0 && offered.passkeys ? read.passkeys(visit) : { passkeys: [] },
+        counts.identities > 0 ? read.identities(visit) : [],
+      ])
       return screens.overviewScreen(visit, offered, {
         security,
         account: own.account,
         profile: own.profile,
+        passkeys: passkeys.passkeys.map(({ name }) => name),
+        identities: identities.map(({ provider }) => provider),
       })
     },
     '/account/profile': (visit) => screens.profileScreen(visit, read.account(visit).profile),

@@ -1,6 +1,6 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
 import type { ApplicationConfig } from '../../platform/config/types.ts'
-import { submit, withContact } from '../frame/elements.ts'
+import { heading, submit, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Screen, View, Visit, Visits } from '../visits/service.ts'
@@ -15,8 +15,7 @@ export function unknownScreen(
 ): Screen {
   return {
     title: pages.unknown_application_title,
-    content: html`<h1>${pages.unknown_application_title}</h1>
-<p class="lead">${what === 'application' ? pages.unknown_application : pages.unknown_redirect}</p>${
+    content: html`${heading(pages.unknown_application_title, what === 'application' ? pages.unknown_application : pages.unknown_redirect)}${
       lines !== null && html`<pre dir="ltr">${lines}</pre>`
     }`,
   }
@@ -48,9 +47,8 @@ export function continueScreen(
   const who = session?.account.email ?? session?.account.phone
   return {
     title,
-    content: html`<h1>${title}</h1>
-${who && html`<p class="lead">${withContact(pages.signed_in_as, who)}</p>`}
-<a class="button" href="${href}">${pages.continue}</a>${another !== undefined && otherAccount(pages, another)}`,
+    content: html`${heading(title, who ? withContact(pages.signed_in_as, who) : null)}
+<a class="button main" href="${href}">${pages.continue}</a>${another !== undefined && otherAccount(pages, another)}`,
   }
 }
 
@@ -68,9 +66,9 @@ export function notOpenScreen(
   const who = session?.account.email ?? session?.account.phone
   return {
     title,
-    content: html`<h1>${title}</h1>
-<p class="lead">${pages.not_open_lead} ${who && withContact(pages.signed_in_as, who)}</p>${otherAccount(pages, another)}
-<a class="button quiet" href="${back}">${pages.back_to.replace('{application}', name)}</a>`,
+    content: html`${heading(title, html`${pages.not_open_lead} ${who && withContact(pages.signed_in_as, who)}`)}
+<div class="stack next">${otherAccount(pages, another)}
+<a class="button quiet" href="${back}">${pages.back_to.replace('{application}', name)}</a></div>`,
   }
 }
 
@@ -83,8 +81,8 @@ export function twoFactorWantedScreen(
   const title = pages.two_factor_wanted_title.replace('{application}', name)
   return {
     title,
-    content: html`<h1>${title}</h1><p class="lead">${pages.two_factor_wanted_lead}</p>
-<a class="button" href="/account/two-factor">${pages.two_factor_wanted_set_up}</a>
+    content: html`${heading(title, pages.two_factor_wanted_lead)}
+<a class="button main" href="/account/two-factor">${pages.two_factor_wanted_set_up}</a>
 <a class="button quiet" href="${another}">${pages.sign_in}</a>
 <a class="button quiet" href="${onwards}">${pages.continue}</a>`,
   }
@@ -93,7 +91,7 @@ export function twoFactorWantedScreen(
 export function signOutScreen({ texts: { pages } }: View, action: string): Screen {
   return {
     title: pages.sign_out,
-    content: html`<h1>${pages.sign_out}</h1><p class="lead">${pages.sign_out_lead}</p>
+    content: html`${heading(pages.sign_out, pages.sign_out_lead)}
 <form method="post" action="${action}">${submit(pages.sign_out)}</form>`,
   }
 }

@@ -2,13 +2,16 @@
 import { createHash } from 'node:crypto'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config, LogoFile, PagesConfig } from '../../platform/config/types.ts'
+import { brandTokens } from '../../platform/look/colours.ts'
+import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
-import { readAssets } from './assets.ts' with { type: 'macro' }
-import { DARK_GROUND, LIGHT_GROUND, shadesOn } from './colours.ts'
-import { type Html, html } from './html.ts'
+import { readScript } from './assets.ts' with { type: 'macro' }
+import { icon, initialsOf } from './elements.ts'
+import { Html, html } from './html.ts'
+import { proportionsOf } from './logo.ts'
 
-const assets = readAssets() as unknown as { style: string; script: string }
+const script = readScript() as unknown as string
 
 /** A file that every page loads, under a name that changes with its content. */
 export interface Asset {
@@ -44,6 +47,9 @@ interface FrameOptions extends Pick<PagesConfig, 'help' | 'terms' | 'privacy'> {
   /** `#rrggbb` */
   colour: string
   logo: LogoFile | null
+  /** For dark screens. */
+  darkLogo: LogoFile | null
+  origin: string
 }
 
 /** The frame has the team's colours, as the configuration says. */
@@ -53,65 +59,86 @@ export const frameOf = (config: Config): Frame =>
     name: config.pages.name || serviceName(config),
     colour: config.pages.colour || config.texts.colour,
     logo: config.pages.logoFile,
+    darkLogo: config.pages.darkLogoFile,
+    origin: new URL(config.server.baseUrl).origin,
   })
 
-function createFrame({ name, colour, logo, help, terms, privacy }: FrameOptions) {
-  const light = shadesOn(LIGHT_GROUND, colour)
-  const dark = shadesOn(DARK_GROUND, colour)
-  const variables = ({ accent, onAccent }: typeof light) => `--accent: ${accent}; --on-accent: ${onAccent};`
-  const style = `${assets.style}
-:root { ${variables(light)} }
-@media (prefers-color-scheme: dark) { :root { ${variables(dark)} } }
-`
+/** A logo that is wider than that says the name itself. */
+const MARK = 1.5
+
+function createFrame({ name, colour, logo, darkLogo, help, terms, privacy, origin }: FrameOptions) {
+  const style = styleIn(colour)
   const named = (ending: string, type: string, content: Asset['content']): Asset => {
     const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
     return { path: `/pages/${hash}.${ending}`, type, content }
   }
+  const picture = (file: LogoFile | null) =>
+    file && named(file.type === 'image/png' ? 'png' : 'svg', file.type, file.bytes)
   const styleFile = named('css', 'text/css; charset=utf-8', style)
-  const scriptFile = named('js', 'text/javascript; charset=utf-8', assets.script)
-  const logoFile = logo && named(logo.type === 'image/png' ? 'png' : 'svg', logo.type, logo.bytes)
+  const scriptFile = named('js', 'text/javascript; charset=utf-8', script)
+  const iconFile = named('svg', 'image/svg+xml', markSvg(name, colour))
+  const [logoFile, darkFile] = [picture(logo), picture(darkLogo)]
+  const isMark = logo !== null && (proportionsOf(logo) ?? Number.POSITIVE_INFINITY) <= MARK
+  const styleHash = createHash('sha256').update(style).digest('base64')
 
   const link = (href: string, label: string) => href !== '' && html`<a href="${href}">${label}</a>`
 
+  /** Who the page is of, with the logo or with the initial in the team's colour. */
+  function brand(bare = false): Html {
+    const words = html`<span>${name}</span>`
+    if (logoFile === null || bare)
+      return html`<span class="mark" aria-hidden="true">${initialOf(name)}</span> ${words}`
+    const image = html`<img src="${logoFile.path}" alt="${isMark ? '' : name}"${!darkFile && html` class="plate"`}>`
+    const both = darkFile
+      ? html`<picture><source srcset="${darkFile.path}" media="(prefers-color-scheme: dark)">${image}</picture>`
+      : image
+    return html`${both}${isMark && words}`
+  }
+
   function languageMenu({ language, languages, texts }: PageOfPeople) {
     if (languages.length < 2) return null
-    return html`<details class="languages"><summary><span class="hidden">${texts.pages.language}: </span>${nameOf(language)}</summary>
-<ul>${languages
-      .filter(({ tag }) => tag !== language)
-      .map(
-        ({ tag, href }) =>
-          html`<li><a href="${href}" lang="${tag}" hreflang="${tag}">${nameOf(tag)}</a></li>`,
-      )}</ul></details>`
+    return html`<details class="languages"><summary>${icon('globe')}<span><span class="hidden">${texts.pages.language}: </span>${nameOfLanguage(language)}</span></summary>
+<ul>${languages.map(({ tag, href }) =>
+      tag === language
+        ? html`<li><span lang="${tag}" aria-current="true">${nameOfLanguage(tag)}${icon('check')}</span></li>`
+        : html`<li><a href="${href}" lang="${tag}" hreflang="${tag}">${nameOfLanguage(tag)}</a></li>`,
+    )}</ul></details>`
   }
+
+  /** What browsers and those who share a link show of a page. */
+  const head = (title: string, description: string) => html`<link rel="icon" href="${iconFile.path}">
+${logoFile?.type === 'image/png' && html`<link rel="apple-touch-icon" href="${logoFile.path}">`}
+<meta name="description" content="${description}">
+<meta property="og:title" content="${title} · ${name}">
+<meta property="og:description" content="${description}">
+${logoFile && html`<meta property="og:image" content="${origin}${logoFile.path}">`}
+<link rel="stylesheet" href="${styleFile.path}">
+<script src="${scriptFile.path}" defer></script>`
 
   return {
     name,
-    assets: [styleFile, scriptFile, ...(logoFile ? [logoFile] : [])],
+    assets: [styleFile, scriptFile, iconFile, ...[logoFile, darkFile].filter((file) => file !== null)],
+    /** The policy of a page: a bare one has its style in itself. */
+    policy: (bare = false): string =>
+      bare ? PAGE_POLICY.replace("style-src 'self'", `style-src 'sha256-${styleHash}'`) : PAGE_POLICY,
     render(page: PageOfPeople): string {
       const { language, texts, title, content, wide, bare, refreshTo, aside } = page
       const { pages: words } = texts
-      const brand =
-        logoFile && !bare
-          ? html`<img src="${logoFile.path}" alt="${name}">`
-          : html`${!bare && html`<span class="mark" aria-hidden="true">${initialOf(name)}</span>`} <span>${name}</span>`
       const rendered = html`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#f6f7f9" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#0d0f12" media="(prefers-color-scheme: dark)">
 ${refreshTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${refreshTo}">`}
 <title>${title} · ${name}</title>
-${
-  !bare &&
-  html`<link rel="stylesheet" href="${styleFile.path}">
-<script src="${scriptFile.path}" defer></script>`
-}
+${bare ? new Html(`<style>${style}</style>`) : head(title, words.sign_in_to.replace('{service}', name))}
 </head>
 <body${wide && html` class="wide"`}>
-<header class="column top"><span class="brand">${brand}</span>${aside}</header>
-<main class="column">
+<header class="column top"><span class="brand">${brand(bare)}</span>${aside}</header>
+<main class="column${!wide && ' panel'}">
 ${!bare && html`<div class="notice bad" id="offline" role="alert" data-text="${words.offline}" hidden></div>`}
 ${content}
 </main>
@@ -124,9 +151,17 @@ ${content}
   }
 }
 
-/** Returns the name in the language itself: "français". */
-function nameOf(tag: Language): string {
-  return new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
+/** Returns the name in the language itself, with a capital letter: "Français". */
+export function nameOfLanguage(tag: string): string {
+  const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
+  return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)
 }
 
-const initialOf = (name: string) => [...name.trim()][0]?.toLocaleUpperCase() ?? ''
+const initialOf = (name: string) => initialsOf(name).charAt(0)
+
+/** The icon of the site: the initial in the team's colour, as at the head of its pages. It is seen on light and on dark. */
+function markSvg(name: string, colour: string): string {
+  const { brand, onBrand } = brandTokens(colour, 'light')
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="${brand}"/><text x="16" y="22" text-anchor="middle" font-family="system-ui, sans-serif" font-size="17" font-weight="600" fill="${onBrand}">${initialOf(name)}</text></svg>`
+    .text
+}

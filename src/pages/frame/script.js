@@ -21,7 +21,7 @@ for (const time of all('[data-left]'))
     if (left === 0 && notice) notice.hidden = true
   })
 
-// "Send again" opens when its time has come.
+// "Send again", and a button that was pressed too often, open when their time has come.
 for (const button of all('[data-wait]')) {
   const label = button.textContent
   const waits = () => button.getAttribute('aria-disabled') === 'true'
@@ -49,7 +49,9 @@ document.addEventListener('submit', (event) => {
     form.dataset.sent = 'yes'
     // The page stays after a file, and nothing tells when it has come.
     const isFile = form.hasAttribute('data-file')
-    if (button && !isFile) button.setAttribute('aria-busy', 'true')
+    // Enter presses a button that nobody sees, where another way lies above the purpose of the form.
+    const seen = button?.className === 'hidden' ? form.querySelector('.main') : button
+    if (seen && !isFile) seen.setAttribute('aria-busy', 'true')
     setTimeout(restore, isFile ? 1000 : 10000)
   }
 })
@@ -77,16 +79,15 @@ for (const button of all('[data-copy]')) {
   button.hidden = false
   button.addEventListener('click', () =>
     navigator.clipboard.writeText(byId(button.dataset.copy).innerText.trim()).then(() => {
-      button.textContent = button.dataset.done
+      button.lastElementChild.textContent = button.dataset.done
     }),
   )
 }
 for (const button of all('[data-show]')) {
   const input = byId(button.dataset.show)
-  const label = button.textContent
   const show = (shown) => {
     input.type = shown ? 'text' : 'password'
-    button.textContent = shown ? button.dataset.done : label
+    button.setAttribute('aria-pressed', shown)
   }
   button.hidden = false
   button.addEventListener('click', () => show(input.type === 'password'))

@@ -59,6 +59,9 @@ const accountOf = (
     email,
     phone,
     language,
+    emailConfirmedAt: AT,
+    phoneConfirmedAt: AT,
+    passwordChangedAt: AT,
     passwordDigest: hasPassword ? '$argon2id$' : null,
     twoFactorEnabled: methods !== undefined,
     termsVersion: acceptedTerms,
@@ -133,6 +136,7 @@ const wrongPassword = wrong('validation_failed', [{ field: 'password', code: 'wr
 const appTicket = {
   kind: 'app',
   secret: 'JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP',
+  uri: 'otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP',
   picture: pictureOf('otpauth://totp/Example:ada%40example.com?secret=JBSWY3DPEHPK3PXP'),
 }
 const linkedTicket = {

@@ -197,6 +197,7 @@ export function previewOffered(config: Config, name: string): Offered {
   const configured = social.providers.map(({ name }) => name)
   return {
     service: name,
+    support: config.texts.support || pages.help,
     email: true,
     phone: true,
     signInByCode: true,

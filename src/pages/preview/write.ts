@@ -35,7 +35,10 @@ export async function writePreview(config: Config, catalog: Catalog, directory: 
             ),
           page,
         )
-        writeFileSync(join(folder, `${name}.html`), opened.replaceAll(ACCOUNT_LINK, fileOfAccount))
+        writeFileSync(
+          join(folder, `${name}.html`),
+          inTheme(opened.replaceAll(ACCOUNT_LINK, fileOfAccount), theme),
+        )
       }
     }
   }
@@ -52,7 +55,7 @@ const fileOfAccount = (_: string, path: string) => `href="${path.replaceAll('/',
 const inTheme = (style: string, theme: Theme) =>
   style
     .replaceAll('(prefers-color-scheme: dark)', theme === 'dark' ? 'all' : 'not all')
-    .replace('color-scheme: light dark', `color-scheme: ${theme}`)
+    .replace('color-scheme:light dark', `color-scheme:${theme}`)
 
 async function drawStates(
   config: Config,

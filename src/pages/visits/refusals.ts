@@ -3,50 +3,59 @@
 import { errorSentence, FORM_TYPE } from '../../texts/error-sentence.ts'
 import { type ErrorCode, errorStatus } from '../../texts/errors.ts'
 import type { Texts } from '../../texts/texts.ts'
+import { heading } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 
+/** What happened, as a title. */
+function titleOf({ pages }: Texts, code: ErrorCode): string {
+  const status = errorStatus[code]
+  if (status === 404 || status === 405) return pages.missing_title
+  if (status === 429) return pages.too_many_title
+  return status >= 500 ? pages.away_title : pages.failed_title
+}
+
 export function failedScreen(texts: Texts, code: ErrorCode, href: string, waitSeconds: number | undefined) {
-  const { failed_title: title, try_again: again } = texts.pages
+  const title = titleOf(texts, code)
+  const lead =
+    waitSeconds === undefined ? errorSentence(code, texts, FORM_TYPE) : waitSentence(texts, waitSeconds)
   return {
     title,
-    content: html`<h1>${title}</h1><p class="lead">${errorSentence(code, texts, FORM_TYPE)}${
-      waitSeconds !== undefined && html` ${waitSentence(texts, waitSeconds)}`
-    }</p>
-<a class="button quiet" href="${href}">${again}</a>`,
+    content: html`${heading(title, lead)}
+<a class="button quiet main" href="${href}">${texts.pages.try_again}</a>`,
   }
 }
 
 /** No page of ours was reached: there is none at this address, its form could not be read, or the service is away. */
 export function unreachedScreen(texts: Texts, code: ErrorCode) {
-  const { missing_title, failed_title, account } = texts.pages
-  const title = [404, 405].includes(errorStatus[code]) ? missing_title : failed_title
+  const title = titleOf(texts, code)
   return {
     title,
-    content: html`<h1>${title}</h1><p class="lead">${errorSentence(code, texts, FORM_TYPE)}</p>
-<a class="button quiet" href="/account">${account}</a>`,
+    content: html`${heading(title, errorSentence(code, texts, FORM_TYPE))}
+<a class="button quiet main" href="/account">${texts.pages.account}</a>`,
   }
 }
 
 /** Nobody can sign in with a browser that keeps no cookie, and the flow of its form cannot be read. */
 export function cookiesBlockedScreen({ pages }: Texts, href: string) {
   return {
-    title: pages.failed_title,
-    content: html`<h1>${pages.failed_title}</h1><p class="lead">${pages.cookies_blocked}</p>
-<a class="button quiet" href="${href}">${pages.try_again}</a>`,
+    title: pages.cookies_title,
+    content: html`${heading(pages.cookies_title, pages.cookies_blocked)}
+<a class="button quiet main" href="${href}">${pages.try_again}</a>`,
   }
 }
 
 export function otherHostScreen({ pages }: Texts, base: URL) {
   return {
     title: pages.other_host_title,
-    content: html`<h1>${pages.other_host_title}</h1>
-<p class="lead">${pages.other_host}</p><a class="button" href="${base.origin}/sign-in">${base.host}</a>`,
+    content: html`${heading(pages.other_host_title, pages.other_host)}
+<a class="button main" href="${base.origin}/sign-in">${base.host}</a>`,
   }
 }
 
-/** "Try again in 2 min." The script counts it down, silently for screen readers. */
+/** "You can try again in 2 min." The script counts it down, silently for screen readers. */
 export function waitSentence({ pages }: Texts, seconds: number): Html {
-  const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${Math.max(1, Math.ceil(seconds / 60))}</span>`
-  const [before, after] = pages.try_again_minutes.split('{minutes}')
+  const minutes = pages.minutes.replace('{count}', String(Math.max(1, Math.ceil(seconds / 60))))
+  const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${minutes}</span>`
+  const [before, after] = pages.too_many_wait.split('{time}')
   return html`${before}${left}${after}`
 }

@@ -276,7 +276,7 @@ export function createVisits(needs: Needs) {
     const screen = shown ?? failedScreen(texts, errorCode, visit.path, retryAfterSeconds)
     const page = {
       html: render(visit, screen, isDown),
-      policy: PAGE_POLICY,
+      policy: frame.policy(isDown),
       language: client.language,
     }
     return new AppError(errorCode, {
@@ -299,7 +299,7 @@ export function createVisits(needs: Needs) {
     }
     return pageAnswer({
       html: frame.render({ ...page, bare: true }),
-      policy: PAGE_POLICY,
+      policy: frame.policy(true),
       language: client.language,
     })
   }

@@ -1,15 +1,15 @@
 /** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
 import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Texts } from '../../texts/texts.ts'
-import { notice } from '../frame/elements.ts'
+import { isolated, notice } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Problem } from '../visits/flow.ts'
 import { waitSentence } from '../visits/refusals.ts'
 import type { View } from '../visits/service.ts'
 
 export interface ShownProblem {
-  /** The problem of the field of this name; null where nothing is wrong with it. */
-  of(...names: string[]): string | null
+  /** The problem of the field of this name; null where nothing is wrong with it, true where the sentence above says it. */
+  of(...names: string[]): string | true | null
   /** Above the form. */
   above: Html | null
   /** Seconds until another try is worth it. */
@@ -23,8 +23,26 @@ const ids: Record<string, string> = {
   password_confirmation: 'password',
 }
 
+/** These errors say that what was typed into a field is wrong, and name no field. */
+const blamed: Partial<Record<Problem['code'], string>> = {
+  invalid_credentials: 'password',
+  invalid_code: 'otp',
+}
+
+interface ProblemOptions {
+  now: Date
+  /** People reach those who run the service there; empty: they are not told. */
+  support?: string
+  /** Says what to do about a code that is wrong. */
+  wrongCode?: string | undefined
+}
+
 /** `fields`: those that the form has, by the names that the services use for them. */
-export function showProblem({ flow, texts }: View, fields: readonly string[], now: Date): ShownProblem {
+export function showProblem(
+  { flow, texts }: View,
+  fields: readonly string[],
+  { now, support = '', wrongCode }: ProblemOptions,
+): ShownProblem {
   const { problem } = flow
   if (problem === undefined) return { of: () => null, above: null, wait: 0 }
   const wrong = (problem.fields ?? []).filter(({ field }) => fields.includes(field))
@@ -40,27 +58,42 @@ export function showProblem({ flow, texts }: View, fields: readonly string[], no
   return {
     of(...names) {
       const found = wrong.find(({ field }) => names.includes(field))
-      return found === undefined ? null : sentence(found)
+      if (found !== undefined) return sentence(found)
+      const field = blamed[problem.code]
+      return field !== undefined && fields.includes(field) && names.includes(field) ? true : null
     },
     above:
       wrong.length > 1
         ? summary(wrong.map((each) => [each.field, sentence(each)]))
         : wrong.length === 0
-          ? notice(sentenceOf(problem, wait, texts), 'bad')
+          ? notice(sentenceOf(problem, wait, texts, support, wrongCode), 'bad')
           : null,
     wait,
   }
 }
 
-function sentenceOf({ code, until }: Problem, wait: number, texts: Texts): string | Html {
+function sentenceOf(
+  { code, until }: Problem,
+  wait: number,
+  texts: Texts,
+  support: string,
+  wrongCode?: string,
+): string | Html {
   const { pages, errors } = texts
   if (code === 'start_again' || code === 'login_expired' || code === 'invalid_sign_in_state')
     return pages.start_again
   if (code === 'provider_denied' || code === 'provider_failed' || code === 'earlier_sign_in')
     return pages[code]
-  if (until === undefined || wait === 0)
-    return code === 'invalid_credentials' ? pages.wrong_password : errors[code]
-  return html`${pages.too_many} ${waitSentence(texts, wait)}`
+  if (until !== undefined && wait > 0) return waitSentence(texts, wait)
+  if (code === 'invalid_credentials') return pages.wrong_password
+  if (code === 'invalid_code' && wrongCode !== undefined) return wrongCode
+  return code === 'account_locked' && support !== '' ? lockedSentence(texts, support) : errors[code]
+}
+
+function lockedSentence({ pages }: Texts, support: string): Html {
+  const [before, after] = pages.locked.split('{support}')
+  const href = support.includes('://') ? support : `mailto:${support}`
+  return html`${before}<a href="${href}">${isolated(support)}</a>${after}`
 }
 
 /** Returns the sentence about what was done. */

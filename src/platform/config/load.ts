@@ -7,7 +7,7 @@ import { withCredentials } from './database-url.ts'
 import { adaptToDevelopment, checkDevelopment, type Development } from './development.ts'
 import { isOpenToAll, parseListenAddress } from './formats.ts'
 import { checkPages } from './page-checks.ts'
-import { readLogo } from './read-logo.ts'
+import { type Logos, readLogos } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
 import { readSettings, type Setting } from './settings.ts'
@@ -18,7 +18,7 @@ import {
   readConfigFile,
   variablesIn,
 } from './sources.ts'
-import type { Config, LogoFile } from './types.ts'
+import type { Config } from './types.ts'
 import type { SchemaValues } from './values.ts'
 import { findWarnings } from './warnings.ts'
 
@@ -64,7 +64,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const { values, settings } = read
   checkTogether(read, report)
   const textFiles = readTexts ? readTextFiles(values, directory, report) : noTextFiles
-  const logoFile = readTexts ? readLogo(values, directory, report) : null
+  const logos = readTexts ? readLogos(values, directory, report) : { logoFile: null, darkLogoFile: null }
   checkPages(read, report, dev)
   if (!dev) checkDefaultAddress(values.server, report)
   if (!dev && mustDeliver) checkDelivery(values, report)
@@ -73,16 +73,16 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
   if (dev) adaptToDevelopment(read, development)
   const warnings = findWarnings(read, { delivers: !dev && mustDeliver, dev })
-  return { ok: true, file: path, config: toConfig(values, { textFiles, logoFile, file }), settings, warnings }
+  return { ok: true, file: path, config: toConfig(values, { textFiles, logos, file }), settings, warnings }
 }
 
 interface Files {
   textFiles: TextFiles
-  logoFile: LogoFile | null
+  logos: Logos
   file: ConfigFile | null
 }
 
-function toConfig(values: SchemaValues, { textFiles, logoFile, file }: Files): Config {
+function toConfig(values: SchemaValues, { textFiles, logos, file }: Files): Config {
   const { server, tokens, database, redis, passkeys, admin, metrics, pages, accounts, texts } = values
   const baseUrl = server.baseUrl ?? defaultBaseUrl(server.host, server.port)
   const { url, ...restOfRedis } = redis
@@ -111,7 +111,7 @@ function toConfig(values: SchemaValues, { textFiles, logoFile, file }: Files): C
       origins: passkeyOrigins(passkeys),
       changePasswordUrl: passkeys.changePasswordUrl ?? (pages.enabled ? '/account/password' : null),
     },
-    pages: { ...pages, logoFile },
+    pages: { ...pages, ...logos },
   }
 }
 

@@ -1,4 +1,4 @@
-/** Reads the picture that [pages] names. It is shown to strangers, so it must be small and run nothing. */
+/** Reads the pictures that [pages] names. They are shown to strangers, so they must be small and run nothing. */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Report } from './report.ts'
@@ -11,18 +11,25 @@ const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
 /** Script, handlers, other documents and addresses: what a picture has no use for. A namespace may have any prefix. */
 const ACTIVE = /<([\w.-]+:)?(script|foreignobject|iframe|object|embed)\b|<!entity|javascript:|\son\w+\s*=/i
 
-/**
- * It returns null where none is named, or where it is wrong, which is reported. The path is relative to `directory`.
- */
-export function readLogo(
-  { pages }: Pick<SchemaValues, 'pages'>,
+/** Reads both pictures. Paths are relative to `directory`. */
+export const readLogos = ({ pages }: Pick<SchemaValues, 'pages'>, directory: string, report: Report) => ({
+  logoFile: readLogo('logo', pages?.logo, directory, report),
+  darkLogoFile: readLogo('logo_dark', pages?.logoDark, directory, report),
+})
+
+export type Logos = ReturnType<typeof readLogos>
+
+/** It returns null where none is named, or where it is wrong, which is reported. */
+function readLogo(
+  key: 'logo' | 'logo_dark',
+  named: string | undefined,
   directory: string,
   report: Report,
 ): LogoFile | null {
-  if (!pages?.logo || report.isWrong('pages.logo')) return null
-  const path = resolve(directory, pages.logo)
+  if (!named || report.isWrong(`pages.${key}`)) return null
+  const path = resolve(directory, named)
   const wrong = (message: string) => {
-    report.add('pages.logo', message, `"${path}"`)
+    report.add(`pages.${key}`, message, `"${path}"`)
     return null
   }
   try {

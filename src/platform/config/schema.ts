@@ -742,6 +742,10 @@ export const schema = {
           emptyAllowed: true,
           example: '/etc/poterne/logo.svg',
         }),
+        logo_dark: text('', 'The same for dark screens. Empty: the logo on a white plate.', {
+          emptyAllowed: true,
+          example: '/etc/poterne/logo-dark.svg',
+        }),
         colour: text('', 'The colour of buttons and links. Empty: `texts.colour`.', {
           emptyAllowed: true,
           check: (colour) => /^(#[0-9a-f]{6})?$/i.test(colour),

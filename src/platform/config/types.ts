@@ -24,8 +24,8 @@ interface Derived {
     own: Record<Language, OwnTexts>
     layoutHtml: string | null
   }
-  /** The picture above every form, as it was read when the service started. */
-  pages: Section<'pages'> & { logoFile: LogoFile | null }
+  /** The pictures above every form, as they were read when the service started. */
+  pages: Section<'pages'> & { logoFile: LogoFile | null; darkLogoFile: LogoFile | null }
   /** The environment variables that the file names: they may hold secrets. */
   namedVariables: string[]
 }

@@ -117,7 +117,7 @@ describe('the pages of an account', () => {
     expect(browser.html).toContain('<svg')
     const [, secret = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(browser.html) ?? []
     await browser.press('Confirm', { otp: '000000' })
-    expect(browser.said).toBe('This code is not valid, has expired, or was used already.')
+    expect(browser.said).toBe('This code is not right. Wait for the next one of your app.')
     await browser.press('Confirm', { otp: appCode(secret, service.clock.now()) })
     expect(browser.title).toBe('Recovery codes')
     await browser.open('/account/two-factor')
@@ -162,7 +162,7 @@ describe('what the pages of an account show', () => {
   test('the history says what happened, in sentences', async () => {
     const { browser } = await signedIn()
     await browser.open('/account/history')
-    expect(browser.html).toContain('Somebody signed in')
+    expect(browser.html).toContain('You signed in')
     expect(browser.html).toContain('Firefox on Linux')
   })
 

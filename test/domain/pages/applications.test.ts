@@ -361,7 +361,7 @@ describe('what may be asked for', () => {
     await browser.open(authorizeAddress(verifier, more))
     expect(browser.title).toBe('Continue to Desk')
     expect(browser.html).not.toContain('http-equiv="refresh"')
-    const [, next = ''] = /<a class="button" href="([^"]+)"/.exec(browser.html) ?? []
+    const [, next = ''] = /<a class="button main" href="([^"]+)"/.exec(browser.html) ?? []
     await browser.open(next)
     const code = parametersOf(browser).get('code') ?? ''
     expect((await redeem(service, code, verifier, more)).status).toBe(200)
@@ -543,7 +543,7 @@ describe('with another provider', () => {
     provider.present(newPerson({ email, email_verified: true }))
     const verifier = newVerifier()
     const browser = await openBrowser(service.url).open(authorizeAddress(verifier))
-    await browser.press('Sign in with P1')
+    await browser.press('Continue with P1')
     expect(nextOf(browser)).toStartWith(provider.issuer)
     await passProvider(browser)
     expect(browser.path).toBe('/leave')

@@ -31,7 +31,7 @@ describe('by invitation, with terms', () => {
     expect(browser.html).not.toContain('Create an account')
     await browser.open('/sign-up')
     expect(browser.forms).toEqual([])
-    expect(browser.said).toContain('without an invitation')
+    expect(browser.html).toContain('without an invitation')
   })
 
   test('its link leads to an address that does not show it, spends nothing, and opens an account', async () => {
@@ -57,7 +57,7 @@ describe('by invitation, with terms', () => {
     await first.press('Create an account', { identifier: email, password: PASSWORD, terms: 'yes' })
     await first.press('Confirm', { otp: await service.inbox.nextCode(email) })
     await first.open(await invite({ groups: ['course'] }))
-    expect(first.title).toBe('You are invited')
+    expect(first.title).toBe('Join Poterne')
     await first.press('Join')
     const found = await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(email)}`)
     expect(found.body.items[0].groups).toEqual(['course'])
@@ -104,7 +104,7 @@ describe('terms', () => {
 
   const signIn = async (email: string) => {
     const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Send me a code instead', { identifier: email })
+    await browser.press('Send a code', { identifier: email })
     return browser.press('Sign in', { otp: await service.inbox.nextCode(email) })
   }
 
@@ -153,7 +153,7 @@ describe('terms', () => {
     const email = newEmail()
     provider.present(newPerson({ email, email_verified: true }))
     const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Sign in with P1')
+    await browser.press('Continue with P1')
     await passProvider(browser)
     expect([browser.path, browser.cookies.has('__Host-poterne')]).toEqual(['/sign-up/terms', false])
     service.clock.advance(120_000)
@@ -197,7 +197,7 @@ describe('by invitation, through a provider', () => {
   test('nobody new without one, and the form says why', async () => {
     provider.present(newPerson({ email: newEmail(), email_verified: true }))
     const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Sign in with P1')
+    await browser.press('Continue with P1')
     await passProvider(browser)
     expect([browser.path, browser.said]).toEqual([
       '/sign-in',
@@ -224,7 +224,7 @@ describe('by invitation, through a provider', () => {
     const browser = await openBrowser(service.url).open(await invite(['course']))
     await browser.press('Sign in')
     await browser.press('Sign in', { identifier: email, password: PASSWORD })
-    expect(browser.title).toBe('You are invited')
+    expect(browser.title).toBe('Join Poterne')
     expect(await groupsOf(email)).toEqual([])
     await browser.press('Join')
     expect(browser.path).toBe('/account')
@@ -262,7 +262,7 @@ describe('without a password', () => {
     const email = newEmail()
     const come = async () => {
       const browser = await browse().open('/sign-in')
-      await browser.press('Send me a code instead', { identifier: email })
+      await browser.press('Send a code', { identifier: email })
       const seen = browser.html.replaceAll(/flow=[\w-]+/g, '')
       await browser.press('Sign in', { otp: await service.inbox.nextCode(email) })
       expect([browser.path, browser.cookies.has('__Host-poterne')]).toEqual(['/account', true])
@@ -274,7 +274,7 @@ describe('without a password', () => {
   test('"Send it again" still opens an account', async () => {
     const phone = newPhone()
     const browser = await browse().open('/sign-in')
-    await browser.press('Send me a code instead', { identifier: phone })
+    await browser.press('Send a code', { identifier: phone })
     await service.inbox.nextCode(phone)
     service.clock.advance(61_000)
     await browser.press('Send it again')
@@ -284,11 +284,11 @@ describe('without a password', () => {
 
   test('a wrong code says so', async () => {
     const browser = await browse().open('/sign-in')
-    await browser.press('Send me a code instead', { identifier: newEmail() })
+    await browser.press('Send a code', { identifier: newEmail() })
     await browser.press('Sign in', { otp: '000000' })
     expect([browser.path, browser.said]).toEqual([
       '/code',
-      'This code is not valid, has expired, or was used already.',
+      'This code is not right. Check the newest message, or send another.',
     ])
   })
 })
@@ -301,7 +301,7 @@ describe('without a password, with terms', () => {
   test('a code needs the tick, which is asked for at the code and not again', async () => {
     const email = newEmail()
     const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Send me a code instead', { identifier: email })
+    await browser.press('Send a code', { identifier: email })
     const otp = await service.inbox.nextCode(email)
     await browser.press('Sign in', { otp })
     expect([browser.path, browser.said]).toEqual(['/code', expect.stringContaining('terms')])
@@ -332,7 +332,7 @@ describe('a device that is trusted', () => {
     await browser.press('Sign in', { identifier, password })
     await browser.open('/account/sessions')
     expect(browser.html).toContain('needs no second step')
-    await browser.press('Ask for the second step again')
+    await browser.press('Stop trusting')
     expect(browser.html).not.toContain('needs no second step')
     await browser.post('/sign-out', {})
     await browser.open('/sign-in')

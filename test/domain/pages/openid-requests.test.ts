@@ -150,7 +150,7 @@ describe('a request', () => {
       expect(browser.title).toBe('Continue to Grafana')
       expect(browser.html).toContain('Use another account')
     }
-    const [, next = ''] = /class="button" href="([^"]*)"/.exec(browser.html) ?? []
+    const [, next = ''] = /class="button main" href="([^"]*)"/.exec(browser.html) ?? []
     await browser.open(next)
     expect(parametersOf(browser).get('code')).toBeTruthy()
     const near = { redirect_uri: 'http://lan.local/in' }

@@ -13,6 +13,8 @@ interface Field {
   id: string
   autocomplete: string | null
   described: string[]
+  /** The title of the page is its label. */
+  labelledby: string | null
   inputmode: string | null
   /** A phone leaves it as it was typed. */
   isAsTyped: boolean
@@ -34,6 +36,7 @@ interface Read {
 }
 
 async function read(html: string): Promise<Read> {
+  const buttons: { id: string | null; within: Read['forms'][number] | undefined; sender: Sender }[] = []
   const page: Read = { ids: [], labels: [], forms: [], loads: [], focused: [], wrong: [] }
   await new HTMLRewriter()
     .on('[id]', { element: (each) => void page.ids.push(each.getAttribute('id')!) })
@@ -43,10 +46,10 @@ async function read(html: string): Promise<Read> {
     })
     .on('form button, button[form]', {
       element(button) {
-        const id = button.getAttribute('form')
-        const form = id === null ? page.forms.at(-1) : page.forms.find((each) => each.id === id)
         if (button.getAttribute('type') === 'button') return
-        form!.senders.push({ leadsElsewhere: button.hasAttribute('formaction') })
+        const sender = { leadsElsewhere: button.hasAttribute('formaction') }
+        // Its form may come later.
+        buttons.push({ id: button.getAttribute('form'), within: page.forms.at(-1), sender })
       },
     })
     .on('form input', {
@@ -56,6 +59,7 @@ async function read(html: string): Promise<Read> {
           type: input.getAttribute('type') ?? 'text',
           id: input.getAttribute('id') ?? '',
           autocomplete: input.getAttribute('autocomplete'),
+          labelledby: input.getAttribute('aria-labelledby'),
           described: (input.getAttribute('aria-describedby') ?? '').split(' ').filter(Boolean),
           inputmode: input.getAttribute('inputmode'),
           isAsTyped:
@@ -70,9 +74,12 @@ async function read(html: string): Promise<Read> {
       element: (each) =>
         void page.loads.push(each.getAttribute('src') ?? each.getAttribute('href') ?? 'inline'),
     })
-    .on('[style], style, [onclick], [onsubmit]', { element: () => void page.loads.push('inline') })
+    .on('style', { element: () => void page.loads.push('style') })
+    .on('[style], [onclick], [onsubmit]', { element: () => void page.loads.push('inline') })
     .transform(new Response(html))
     .text()
+  for (const { id, within, sender } of buttons)
+    (id === null ? within : page.forms.find((each) => each.id === id))!.senders.push(sender)
   return page
 }
 
@@ -95,12 +102,12 @@ test('every state is there in every language and theme, and the index leads to i
 
 /** A field is named, and a phone helps with it and changes nothing of it. */
 function expectTypable(field: Field, { ids, labels }: Read): void {
-  const { name, id, autocomplete, inputmode, described, isAsTyped } = field
+  const { name, id, autocomplete, inputmode, described, isAsTyped, labelledby } = field
   expect(autocomplete).toBeTruthy()
   expect(ids).toEqual(expect.arrayContaining(described))
   // The hidden name of the account is for password managers alone.
   if (name === 'username') return
-  expect(labels).toContain(id)
+  expect(labelledby === null ? labels : ids).toContain(labelledby ?? id)
   // Recovery codes are in capitals; everything else stays as it was typed.
   if (name !== 'otp' || inputmode !== 'text') expect(isAsTyped).toBe(true)
   if (name === 'identifier') expect(inputmode).toBe('email')
@@ -130,5 +137,6 @@ test.each([...pages])('%s', (_, page) => {
 })
 
 test('a failure of the service loads nothing else', () => {
-  expect(pages.get('unavailable.html')?.loads).toEqual([])
+  // Its style is in the page, and the policy allows it by its hash.
+  expect(pages.get('unavailable.html')?.loads).toEqual(['style'])
 })

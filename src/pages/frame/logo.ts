@@ -1,0 +1,24 @@
+/** The proportions of a logo, which say whether it is a mark or has the name in it. */
+import type { LogoFile } from '../../platform/config/types.ts'
+
+/** Returns width by height; null where the file does not say. */
+export function proportionsOf({ type, bytes }: LogoFile): number | null {
+  if (type === 'image/png') {
+    // The first part of every PNG, after a signature of 8 bytes: length, name, width, height.
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return bytes.byteLength < 24 ? null : divide(view.getUint32(16), view.getUint32(20))
+  }
+  const [tag = ''] = /<svg\b[^>]*>/i.exec(new TextDecoder().decode(bytes)) ?? []
+  const [, box] = /\bviewBox\s*=\s*["']([^"']*)["']/i.exec(tag) ?? []
+  const [, , width, height] = (box ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number)
+  const length = (name: string) =>
+    Number.parseFloat(new RegExp(`\\s${name}\\s*=\\s*["']([\\d.]+)`, 'i').exec(tag)?.[1] ?? '')
+  return divide(width, height) ?? divide(length('width'), length('height'))
+}
+
+function divide(width: number | undefined, height: number | undefined): number | null {
+  return width && height && width > 0 && height > 0 ? width / height : null
+}

@@ -1,0 +1,91 @@
+/** The team's colour as tokens: whatever it is, words in it and on it can be read, and buttons and focus are seen. */
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import {
+  type BrandTokens,
+  brandTokens,
+  contrast,
+  fromOklch,
+  type Theme,
+  toOklch,
+} from '../../src/platform/look/colours.ts'
+
+const grounds = { light: '#ffffff', dark: '#16191d' } as const
+const inks = { light: '#14171c', dark: '#eef0f3' } as const
+const themes: Theme[] = ['light', 'dark']
+
+function expectReadable({ brand, onBrand, accent, brandEdge }: BrandTokens, theme: Theme): void {
+  const ground = grounds[theme]
+  expect(contrast(accent, ground)).toBeGreaterThanOrEqual(theme === 'dark' ? 7 : 5)
+  // WCAG 2.2: 4.5 for words.
+  expect(contrast(brand, onBrand)).toBeGreaterThanOrEqual(4.5)
+  // A fill that hardly differs from the ground has a line around it.
+  if (contrast(brand, ground) < 3) expect(brandEdge).toContain(inks[theme])
+  expect(contrast(brand, ground)).toBeGreaterThanOrEqual(1.15)
+}
+
+describe('the tokens of a colour', () => {
+  test.each([
+    '#0f5f6b',
+    '#ffe14d',
+    '#c9f7d0',
+    '#0b0b14',
+    '#ff7a00',
+    '#ffffff',
+    '#000000',
+    '#16191d',
+    '#777777',
+  ])('%s can be read and seen', (colour) => {
+    for (const theme of themes) expectReadable(brandTokens(colour, theme), theme)
+  })
+
+  test('so can any other', () => {
+    const colours = fc
+      .integer({ min: 0, max: 0xffffff })
+      .map((value) => `#${value.toString(16).padStart(6, '0')}`)
+    fc.assert(
+      fc.property(colours, fc.constantFrom(...themes), (colour, theme) => {
+        expectReadable(brandTokens(colour, theme), theme)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('yellow stays yellow and mint stays mint, as the fill of a button', () => {
+    for (const colour of ['#ffe14d', '#c9f7d0'])
+      for (const theme of themes) expect(brandTokens(colour, theme).brand).toBe(colour)
+  })
+
+  test('near black is ink on dark, and not a grey that looks as if it could not be pressed', () => {
+    expect(brandTokens('#0b0b14', 'dark')).toMatchObject({ brand: inks.dark, onBrand: inks.light })
+  })
+
+  test('words keep the hue', () => {
+    for (const colour of ['#0f5f6b', '#ffe14d', '#ff7a00', '#c9f7d0', '#2563eb'])
+      for (const theme of themes) {
+        const apart = toOklch(brandTokens(colour, theme).accent).hue - toOklch(colour).hue
+        expect(Math.abs(apart)).toBeLessThan(0.12)
+      }
+  })
+
+  test('a colour comes back from OKLCH as it was', () => {
+    for (const colour of ['#0f5f6b', '#ffe14d', '#010203', '#fefefe'])
+      expect(fromOklch(toOklch(colour))).toBe(colour)
+  })
+
+  test('the style itself holds those of the built-in colour', () => {
+    const style = readFileSync(join(import.meta.dir, '../../src/platform/look/poterne.css'), 'utf8')
+    const [light = '', dark = ''] = style.split('@media (prefers-color-scheme: dark)')
+    for (const [theme, text] of [
+      ['light', light],
+      ['dark', dark],
+    ] as const) {
+      const { brand, accent } = brandTokens('#0f5f6b', theme)
+      expect(text).toContain(`--brand: ${brand};`)
+      expect(text).toContain(`--accent: ${accent};`)
+      expect(text).toContain(`--ground: ${grounds[theme].replace('#ffffff', '#fff')};`)
+    }
+  })
+})
