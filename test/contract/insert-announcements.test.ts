@@ -71,7 +71,15 @@ describe.each(outboxes)('announcements of %s', (name) => {
 
   test('where one of them fails nothing of them stays, and the error is its own', async () => {
     const undone = database.transaction((transaction) =>
-      Promise.all([22, 11, 23].map((id) => transaction.first(insert, { id }))),
+      Promise.all([
+        transaction.first(insert, { id: 22 }),
+        // Whoever handles its result waits longer for its error than the others for theirs.
+        transaction
+          .first(insert, { id: 11 })
+          .then((row) => [row])
+          .then((rows) => rows.length),
+        transaction.first(insert, { id: 23 }),
+      ]),
     )
     await expect(undone).rejects.toMatchObject({ code: '23505' })
     const left = (await database.all(read, {})).map(({ id }) => id)

@@ -69,19 +69,11 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     because: 'it replaces messages that waited before, and adds new ones, which the statement does not see',
     statements: [
       'account_codes.put',
-      'contacts.confirm_of_email',
-      'contacts.confirm_of_phone',
-      'contacts.remove_of_email',
-      'contacts.remove_of_phone',
       'contacts.request_of_email',
       'contacts.request_of_phone',
       'me.erase',
       'me.erase_by_operator',
       'outbox.add_code',
-      'people.put_email',
-      'people.put_phone',
-      'people.remove_email',
-      'people.remove_phone',
       'registration.register_by_email',
       'registration.register_by_phone',
     ],
@@ -98,8 +90,6 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     statements: [
       'accounts.end_claims_of_email',
       'accounts.end_claims_of_phone',
-      'contacts.confirm_of_email',
-      'contacts.confirm_of_phone',
       'identities.open',
       'registration.confirm_apart_by_email',
       'registration.confirm_apart_by_phone',
@@ -187,8 +177,7 @@ test('no statement changes a table twice without a reason', () => {
 /** The statements that open accounts without a permit, with the reason. */
 const opensWithoutPermit: Record<string, string> = {
   'people.create': 'an administrator makes the account',
-  'people.put_email': 'an administrator verifies the contact',
-  'people.put_phone': 'an administrator verifies the contact',
+  'people.put_registration': 'an administrator verifies the contact',
 }
 
 /** It sets when the account was confirmed, or adds an account that has been. */

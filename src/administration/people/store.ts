@@ -4,15 +4,16 @@ import { sql } from 'drizzle-orm'
 import type { PreparedCode } from '../../domain/accounts/account-codes/account-code.ts'
 import { putAccountCode } from '../../domain/accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../domain/accounts/core/account.ts'
+import { endClaimsTo, unqualifiedColumns, withHeldAccount } from '../../domain/accounts/core/account-sql.ts'
 import {
-  endClaimsTo,
-  holdAccount,
-  unqualifiedColumns,
-  updateLockedAccount,
-} from '../../domain/accounts/core/account-sql.ts'
-import { putContact, removeContact } from '../../domain/accounts/core/contacts-sql.ts'
+  contactsOf,
+  type HeldContact,
+  otherOf,
+  putContacts,
+} from '../../domain/accounts/core/contacts-sql.ts'
 import {
   addByAdministrator,
+  changeRegistration,
   endWaitingFor,
   madeAccountParamTypes,
 } from '../../domain/accounts/core/opening-sql.ts'
@@ -23,14 +24,9 @@ import type { Email } from '../../domain/foundation/identifiers/email.ts'
 import type { Identifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { Phone } from '../../domain/foundation/identifiers/phone.ts'
 import type { NewMessage } from '../../domain/messages/outbox/message.ts'
-import {
-  noticeParams,
-  noticeParamTypes,
-  queueNotices,
-  supersedeAll,
-} from '../../domain/messages/outbox/queue-sql.ts'
+import { addNotices, supersedeCodes } from '../../domain/messages/outbox/queue-sql.ts'
 import { dropContactChanges } from '../../domain/sign-in/undo/contact-changes-sql.ts'
-import type { Database } from '../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../platform/postgres/database.ts'
 import { retryConflicts, violates } from '../../platform/postgres/failure.ts'
 import { accounts, type Profile } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
@@ -90,56 +86,41 @@ const isElsewhereOf = (kind: Identifier['kind']) => {
 
 const isElsewhere = { email: isElsewhereOf('email'), phone: isElsewhereOf('phone') }
 
-const putOf = (kind: Identifier['kind']) => {
-  const { key, verifiedAt } = unqualifiedColumns[kind]
-  return defineStatement({
-    name: `people.put_${kind}`,
-    params: {
-      accountId: 'bigint',
-      destination: 'text',
-      key: 'text',
-      verified: 'boolean',
-      now: 'timestamptz',
-      ...noticeParamTypes,
-    },
-    row: { uuid: 'uuid' },
-    sql: (p) => sql`
-    with before as (select id, ${key} as key, ${verifiedAt} as verified_at from ${accounts} where id = ${p.accountId}),
-    put as (${putContact(p, kind, sql`before`)}),
-    dropped as (${dropContactChanges(sql`put`)}),
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from put)` })}),
-    notices as (${queueNotices(p, sql`put`)})
-    select uuid from put`,
-  })
+/** A registration waits for the contact that is not verified, or is confirmed. */
+const putRegistration = defineStatement({
+  name: 'people.put_registration',
+  params: { accountId: 'bigint', key: 'text', verified: 'boolean', now: 'timestamptz' },
+  sql: changeRegistration,
+})
+
+function newContact(
+  before: HeldContact | null,
+  { destination, key }: Email | Phone,
+  verified: boolean,
+  now: Date,
+): HeldContact {
+  const wasVerifiedAt = before?.key === key ? before.verifiedAt : null
+  return {
+    destination,
+    key,
+    verifiedAt: wasVerifiedAt ?? (verified ? now : null),
+    addedAt: now,
+    addedBy: null,
+  }
 }
 
-const put = { email: putOf('email'), phone: putOf('phone') }
-
-const removeOf = (kind: Identifier['kind']) => {
-  const { key, verifiedAt } = unqualifiedColumns[kind]
-  const other = unqualifiedColumns[kind === 'email' ? 'phone' : 'email']
-  return defineStatement({
-    name: `people.remove_${kind}`,
-    params: { accountId: 'bigint', now: 'timestamptz', ...noticeParamTypes },
-    row: { found: 'boolean', removed: 'boolean' },
-    sql: (p) => sql`
-    with before as (select id, ${key} as key, ${verifiedAt} as verified_at from ${accounts} where id = ${p.accountId}),
-    removed as (${removeContact(
-      p,
-      kind,
-      sql`before`,
-      sql`before.key is not null and waiting_for is distinct from before.key
-         and (before.verified_at is null or ${accounts}.${other.verifiedAt} is not null)`,
-      sql`${accounts}.id, ${accounts}.uuid`,
-    )}),
-    dropped as (${dropContactChanges(sql`removed`)}),
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
-    notices as (${queueNotices(p, sql`removed`)})
-    select before.key is not null as found, exists (select 1 from removed) as removed from before`,
-  })
-}
-
-const remove = { email: removeOf('email'), phone: removeOf('phone') }
+/** What ends with a change of the contacts, which the notices tell of. */
+const endBefore = (
+  transaction: Executor,
+  { id: accountId, uuid }: Account,
+  notices: NewMessage[],
+  now: Date,
+) =>
+  Promise.all([
+    transaction.run(dropContactChanges, { accountId }),
+    transaction.run(supersedeCodes, { codeSubject: uuid, now }),
+    addNotices(transaction, notices, now),
+  ])
 
 /** Somebody else has the contact. */
 export const isTaken = (error: unknown) =>
@@ -189,42 +170,60 @@ export function createPeopleStore(database: Database) {
      * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
      */
     async putContact(
-      { id: accountId, uuid, ...before }: Account,
+      { id: accountId, uuid }: Account,
       identifier: Email | Phone,
       verified: boolean,
       notices: NewMessage[],
       now: Date,
     ): Promise<'put' | 'taken' | 'gone'> {
-      const { kind, key, destination } = identifier
+      const { kind, key } = identifier
       const write = () =>
-        database.transaction(async (transaction) => {
-          await holdAccount(transaction, accountId)
-          if ((await transaction.first(isElsewhere[kind], { accountId, key }))?.elsewhere) return 'taken'
-          await transaction.all(endWaitingElsewhere, { accountId, key })
-          const params = { accountId, destination, key, verified, now, ...noticeParams(notices) }
-          if ((await transaction.first(put[kind], params)) === null) return 'gone'
-          if (verified) await endClaimsTo(transaction, accountId, [identifier])
-          const type = before[kind] === null ? 'identifier.added' : 'identifier.changed'
-          await recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now)
+        withHeldAccount(database, accountId, async (transaction, held) => {
+          const [account, found] = await Promise.all([
+            held,
+            transaction.first(isElsewhere[kind], { accountId, key }),
+          ])
+          if (found?.elsewhere) return 'taken'
+          if (account === null) return 'gone'
+          const contacts = contactsOf(account)
+          const before = contacts[kind]
+          const contact = newContact(before, identifier, verified, now)
+          const type = before === null ? 'identifier.added' : 'identifier.changed'
+          await Promise.all([
+            transaction.run(endWaitingElsewhere, { accountId, key }),
+            putContacts(transaction, accountId, { ...contacts, [kind]: contact }, now),
+            transaction.run(putRegistration, { accountId, key, verified, now }),
+            verified && endClaimsTo(transaction, accountId, [{ kind, key }]),
+            endBefore(transaction, account, notices, now),
+            recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now),
+          ])
           return 'put'
         })
       return unlessTaken(write, 'taken')
     },
     /** `last`: it is the only verified contact. */
-    async removeContact(
+    removeContact: (
       { id: accountId, uuid }: Account,
       kind: Identifier['kind'],
       notices: NewMessage[],
       now: Date,
-    ): Promise<'removed' | 'not_found' | 'last' | 'gone'> {
-      const params = { accountId, now, ...noticeParams(notices) }
-      const row = await updateLockedAccount(database, remove[kind], params, ({ removed }): NewEvent[] =>
-        removed ? [{ type: 'identifier.removed', account: uuid, data: { contact: kind } }] : [],
-      )
-      if (row === null) return 'gone'
-      if (!row.found) return 'not_found'
-      return row.removed ? 'removed' : 'last'
-    },
+    ): Promise<'removed' | 'not_found' | 'last' | 'gone'> =>
+      withHeldAccount(database, accountId, async (transaction, held) => {
+        const account = await held
+        if (account === null) return 'gone'
+        const contacts = contactsOf(account)
+        const { [kind]: contact, [otherOf(kind)]: other } = contacts
+        if (contact === null) return 'not_found'
+        const isOnly = contact.verifiedAt !== null && (other === null || other.verifiedAt === null)
+        if (isOnly || account.waitingFor === contact.key) return 'last'
+        const event = { type: 'identifier.removed' as const, account: uuid, data: { contact: kind } }
+        await Promise.all([
+          putContacts(transaction, accountId, { ...contacts, [kind]: null }, now),
+          endBefore(transaction, account, notices, now),
+          recordEvents(transaction, [event], now),
+        ])
+        return 'removed'
+      }),
   }
 }
 

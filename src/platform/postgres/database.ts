@@ -5,6 +5,7 @@
  */
 import { fillPlaceholders, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
+import { databaseCode } from './failure.ts'
 import { type Statement, tablesInsertedInto } from './statement.ts'
 import { noteFailedStatement } from './statement-name.ts'
 
@@ -128,6 +129,9 @@ export function createExecutor(run: RunStatement): Executor {
   })
 }
 
+/** A statement of a transaction in which one has failed. Whoever waits for it has to learn what failed. */
+const FAILED_BEFORE = '25P02'
+
 /** Adds `onInsert` to a driver. A statement of its own announces its rows when it returns, a transaction when it commits. */
 export function announceInserts(driver: DatabaseDriver): Database {
   const listeners = new Map<string, InsertListener[]>()
@@ -149,11 +153,17 @@ export function announceInserts(driver: DatabaseDriver): Database {
       const result = await driver.transaction(async (transaction) => {
         announcements = []
         let isOver = false
+        let failure: unknown = null
         const open = executorBy(async (query, params) => {
           // On that connection it would be a statement of its own, or one of somebody else's transaction.
           if (isOver) throw new Error('the transaction of this statement is over')
           announcements.push(() => announce(query, params))
-          return transaction.all(query, params)
+          try {
+            return await transaction.all(query, params)
+          } catch (error) {
+            failure ??= error
+            throw databaseCode(error) === FAILED_BEFORE ? failure : error
+          }
         })
         try {
           return await work(open)

@@ -1,11 +1,11 @@
-/** The changes of an account's contacts that other rooms make: for an account that is held, or inside their statement. */
-import { type SQL, sql } from 'drizzle-orm'
+/** The contacts of an account that is held, as values, and the statement by which other rooms change them. */
+import { sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
+import { defineStatement, pick } from '../../../platform/postgres/statement.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Account } from './account.ts'
-import { accountRow, unqualifiedColumns } from './account-sql.ts'
+import { accountRow } from './account-sql.ts'
 
 type Kind = Identifier['kind']
 
@@ -54,23 +54,25 @@ const put = defineStatement({
     ...pick(accountRow, 'email', 'emailKey', 'emailConfirmedAt', 'emailAddedAt', 'emailAddedBy'),
     ...pick(accountRow, 'phone', 'phoneConfirmedAt', 'phoneAddedAt', 'phoneAddedBy'),
   },
+  row: accountRow,
   sql: (p) => sql`
   update ${accounts}
      set email = ${p.email}, email_key = ${p.emailKey}, email_confirmed_at = ${p.emailConfirmedAt},
          email_added_at = ${p.emailAddedAt}, email_added_by = ${p.emailAddedBy},
          phone = ${p.phone}, phone_confirmed_at = ${p.phoneConfirmedAt},
          phone_added_at = ${p.phoneAddedAt}, phone_added_by = ${p.phoneAddedBy}, updated_at = ${p.now}
-   where id = ${p.accountId}`,
+   where id = ${p.accountId}
+  returning *`,
 })
 
-/** Gives an account that is held these contacts in place of its own. */
-export const putContacts = (
+/** Gives an account that is held these contacts in place of its own, and returns it. */
+export const putContacts = async (
   transaction: Executor,
   accountId: number,
   { email, phone }: HeldContacts,
   now: Date,
-): Promise<void> =>
-  transaction.run(put, {
+): Promise<Account> =>
+  (await transaction.first(put, {
     ...{ accountId, now },
     email: email?.destination ?? null,
     emailKey: email?.key ?? null,
@@ -81,65 +83,4 @@ export const putContacts = (
     phoneConfirmedAt: phone?.verifiedAt ?? null,
     phoneAddedAt: phone?.addedAt ?? null,
     phoneAddedBy: phone?.addedBy ?? null,
-  })
-
-const columnsOf = { email: sql.raw('email, email_key'), phone: sql.raw('phone') }
-
-const newValue = (kind: Kind, asked: SQL) =>
-  kind === 'email'
-    ? sql`email = ${asked}.destination, email_key = ${asked}.destination_key`
-    : sql`phone = ${asked}.destination`
-
-/**
- * The contact that the session verified. `asked` has `account_id`, `destination` and `destination_key`; `before` is the row
- * of `contactBefore`.
- */
-export function changeContact(
-  p: Placeholders<'key' | 'now' | 'sessionId'>,
-  kind: Kind,
-  asked: SQL,
-  before: SQL,
-): SQL {
-  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[kind]
-  // The contact that is verified already, in another spelling at most, is not a new one.
-  const unlessTheSame = (value: SQL, column: SQL) =>
-    sql`${column} = case when ${before}.key = ${p.key} and ${before}.verified_at is not null
-                         then ${accounts}.${column} else ${value} end`
-  return sql`
-      update ${accounts}
-         set ${newValue(kind, asked)}, ${unlessTheSame(p.now, verifiedAt)}, ${unlessTheSame(p.now, addedAt)},
-             ${unlessTheSame(p.sessionId, addedBy)}, updated_at = ${p.now}
-        from ${asked}, ${before} where ${accounts}.id = ${asked}.account_id
-      returning ${accounts}.*`
-}
-
-/** `before`: the row of the account, with its `id`. `returned`: the columns that the caller reads. */
-export function removeContact(p: Placeholders<'now'>, kind: Kind, before: SQL, where: SQL, returned: SQL) {
-  const { verifiedAt, addedAt, addedBy, cleared } = unqualifiedColumns[kind]
-  return sql`
-      update ${accounts}
-         set ${cleared}, ${verifiedAt} = null, ${addedAt} = null, ${addedBy} = null, updated_at = ${p.now}
-        from ${before}
-       where ${accounts}.id = ${before}.id and ${where}
-      returning ${returned}`
-}
-
-/** Sets the contact for an administrator. `before`: the row of the account, with `id`, `key` and `verified_at`. */
-export function putContact(
-  p: Placeholders<'destination' | 'key' | 'verified' | 'now'>,
-  kind: Kind,
-  before: SQL,
-): SQL {
-  const { verifiedAt, addedAt, addedBy } = unqualifiedColumns[kind]
-  return sql`
-      update ${accounts}
-         set (${columnsOf[kind]}) = row(${kind === 'email' ? sql`${p.destination}, ${p.key}` : p.destination}),
-             ${verifiedAt} = case when ${before}.key = ${p.key} and ${before}.verified_at is not null then ${before}.verified_at
-                                  when ${p.verified} then ${p.now} end,
-             ${addedAt} = ${p.now}, ${addedBy} = null, updated_at = ${p.now},
-             waiting_for = case when account_confirmed_at is null and not ${p.verified} then ${p.key} end,
-             account_confirmed_at = case when ${p.verified} then coalesce(account_confirmed_at, ${p.now})
-                                         else account_confirmed_at end
-        from ${before} where ${accounts}.id = ${before}.id
-      returning ${accounts}.id, ${accounts}.uuid`
-}
+  }))!

@@ -191,6 +191,13 @@ export const addByAdministrator = (p: Placeholders<keyof typeof madeAccountParam
           case when ${p.verified} and ${p.phone} is not null then ${p.now} end)
   returning id`
 
+/** An administrator gave the registration a contact. */
+export const changeRegistration = (p: Placeholders<'accountId' | 'key' | 'verified' | 'now'>): SQL => sql`
+  update ${accounts}
+     set waiting_for = case when not ${p.verified} then ${p.key} end,
+         account_confirmed_at = case when ${p.verified} then ${p.now} end
+   where id = ${p.accountId} and account_confirmed_at is null`
+
 /** Removes the registrations of anybody for that contact; an account that was made for somebody stays. */
 export const endWaitingFor = ({ key }: Placeholders<'key'>, condition?: SQL): SQL => sql`
   delete from ${accounts}

@@ -3,7 +3,7 @@
  * are in `contact_changes`.
  */
 
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, contactChanges } from '../../../platform/postgres/schema.ts'
 import {
@@ -14,41 +14,42 @@ import {
 } from '../../../platform/postgres/statement.ts'
 import type { Account, AccountSession } from '../../accounts/core/account.ts'
 import {
-  accountRow,
-  endOtherClaims,
+  endClaimsTo,
+  isSessionAlive,
   sessionLives,
   unqualifiedColumns,
   updateLockedAccount,
   verifyIdentifier,
+  withHeldAccount,
 } from '../../accounts/core/account-sql.ts'
-import { changeContact, removeContact } from '../../accounts/core/contacts-sql.ts'
+import { contactsOf, putContacts } from '../../accounts/core/contacts-sql.ts'
 import {
   signInMethodParamTypes,
   type UsableMethods,
   usableIdentities,
   usablePasskeys,
 } from '../../accounts/core/sign-in-methods-sql.ts'
-import type { NewEvent } from '../../foundation/events/event.ts'
+import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import {
+  addNotices,
   messageParams,
   messageParamTypes,
-  noticeParams,
   queueMessage,
-  queueNotices,
   queueOwnersNotice,
   supersedeAll,
+  supersedeCodes,
 } from '../../messages/outbox/queue-sql.ts'
 import {
   deleteContactChange,
   putContactChange,
   sweepContactChanges,
 } from '../../sign-in/undo/contact-changes-sql.ts'
-import { contactBefore, type KeepParams, keepParamTypes, keepReplaced } from '../../sign-in/undo/undo-sql.ts'
+import { type Keeping, rememberReplaced } from '../../sign-in/undo/undo-sql.ts'
 
 /** The parts of a change beside the contact itself: the notices, and how the contact before it can come back. */
-export interface ContactNotices extends KeepParams {
+export interface ContactNotices extends Keeping {
   notices: NewMessage[]
 }
 
@@ -119,94 +120,40 @@ const find = defineStatement({
 /** The pending change of an account; there is at most one of each kind. */
 export type ContactChange = RowOf<typeof find>
 
-const confirmOf = (of: Identifier['kind']) =>
-  defineStatement({
-    name: `contacts.confirm_of_${of}`,
-    params: {
-      accountId: 'bigint',
-      subject: 'uuid',
-      key: 'text',
-      notices: 'text',
-      ...keepParamTypes,
-    },
-    row: accountRow,
-    sql: (p) => sql`
-    with asked as (
-      ${deleteContactChange(sql`${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}`)}),
-    ${contactBefore(p, of, sql`true`)},
-    proved as (${changeContact(p, of, sql`asked`, sql`before`)}),
-    ${keepReplaced(
-      p,
-      sql`before`,
-      sql`before join proved on proved.id = before.id
-      where before.verified_at is not null and before.key <> ${p.key}`,
-    )},
-    ${endOtherClaims(p, of, sql`proved`)},
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from proved)` })}),
-    notices as (${queueNotices(p, sql`proved`)})
-    select * from proved`,
-  })
-
-const confirm = { email: confirmOf('email'), phone: confirmOf('phone') }
-
-/** `id` is null if the contact was not removed. */
-type RemoveRow = { found: boolean } & (Account | { id: null })
+const takeChange = defineStatement({
+  name: 'contacts.take_change',
+  params: { accountId: 'bigint', kind: 'text', subject: 'uuid', key: 'text', sessionId: 'uuid' },
+  row: { destination: 'text' },
+  sql: (p) =>
+    deleteContactChange(
+      sql`${isThatChange(p)} and code_subject = ${p.subject} and destination_key = ${p.key} and ${sessionLives(p)}`,
+    ),
+})
 
 /** A contact is verified or opens nothing by a code, so that `codesOpen` makes no difference here. */
 const { codesOpen: _, ...goingParamTypes } = signInMethodParamTypes
-
-const mayGo = (p: Placeholders<keyof typeof goingParamTypes>, of: Identifier['kind'], wasVerified: SQL) => {
-  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
-  return sql`(${accounts}.${other.verifiedAt} is not null
-              or not ${wasVerified} and (
-                (${accounts}.password_digest is not null and ${accounts}.${other.key} is not null)
-                or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)})))`
-}
-
-const isLastMethodOf = (of: Identifier['kind']) =>
-  defineStatement({
-    name: `contacts.is_last_method_of_${of}`,
-    params: goingParamTypes,
-    row: { isLast: 'boolean' },
-    sql: (p) => sql`
-    select not ${mayGo(p, of, sql`(${unqualifiedColumns[of].verifiedAt} is not null)`)} as is_last
-      from ${accounts} where id = ${p.accountId}`,
-  })
-
-const isLastMethod = { email: isLastMethodOf('email'), phone: isLastMethodOf('phone') }
 
 /**
  * The last verified contact stays whatever else opens the account: notices and resets go there. A contact that nobody
  * verified is removed unless it is all that the owner can type beside the password.
  */
-const removeOf = (of: Identifier['kind']) => {
-  const { key: keyColumn } = unqualifiedColumns[of]
+const isLastMethodOf = (of: Identifier['kind']) => {
+  const { verifiedAt } = unqualifiedColumns[of]
+  const other = unqualifiedColumns[of === 'email' ? 'phone' : 'email']
   return defineStatement({
-    name: `contacts.remove_of_${of}`,
-    params: { ...goingParamTypes, notices: 'text', ...keepParamTypes },
-    row: { ...accountRow, found: 'boolean' },
+    name: `contacts.is_last_method_of_${of}`,
+    params: goingParamTypes,
+    row: { isLast: 'boolean' },
     sql: (p) => sql`
-    with ${contactBefore(p, of, sessionLives(p))},
-    removed as (${removeContact(
-      p,
-      of,
-      sql`before`,
-      sql`${accounts}.${keyColumn} is not null and ${mayGo(p, of, sql`(before.verified_at is not null)`)}`,
-      sql`${accounts}.*`,
-    )}),
-    ${keepReplaced(
-      p,
-      sql`before`,
-      sql`before join removed on removed.id = before.id
-      where before.verified_at is not null`,
-    )},
-    replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select uuid from removed)` })}),
-    notices as (${queueNotices(p, sql`removed`)})
-    select before.key is not null as found, removed.* from before left join removed on removed.id = before.id`,
+    select not (${other.verifiedAt} is not null
+                or ${verifiedAt} is null and (
+                  (password_digest is not null and ${other.key} is not null)
+                  or exists (${usablePasskeys(p)}) or exists (${usableIdentities(p)}))) as is_last
+      from ${accounts} where id = ${p.accountId}`,
   })
 }
 
-const remove = { email: removeOf('email'), phone: removeOf('phone') }
+const isLastMethod = { email: isLastMethodOf('email'), phone: isLastMethodOf('phone') }
 
 export type ContactStore = ReturnType<typeof createContactStore>
 
@@ -249,33 +196,33 @@ export function createContactStore(database: Database) {
      * the session ended meanwhile, or if somebody else verified the identifier first.
      */
     confirm: (
-      { account, sessionId }: AccountSession,
-      { kind, destinationKey, codeSubject }: ContactChange,
-      { notices, ...kept }: ContactNotices,
+      { account: { id: accountId, uuid }, sessionId }: AccountSession,
+      { kind, destinationKey: key, codeSubject: subject }: ContactChange,
+      { notices, ...keeping }: ContactNotices,
       now: Date,
     ): Promise<Account | null> =>
       verifyIdentifier(kind, () =>
-        updateLockedAccount(
-          database,
-          confirm[kind],
-          {
-            accountId: account.id,
-            sessionId,
-            kind,
-            key: destinationKey,
-            subject: codeSubject,
-            now,
-            ...kept,
-            ...noticeParams(notices),
-          },
-          () => [
-            {
-              type: account[kind] === null ? 'identifier.added' : 'identifier.changed',
-              account: account.uuid,
-              data: { contact: kind },
-            },
-          ],
-        ),
+        withHeldAccount(database, accountId, async (transaction, held) => {
+          const taking = transaction.first(takeChange, { accountId, kind, subject, key, sessionId })
+          const [present, asked] = await Promise.all([held, taking])
+          if (present === null || asked === null) return null
+          const contacts = contactsOf(present)
+          const before = contacts[kind]
+          // The contact that is verified already, in another spelling at most, is not a new one.
+          const isSame = before?.key === key && before.verifiedAt !== null
+          const since = isSame ? before : { verifiedAt: now, addedAt: now, addedBy: sessionId }
+          const contact = { ...since, destination: asked.destination, key }
+          const type = before === null ? 'identifier.added' : 'identifier.changed'
+          const [account] = await Promise.all([
+            putContacts(transaction, accountId, { ...contacts, [kind]: contact }, now),
+            isSame || rememberReplaced(transaction, present, kind, { sessionId, ...keeping }, now),
+            endClaimsTo(transaction, accountId, [{ kind, key }]),
+            transaction.run(supersedeCodes, { codeSubject: uuid, now }),
+            addNotices(transaction, notices, now),
+            recordEvents(transaction, [{ type, account: uuid, data: { contact: kind } }], now),
+          ])
+          return account
+        }),
       ),
     /** Tells whether the contact, which the account has, is one that must stay. */
     async isLastMethod(
@@ -291,23 +238,34 @@ export function createContactStore(database: Database) {
      * contact is kept for seven days, so that it can come back. `last_sign_in_method`: it is the last verified one, or it is
      * not verified and nothing else opens the account; `usable` says which identities and passkeys do.
      */
-    async remove(
-      { account, sessionId }: AccountSession,
+    remove: (
+      { account: { id: accountId, uuid }, sessionId }: AccountSession,
       kind: Identifier['kind'],
       { providers, rpId }: Pick<UsableMethods, 'providers' | 'rpId'>,
-      { notices, ...kept }: ContactNotices,
+      { notices, ...keeping }: ContactNotices,
       now: Date,
-    ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'> {
-      const usable = JSON.stringify(providers)
-      const owner = { accountId: account.id, sessionId, usable, rpId }
-      const params = { ...owner, kind, now, ...kept, ...noticeParams(notices) }
-      const eventsOf = ({ id }: RemoveRow): NewEvent[] =>
-        id === null ? [] : [{ type: 'identifier.removed', account: account.uuid, data: { contact: kind } }]
-      const row = await updateLockedAccount(database, remove[kind], params, eventsOf)
-      if (row === null) return 'session_over'
-      if (!row.found) return 'not_found'
-      return row.id === null ? 'last_sign_in_method' : row
-    },
+    ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'> =>
+      withHeldAccount(database, accountId, async (transaction, held) => {
+        const methods = { accountId, usable: JSON.stringify(providers), rpId }
+        const [present, isAlive, going] = await Promise.all([
+          held,
+          isSessionAlive(transaction, { accountId, sessionId }),
+          transaction.first(isLastMethod[kind], methods),
+        ])
+        if (present === null || !isAlive) return 'session_over'
+        const contacts = contactsOf(present)
+        if (contacts[kind] === null) return 'not_found'
+        if (going?.isLast) return 'last_sign_in_method'
+        const event = { type: 'identifier.removed' as const, account: uuid, data: { contact: kind } }
+        const [account] = await Promise.all([
+          putContacts(transaction, accountId, { ...contacts, [kind]: null }, now),
+          rememberReplaced(transaction, present, kind, { sessionId, ...keeping }, now),
+          transaction.run(supersedeCodes, { codeSubject: uuid, now }),
+          addNotices(transaction, notices, now),
+          recordEvents(transaction, [event], now),
+        ])
+        return account
+      }),
     /** Removes requests whose code expired long ago; returns their number. */
     sweep: (now: Date, limit: number) => sweepContactChanges(database, now, limit),
   }

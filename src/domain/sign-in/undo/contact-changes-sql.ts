@@ -21,14 +21,10 @@ export const putContactChange = (
 export const deleteContactChange = (where: SQL): SQL => sql`
       delete from ${contactChanges}
        where ${where}
-      returning account_id, destination, destination_key`
+      returning destination`
 
-/** All of the account in each row of `account`, which has the `id`. */
-export const dropContactChanges = (account: SQL): SQL =>
-  sql`delete from ${contactChanges} using ${account} where ${contactChanges}.account_id = ${account}.id`
-
-/** The same for one account, in a statement of its own. */
-export const dropContactChangesOf = defineStatement({
+/** All of the account. */
+export const dropContactChanges = defineStatement({
   name: 'contacts.drop_changes',
   params: { accountId: 'bigint' },
   sql: (p) => sql`delete from ${contactChanges} where account_id = ${p.accountId}`,

@@ -5,7 +5,7 @@ import { forgetDevicesOf } from '../../accounts/devices/known-devices-sql.ts'
 import { eventOrigin } from '../../foundation/events/event-sql.ts'
 import { supersedeCodes } from '../../messages/outbox/queue-sql.ts'
 import { endSessionsBy } from '../../sessions/core/session-sql.ts'
-import { dropContactChangesOf } from './contact-changes-sql.ts'
+import { dropContactChanges } from './contact-changes-sql.ts'
 
 interface Kept {
   /** The sessions of its browser do not end. */
@@ -24,7 +24,7 @@ export async function endOld(
 ): Promise<void> {
   await Promise.all([
     transaction.run(endSessionsBy[cause], { accountId, keptSession, now, ...eventOrigin() }),
-    transaction.run(dropContactChangesOf, { accountId }),
+    transaction.run(dropContactChanges, { accountId }),
     transaction.run(supersedeCodes, { codeSubject: uuid, now }),
     transaction.run(forgetDevicesOf, { accountId, keptDevice }),
   ])

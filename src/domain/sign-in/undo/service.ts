@@ -23,7 +23,7 @@ import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { UndoLinks } from './links.ts'
 import { hashOfToken } from './links.ts'
 import type { Undoable, UndoStore } from './store.ts'
-import { type KeepParams, UNDO_DAYS } from './undo-sql.ts'
+import { type Keeping, UNDO_DAYS } from './undo-sql.ts'
 
 /** `invalid`: unknown, used or too old. */
 type UndoState = 'open' | 'restored' | 'taken' | 'invalid'
@@ -100,7 +100,7 @@ export function createUndoService(needs: Needs) {
       signedIn: Authenticated,
       kind: Identifier['kind'],
       { address }: { address: string },
-    ): Promise<{ kept: KeepParams; notice: UndoNotice | null }> {
+    ): Promise<{ kept: Keeping; notice: UndoNotice | null }> {
       const { account } = signedIn
       const destination = contactOf(account, kind)
       const identifier = destination === null ? null : parseIdentifier(destination, defaultCountry)

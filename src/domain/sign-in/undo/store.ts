@@ -109,6 +109,9 @@ const dropLaterCodes = defineStatement({
   sql: (p) => deleteAccountCodes(sql`account_id = ${p.accountId} and created_at >= ${p.replacedAt}`),
 })
 
+/** Nobody undoes the undoing. */
+const withoutLink = { knownClient: true, undoHash: null, undoKey: null }
+
 /**
  * Gives an account that is held back to the holder of the contact that was replaced. Additions count from seven days before
  * the change: an intruder may have begun with a passkey, and the owner may take seven days to see the notice.
@@ -124,7 +127,7 @@ async function restore(
   const { id: accountId, uuid } = account
   const of = { accountId, now }
   const contacts = contactsOf(account)
-  const [present, other] = [contacts[kind], otherOf(kind)]
+  const other = otherOf(kind)
   const since = recentSince(replacedAt, verifiedAt)
   const lost = isRecent(contacts[other], since) ? [other] : []
   const gone = lost.length > 0 ? { [other]: null } : {}
@@ -133,8 +136,8 @@ async function restore(
     putContacts(transaction, accountId, { ...contacts, ...gone, [kind]: link }, now),
     transaction.run(setPassword, { ...of, digest: null, forgives: true }),
     transaction.run(putTwoFactors, { ...of, isOn: hadTwoFactors }),
-    present?.key !== key &&
-      rememberReplaced(transaction, accountId, { kind, contact: present, sessionId, knownClient: true }, now),
+    contacts[kind]?.key !== key &&
+      rememberReplaced(transaction, account, kind, { sessionId, ...withoutLink }, now),
     link.hadApp || transaction.run(dropApp, { accountId, keepsCodes: hadTwoFactors }),
     transaction.run(dropEnrolment, { accountId }),
     transaction.run(dropLaterCodes, { accountId, replacedAt }),
