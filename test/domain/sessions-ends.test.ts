@@ -246,16 +246,16 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
         return (at) => asOperator(at, 'PATCH', `accounts/${scene.uuid}`, { groups: [] })
       },
     },
-    'authenticators.enable': {
-      ...{ cause: 'two_factor', ends: 3, below: 0 },
+    'two factors with codes': {
+      ...{ by: 'sessions.end_by_two_factor', cause: 'two_factor', ends: 3, below: 0 },
       async prepare({ bearer, person }) {
         await service.post('2fa/enable', { password: PASSWORD }, { bearer })
         const otp = await service.inbox.nextCode(person.identifier)
         return (at) => at.post('2fa/enable/confirm', { otp }, { bearer })
       },
     },
-    'authenticators.confirm_enrolment': {
-      ...{ cause: 'two_factor', ends: 3, below: 0 },
+    'an app': {
+      ...{ by: 'sessions.end_by_two_factor', cause: 'two_factor', ends: 3, below: 0 },
       async prepare({ bearer }) {
         const { secret } = (await service.post('2fa/totp', { password: PASSWORD }, { bearer })).body
         const otp = appCode(secret, service.clock.now())

@@ -17,8 +17,8 @@ export const setPassword = defineStatement({
    where id = ${p.accountId}`,
 })
 
-export const putTwoFactors = defineStatement({
-  name: 'accounts.put_two_factors',
+export const setTwoFactors = defineStatement({
+  name: 'accounts.set_two_factors',
   params: { accountId: 'bigint', isOn: 'boolean', now: 'timestamptz' },
   sql: (p) => sql`
   update ${accounts} set two_factor_enabled = ${p.isOn}, trust_epoch = trust_epoch + 1, updated_at = ${p.now}
@@ -57,12 +57,6 @@ export const changeOwnFields = (
          terms_accepted_at = case when ${p.terms} is not null then ${p.now} else terms_accepted_at end, updated_at = ${p.now}
    where ${where}
   returning *`
-
-/** `source`: from where the condition reads, if it is more than the account. */
-export const setTwoFactors = (isOn: boolean, p: Placeholders<'now'>, where: SQL, source?: SQL): SQL => sql`
-    update ${accounts} set two_factor_enabled = ${sql.raw(String(isOn))}, trust_epoch = ${accounts}.trust_epoch + 1, updated_at = ${p.now} ${source ? sql`from ${source}` : sql``}
-     where ${where}
-    returning id`
 
 /** The same password with another digest, which ends nothing. */
 export const renewPassword = (p: Placeholders<'accountId' | 'digestWhenChecked' | 'newDigest'>): SQL => sql`

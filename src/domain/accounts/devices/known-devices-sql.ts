@@ -46,13 +46,8 @@ export const forgetOldDevices = (signedIn: SQL, tags: { device: SQL }) => sql`
      where (kind = 'device' and place > ${sql.raw(String(KNOWN_DEVICES - 1))} and ${tags.device} is not null)
         or (kind = 'address' and sign_in <= sign_in_count - ${sql.raw(String(KNOWN_SIGN_INS))}))`
 
-/** The delete of all devices and addresses of the account `account` but the device `kept`; null: of all. */
-export const forgetDevices = (account: SQL, kept: SQL) => sql`
-  delete from ${knownDevices} using ${account}
-   where account_id = ${account}.id and tag is distinct from ${kept}`
-
-/** The same for one account, in a statement of its own. */
-export const forgetDevicesOf = defineStatement({
+/** All devices and addresses of the account but the device `keptDevice`; null: all. */
+export const forgetDevices = defineStatement({
   name: 'known_devices.forget',
   params: { accountId: 'bigint', keptDevice: 'bytea?' },
   sql: (p) => sql`

@@ -4,27 +4,25 @@
  * `totp_enrolments`, `totp_factors` and `recovery_codes`.
  */
 
-import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
+import { sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { accounts, recoveryCodes, totpEnrolments, totpFactors } from '../../../platform/postgres/schema.ts'
-import {
-  defineStatement,
-  type Placeholders,
-  type Statement,
-  type ValuesOf,
-} from '../../../platform/postgres/statement.ts'
+import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { AccountSession } from '../../accounts/core/account.ts'
-import { sessionLives, updateLockedAccount } from '../../accounts/core/account-sql.ts'
+import {
+  isSessionAlive,
+  sessionLives,
+  updateLockedAccount,
+  withHeldAccount,
+} from '../../accounts/core/account-sql.ts'
 import { setTwoFactors } from '../../accounts/core/changes-sql.ts'
 import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
-import type { EventType, NewEvent } from '../../foundation/events/event.ts'
-import type { EventData } from '../../foundation/events/event-data-schema.ts'
-import { eventOrigin, eventOriginTypes } from '../../foundation/events/event-sql.ts'
+import { eventOrigin, recordEvents } from '../../foundation/events/event-sql.ts'
 import { forgetSecondStep } from '../../messages/codes/code-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
-import { endSessionsOf, isOfSameBrowser, keepTwoFactorSession } from '../../sessions/core/session-sql.ts'
+import { addNotices } from '../../messages/outbox/queue-sql.ts'
+import { endSessionsBy, keepTwoFactorSession } from '../../sessions/core/session-sql.ts'
 import { dropFactors } from './factors-sql.ts'
 import { deleteRemovals } from './removals-sql.ts'
 import type { FactorTry } from './store.ts'
@@ -59,134 +57,74 @@ const findEnrolment = defineStatement({
    where account_id = ${p.accountId} and created_at >= ${p.since}`,
 })
 
-/** `recoveryHashes`: JSON, in hex. */
-const setRecoveryCodes = (p: Placeholders<'recoveryHashes'>, owner: SQL) => sql`
+/** `hashes`: JSON, in hex. */
+const setRecoveryCodes = defineStatement({
+  name: 'authenticators.set_recovery_codes',
+  params: { accountId: 'bigint', hashes: 'text' },
+  sql: (p) => sql`
   insert into ${recoveryCodes} (account_id, hashes)
-  select id, array(
-           select decode(hash, 'hex') from jsonb_array_elements_text(${p.recoveryHashes}::jsonb) hash)
-    from ${owner}
-  on conflict (account_id) do update set hashes = excluded.hashes`
-
-/**
- * The parameters of what follows when two factors were turned on for the account in `enabled`. From then on no session
- * of the account goes back to a single factor. All other devices are forgotten: a device that was known by a guessed
- * password would outlive this remedy.
- */
-const enablingParamTypes = {
-  accountId: 'bigint',
-  sessionId: 'uuid',
-  amr: 'text',
-  recoveryHashes: 'text',
-  keptDevice: 'bytea?',
-  now: 'timestamptz',
-  ...noticeParamTypes,
-  ...eventOriginTypes,
-} as const
-
-const afterEnabling = (p: Placeholders<keyof typeof enablingParamTypes>, enabled: SQL) => sql`
-  codes as (${setRecoveryCodes(p, enabled)}),
-  kept as (${keepTwoFactorSession(p, enabled)}),
-  ${endSessionsOf(
-    p,
-    'two_factor',
-    enabled,
-    sql`${isOfSameBrowser(p.sessionId)} or string_to_array(amr, ' ') @> array['mfa']`,
-  )},
-  unknown_devices as (${forgetDevices(enabled, p.keptDevice)}),
-  of_account as (select account.uuid from ${enabled} join ${accounts} account on account.id = ${enabled}.id),
-  ${forgetSecondStep(sql`of_account`)},
-  notices as (${queueNotices(p, enabled)})
-  select id from ${enabled}`
-
-const enable = defineStatement({
-  name: 'authenticators.enable',
-  params: enablingParamTypes,
-  row: { id: 'bigint' },
-  sql: (p) => sql`
-  with enabled as (${setTwoFactors(
-    true,
-    p,
-    sql`id = ${p.accountId} and not two_factor_enabled and ${sessionLives(p)}`,
-  )}),
-  ${afterEnabling(p, sql`enabled`)}`,
+  values (${p.accountId}, array(select decode(hash, 'hex') from jsonb_array_elements_text(${p.hashes}::jsonb) hash))
+  on conflict (account_id) do update set hashes = excluded.hashes`,
 })
 
-const confirmEnrolment = defineStatement({
-  name: 'authenticators.confirm_enrolment',
-  params: { ...enablingParamTypes, sealedSecret: 'bytea', step: 'bigint' },
+const takeEnrolment = defineStatement({
+  name: 'authenticators.take_enrolment',
+  params: { accountId: 'bigint', sealedSecret: 'bytea', sessionId: 'uuid' },
   row: { id: 'bigint' },
   sql: (p) => sql`
-  with enrolled as (
-    delete from ${totpEnrolments}
-     where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives(p)}
-    returning account_id),
-  enabled as (${setTwoFactors(true, p, sql`id = enrolled.account_id`, sql`enrolled`)}),
-  app as (
-    insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, added_by, last_step)
-    select id, ${p.sealedSecret}, ${p.now}, ${p.sessionId}, ${p.step} from enabled
-    on conflict (account_id) do update
-       set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
-           added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null),
-  ${afterEnabling(p, sql`enabled`)}`,
+  delete from ${totpEnrolments}
+   where account_id = ${p.accountId} and sealed_secret = ${p.sealedSecret} and ${sessionLives(p)}
+  returning account_id as id`,
 })
 
-const disable = defineStatement({
-  name: 'authenticators.disable',
-  params: { now: 'timestamptz', accountId: 'bigint', sessionId: 'uuid', notices: 'text' },
-  row: { id: 'bigint' },
-  sql: (p) => sql`
-  with disabled as (${setTwoFactors(
-    false,
-    p,
-    sql`id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}`,
-  )}),
-  ${dropFactors(sql`disabled`)},
-  removal as (${deleteRemovals(sql`account_id = disabled.id`, sql`disabled`)}),
-  notices as (${queueNotices(p, sql`disabled`)})
-  select id from disabled`,
-})
-
-const putRecoveryCodes = defineStatement({
-  name: 'authenticators.put_recovery_codes',
+const putApp = defineStatement({
+  name: 'authenticators.put_app',
   params: {
     accountId: 'bigint',
-    sessionId: 'uuid',
-    recoveryHashes: 'text',
+    sealedSecret: 'bytea',
     now: 'timestamptz',
-    notices: 'text',
+    sessionId: 'uuid',
+    step: 'bigint',
   },
-  row: { id: 'bigint' },
   sql: (p) => sql`
-  with enabled as (
-    select id from ${accounts} where id = ${p.accountId} and two_factor_enabled and ${sessionLives(p)}),
-  codes as (${setRecoveryCodes(p, sql`enabled`)}),
-  notices as (${queueNotices(p, sql`enabled`)})
-  select id from enabled`,
+  insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, added_by, last_step)
+  values (${p.accountId}, ${p.sealedSecret}, ${p.now}, ${p.sessionId}, ${p.step})
+  on conflict (account_id) do update
+     set sealed_secret = excluded.sealed_secret, confirmed_at = excluded.confirmed_at,
+         added_by = excluded.added_by, last_step = excluded.last_step, loss_told_at = null, recovered_at = null`,
+})
+
+const dropRemoval = defineStatement({
+  name: 'authenticators.drop_removal',
+  params: { accountId: 'bigint' },
+  sql: (p) => deleteRemovals(sql`account_id = ${p.accountId}`),
 })
 
 const hex = (hashes: Uint8Array[]) => JSON.stringify(hashes.map((hash) => Buffer.from(hash).toString('hex')))
 
-const ownerParams = ({ account, sessionId }: AccountSession) => ({ accountId: account.id, sessionId })
-
-const enablingParams = (
-  signedIn: AccountSession,
-  { recoveryHashes, keptDevice, notices, amr }: Enabling,
-  at: Date,
-): ValuesOf<typeof enablingParamTypes> => ({
-  ...ownerParams(signedIn),
-  ...noticeParams(notices),
-  amr: amr.join(' '),
-  recoveryHashes: hex(recoveryHashes),
-  keptDevice,
-  now: at,
-  ...eventOrigin(),
-})
-
-const about = ({ account }: AccountSession, type: EventType, data: EventData = {}): NewEvent => ({
-  type,
-  account: account.uuid,
-  data,
-})
+/**
+ * Turns two factors on for an account that is held. From then on no session of the account goes back to a single factor. All
+ * other devices are forgotten: a device that was known by a guessed password would outlive this remedy.
+ */
+async function turnOn(
+  transaction: Executor,
+  { account: { id: accountId, uuid }, sessionId }: AccountSession,
+  method: 'code' | 'passkey' | 'totp',
+  { amr, recoveryHashes, keptDevice, notices }: Enabling,
+  now: Date,
+): Promise<void> {
+  const ending = { accountId, keptSession: sessionId, now, ...eventOrigin() }
+  await Promise.all([
+    transaction.run(setTwoFactors, { accountId, isOn: true, now }),
+    transaction.run(setRecoveryCodes, { accountId, hashes: hex(recoveryHashes) }),
+    transaction.run(keepTwoFactorSession, { accountId, sessionId, amr: amr.join(' ') }),
+    transaction.run(endSessionsBy.two_factor, ending),
+    transaction.run(forgetDevices, { accountId, keptDevice }),
+    transaction.run(forgetSecondStep, { subject: uuid }),
+    addNotices(transaction, notices, now),
+    recordEvents(transaction, [{ type: 'two_factor.enabled', account: uuid, data: { method } }], now),
+  ])
+}
 
 /** An app that waits for its first code cannot be confirmed after half an hour. */
 const ENROLMENT_DAYS = 1
@@ -201,19 +139,29 @@ const sweep = createAgeSweep(
 export type EnrolmentStore = ReturnType<typeof createEnrolmentStore>
 
 export function createEnrolmentStore(database: Database) {
-  /** It is true when the account was as the change expects it; then the event is recorded. */
-  const change = async <Params extends { accountId: number; now: Date }>(
-    query: Statement<Params, { id: number }>,
-    params: Params,
-    event?: NewEvent,
-  ) => {
-    return (await updateLockedAccount(database, query, params, () => event ?? [])) !== null
-  }
+  /** Holds the account, and is false where the session has ended, or two factors are not as expected. */
+  const change = (
+    { account: { id: accountId }, sessionId }: AccountSession,
+    isOn: boolean,
+    work: (transaction: Executor) => Promise<unknown>,
+  ): Promise<boolean> =>
+    withHeldAccount(database, accountId, async (transaction, held) => {
+      const living = isSessionAlive(transaction, { accountId, sessionId })
+      const [account, isAlive] = await Promise.all([held, living])
+      if (!isAlive || account?.twoFactorEnabled !== isOn) return false
+      await work(transaction)
+      return true
+    })
 
   return {
     /** Replaces a waiting app; the one in use is not touched. It returns false if the session ended meanwhile. */
-    putEnrolment: (signedIn: AccountSession, sealedSecret: Uint8Array, now: Date) =>
-      change(putEnrolment, { ...ownerParams(signedIn), sealedSecret, now }),
+    putEnrolment: async (
+      { account: { id: accountId }, sessionId }: AccountSession,
+      sealedSecret: Uint8Array,
+      now: Date,
+    ) =>
+      (await updateLockedAccount(database, putEnrolment, { accountId, sessionId, sealedSecret, now })) !==
+      null,
     /** The app that waits for its first code, if it was created after `since`. */
     findEnrolment: (accountId: number, since: Date) => database.first(findEnrolment, { accountId, since }),
     /**
@@ -222,11 +170,7 @@ export function createEnrolmentStore(database: Database) {
      * meanwhile.
      */
     enable: (signedIn: AccountSession, method: 'code' | 'passkey', enabling: Enabling, now: Date) =>
-      change(
-        enable,
-        enablingParams(signedIn, enabling, now),
-        about(signedIn, 'two_factor.enabled', { method }),
-      ),
+      change(signedIn, false, (transaction) => turnOn(transaction, signedIn, method, enabling, now)),
     /**
      * Makes the waiting app the one in use, with its `step` used up; then does the same as `enable`, also if two-factor
      * sign-in was already on. It returns false if that app is not waiting any more, or if the session ended meanwhile.
@@ -235,32 +179,46 @@ export function createEnrolmentStore(database: Database) {
       signedIn: AccountSession,
       { totp, ...enabling }: Enabling & { totp: NonNullable<FactorTry['totp']> },
       now: Date,
-    ) =>
-      change(
-        confirmEnrolment,
-        { ...enablingParams(signedIn, enabling, now), ...totp },
-        about(signedIn, 'two_factor.enabled', { method: 'totp' }),
-      ),
+    ): Promise<boolean> => {
+      const owner = { accountId: signedIn.account.id, sessionId: signedIn.sessionId }
+      return withHeldAccount(database, owner.accountId, async (transaction) => {
+        const { sealedSecret } = totp
+        if ((await transaction.first(takeEnrolment, { ...owner, sealedSecret })) === null) return false
+        await Promise.all([
+          transaction.run(putApp, { ...owner, ...totp, now }),
+          turnOn(transaction, signedIn, 'totp', enabling, now),
+        ])
+        return true
+      })
+    },
     /**
      * Turns two-factor sign-in off and removes app and recovery codes. It returns false if it was off, or the session ended
      * meanwhile.
      */
     disable: (signedIn: AccountSession, notices: NewMessage[], now: Date) =>
-      change(
-        disable,
-        { ...ownerParams(signedIn), ...noticeParams(notices), now },
-        about(signedIn, 'two_factor.disabled'),
-      ),
+      change(signedIn, true, async (transaction) => {
+        const { id: accountId, uuid } = signedIn.account
+        await Promise.all([
+          transaction.run(setTwoFactors, { accountId, isOn: false, now }),
+          dropFactors(transaction, accountId),
+          transaction.run(dropRemoval, { accountId }),
+          addNotices(transaction, notices, now),
+          recordEvents(transaction, [{ type: 'two_factor.disabled', account: uuid }], now),
+        ])
+      }),
     /**
      * Replaces them and queues the notices. It returns false if two-factor sign-in is off, or if the session ended
      * meanwhile.
      */
     putRecoveryCodes: (signedIn: AccountSession, hashes: Uint8Array[], notices: NewMessage[], now: Date) =>
-      change(
-        putRecoveryCodes,
-        { ...ownerParams(signedIn), ...noticeParams(notices), recoveryHashes: hex(hashes), now },
-        about(signedIn, 'recovery_codes.replaced'),
-      ),
+      change(signedIn, true, async (transaction) => {
+        const { id: accountId, uuid } = signedIn.account
+        await Promise.all([
+          transaction.run(setRecoveryCodes, { accountId, hashes: hex(hashes) }),
+          addNotices(transaction, notices, now),
+          recordEvents(transaction, [{ type: 'recovery_codes.replaced', account: uuid }], now),
+        ])
+      }),
     /** Removes apps whose first code never came, and returns their number. */
     sweep: (now: Date, limit: number) => sweep(database, { before: daysBefore(now, ENROLMENT_DAYS), limit }),
   }

@@ -1,13 +1,8 @@
-/** The SQL by which other rooms remove the second factors of accounts. `account`: rows with the `id` of an account. */
-import { type SQL, sql } from 'drizzle-orm'
+/** The statements by which other rooms remove the second factors of an account that is held. */
+import { sql } from 'drizzle-orm'
+import type { Executor } from '../../../platform/postgres/database.ts'
 import { recoveryCodes, totpEnrolments, totpFactors } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-
-/** Three CTEs that take all of them away. */
-export const dropFactors = (account: SQL): SQL => sql`
-  app as (delete from ${totpFactors} using ${account} where account_id = ${account}.id),
-  waiting as (delete from ${totpEnrolments} using ${account} where account_id = ${account}.id),
-  codes as (delete from ${recoveryCodes} using ${account} where account_id = ${account}.id)`
 
 /** The recovery codes that came with the app go with it; with other two factors they stay. */
 export const dropApp = defineStatement({
@@ -24,3 +19,11 @@ export const dropEnrolment = defineStatement({
   params: { accountId: 'bigint' },
   sql: (p) => sql`delete from ${totpEnrolments} where account_id = ${p.accountId}`,
 })
+
+/** Takes all of them away. */
+export async function dropFactors(transaction: Executor, accountId: number): Promise<void> {
+  await Promise.all([
+    transaction.run(dropApp, { accountId, keepsCodes: false }),
+    transaction.run(dropEnrolment, { accountId }),
+  ])
+}

@@ -9,32 +9,22 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { Account } from '../../accounts/core/account.ts'
-import { accountRow, updateLockedAccount } from '../../accounts/core/account-sql.ts'
+import { accountRow, updateLockedAccount, withHeldAccount } from '../../accounts/core/account-sql.ts'
 import { setTwoFactors } from '../../accounts/core/changes-sql.ts'
 import { dropFactors } from '../../credentials/authenticators/factors-sql.ts'
 import { addRemoval, deleteRemovals } from '../../credentials/authenticators/removals-sql.ts'
 import type { Actor, NewEvent } from '../../foundation/events/event.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { addNotices, noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 
 /** The one who deletes the row that waits has it: the owner who stops it, or this. */
-const remove = defineStatement({
-  name: 'two_factor_removals.remove',
-  params: { accountId: 'bigint', id: 'uuid?', now: 'timestamptz', ...noticeParamTypes },
-  row: { id: 'bigint' },
+const take = defineStatement({
+  name: 'two_factor_removals.take',
+  params: { accountId: 'bigint', id: 'uuid?' },
+  row: { id: 'uuid' },
   sql: (p) => sql`
-  with taken as (
-    ${deleteRemovals(sql`account_id = ${p.accountId} and (${p.id} is null or id = ${p.id})`)}
-    returning account_id),
-  disabled as (${setTwoFactors(
-    false,
-    p,
-    sql`id = ${p.accountId} and two_factor_enabled and (${p.id} is null or exists (select 1 from taken))`,
-  )}),
-  ${dropFactors(sql`disabled`)},
-  notices as (${queueNotices(p, sql`disabled`)})
-  select id from disabled`,
+  ${deleteRemovals(sql`account_id = ${p.accountId} and (${p.id} is null or id = ${p.id})`)} returning id`,
 })
 
 const waitingRow = { id: 'uuid', dueAt: 'timestamptz' } as const
@@ -119,11 +109,18 @@ export function createTwoFactorRemovalStore(database: Database) {
      * Turns two factors off, removes the app and the recovery codes, and the removal that waits. Removes only the one
      * with `id`, if that is given and still waits. It returns false if they were off, or if it was stopped.
      */
-    async remove({ id: accountId, uuid }: Account, id: string | null, notices: NewMessage[], now: Date) {
-      const params = { accountId, id, now, ...noticeParams(notices) }
-      const eventsOf = (): NewEvent[] => [{ type: 'two_factor.disabled', account: uuid }]
-      return (await updateLockedAccount(database, remove, params, eventsOf)) !== null
-    },
+    remove: ({ id: accountId, uuid }: Account, id: string | null, notices: NewMessage[], now: Date) =>
+      withHeldAccount(database, accountId, async (transaction, held) => {
+        const [account, taken] = await Promise.all([held, transaction.first(take, { accountId, id })])
+        if (!account?.twoFactorEnabled || (id !== null && taken === null)) return false
+        await Promise.all([
+          transaction.run(setTwoFactors, { accountId, isOn: false, now }),
+          dropFactors(transaction, accountId),
+          addNotices(transaction, notices, now),
+          recordEvents(transaction, [{ type: 'two_factor.disabled', account: uuid }], now),
+        ])
+        return true
+      }),
     /**
      * The one that waits already stays: it is returned instead, and nobody is told again. It returns null if two factors
      * are off.

@@ -138,21 +138,7 @@ export const moveSessionsBelow = (next: SQL, former: SQL): SQL => sql`
      where parent_id = ${former}.id and ${former}.account_id = ${next}.account_id
        and ${sessions}.account_id = ${former}.account_id`
 
-/** Every session of each row of `account`, but for those for which `kept` holds. */
-export const endSessionsOf = (
-  p: Placeholders<'eventOrigin' | 'now'>,
-  cause: SessionEnd,
-  account: SQL,
-  kept?: SQL,
-): SQL =>
-  endSessions(
-    p,
-    cause,
-    sql`${sessions}.account_id = ${account}.id ${kept ? sql`and not (${kept})` : sql``}`,
-    account,
-  )
-
-const endAllOf = (cause: SessionEnd) =>
+const endAllOf = (cause: SessionEnd, alsoKept = sql`false`) =>
   defineStatement({
     name: `sessions.end_by_${cause}`,
     params: { accountId: 'bigint', keptSession: 'uuid?', now: 'timestamptz', ...eventOriginTypes },
@@ -160,17 +146,27 @@ const endAllOf = (cause: SessionEnd) =>
     with ${endSessions(
       p,
       cause,
-      sql`account_id = ${p.accountId} and not coalesce(${isOfSameBrowser(p.keptSession)}, false)`,
+      sql`account_id = ${p.accountId} and not (coalesce(${isOfSameBrowser(p.keptSession)}, false) or ${alsoKept})`,
     )}
     select 1 from ended_sessions`,
   })
 
-/** Each ends every session of the account but those of the browser of `keptSession`. */
-export const endSessionsBy = { undo: endAllOf('undo'), password: endAllOf('password') }
+/**
+ * Each ends every session of the account but those of the browser of `keptSession`. Two factors that are turned on do not end
+ * those that proved both.
+ */
+export const endSessionsBy = {
+  undo: endAllOf('undo'),
+  password: endAllOf('password'),
+  two_factor: endAllOf('two_factor', sql`string_to_array(amr, ' ') @> array['mfa']`),
+}
 
-/** The session that turned two factors on has proved both; those that proved one alone end. */
-export const keepTwoFactorSession = (p: Placeholders<'amr' | 'sessionId'>, account: SQL): SQL => sql`
-    update ${sessions} set amr = ${p.amr} from ${account}
-     where ${isOfSameBrowser(p.sessionId)} and account_id = ${account}.id`
+/** The session that turned two factors on has proved both. */
+export const keepTwoFactorSession = defineStatement({
+  name: 'sessions.keep_two_factor',
+  params: { accountId: 'bigint', sessionId: 'uuid', amr: 'text' },
+  sql: (p) => sql`
+  update ${sessions} set amr = ${p.amr} where ${isOfSameBrowser(p.sessionId)} and account_id = ${p.accountId}`,
+})
 
 export const deleteSessions = (where: SQL): SQL => sql`delete from ${sessions} where ${where}`

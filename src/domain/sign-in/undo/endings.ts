@@ -1,7 +1,7 @@
 /** What ends with the old password of an account: where the owner chooses another one, or comes back by an undo link. */
 import type { Executor } from '../../../platform/postgres/database.ts'
 import type { Account } from '../../accounts/core/account.ts'
-import { forgetDevicesOf } from '../../accounts/devices/known-devices-sql.ts'
+import { forgetDevices } from '../../accounts/devices/known-devices-sql.ts'
 import { eventOrigin } from '../../foundation/events/event-sql.ts'
 import { supersedeCodes } from '../../messages/outbox/queue-sql.ts'
 import { endSessionsBy } from '../../sessions/core/session-sql.ts'
@@ -18,7 +18,7 @@ interface Kept {
 export async function endOld(
   transaction: Executor,
   { id: accountId, uuid }: Account,
-  cause: keyof typeof endSessionsBy,
+  cause: 'undo' | 'password',
   { keptSession = null, keptDevice = null }: Kept,
   now: Date,
 ): Promise<void> {
@@ -26,6 +26,6 @@ export async function endOld(
     transaction.run(endSessionsBy[cause], { accountId, keptSession, now, ...eventOrigin() }),
     transaction.run(dropContactChanges, { accountId }),
     transaction.run(supersedeCodes, { codeSubject: uuid, now }),
-    transaction.run(forgetDevicesOf, { accountId, keptDevice }),
+    transaction.run(forgetDevices, { accountId, keptDevice }),
   ])
 }

@@ -15,7 +15,7 @@ import {
   verifyIdentifier,
   withHeldAccount,
 } from '../../accounts/core/account-sql.ts'
-import { putTwoFactors, setPassword } from '../../accounts/core/changes-sql.ts'
+import { setPassword, setTwoFactors } from '../../accounts/core/changes-sql.ts'
 import { contactsOf, otherOf, putContacts } from '../../accounts/core/contacts-sql.ts'
 import { dropApp, dropEnrolment } from '../../credentials/authenticators/factors-sql.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
@@ -135,7 +135,7 @@ async function restore(
     removeAdditions(transaction, accountId, since),
     putContacts(transaction, accountId, { ...contacts, ...gone, [kind]: link }, now),
     transaction.run(setPassword, { ...of, digest: null, forgives: true }),
-    transaction.run(putTwoFactors, { ...of, isOn: hadTwoFactors }),
+    transaction.run(setTwoFactors, { ...of, isOn: hadTwoFactors }),
     contacts[kind]?.key !== key &&
       rememberReplaced(transaction, account, kind, { sessionId, ...withoutLink }, now),
     link.hadApp || transaction.run(dropApp, { accountId, keepsCodes: hadTwoFactors }),
