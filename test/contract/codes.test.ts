@@ -77,8 +77,8 @@ forEachBackend('one-time codes', (backend, name) => {
     const results: CodeResult[] = []
     const by = { caller: stranger({ addressBucket: '192.0.2.1' }), name: named.destination, others }
     const attempt = () =>
-      codes.attempt(named, typed, by, async (_, compareSent) => {
-        const result = await compareSent(true)
+      codes.attempt(named, typed, by, async (allowed) => {
+        const result = await codes.compare(named, typed, by, allowed)
         results.push(result)
         return result
       })

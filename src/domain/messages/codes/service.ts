@@ -30,7 +30,7 @@ export interface CodeBinding extends CodeKey {
 type TriedCode = Omit<CodeBinding, 'group'> & TriedKey
 
 /** The caller of an attempt, and the exceptions that hold for it. */
-interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
+export interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
   /** The attempt counts on this, if that is not the subject of the code. */
   countsOn?: string
   /** A right code stays valid, since the call is refused for another reason. */
@@ -40,17 +40,6 @@ interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
   /** Other contacts of the account, to which the code may have gone as well. */
   others?: readonly string[]
 }
-
-/**
- * Decides an attempt that was counted. If it is not `allowed`, the work must be the same and the result never right.
- * `compareSent` compares with the code that was sent, or with a decoy unless `accepts`.
- */
-type Compare = (
-  allowed: boolean,
-  compareSent: (accepts: boolean) => Promise<CodeResult>,
-) => Promise<CodeResult>
-
-const withTheSent: Compare = (_, compareSent) => compareSent(true)
 
 interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   stores: { codes: CodeStore; attempts: AttemptStore }
@@ -100,42 +89,53 @@ export function createCodeService(needs: Needs) {
     return tried
   }
 
-  /** Uses up the code in an attempt that was counted already; compares with a decoy if that is not allowed. */
-  async function compareSent(
-    code: TriedCode,
-    digits: string,
-    { keepsRight = false, test = null, others = [] }: Attempt,
-    allowed: boolean,
+  const countCompared = ({ purpose, destination }: TriedCode, result: CodeResult) =>
+    metrics.count('codes_total', {
+      purpose,
+      channel: channelOfDestination(destination),
+      stage: result === 'right' ? 'verified' : 'wrong',
+    })
+
+  /**
+   * Compares with the code that was sent, of this or another group, and uses it up, in an attempt that was counted already;
+   * compares with a decoy unless it `accepts` one.
+   */
+  async function compare(
+    code: Omit<CodeBinding, 'group'>,
+    typed: string,
+    { caller, byAddress, keepsRight = false, test = null, others = [] }: Attempt,
+    accepts: boolean,
   ): Promise<CodeResult> {
-    const tried = allowed ? code : { ...code, subject: decoy('closed', code.subject) }
-    if (test !== null) return allowed && isCodeOf(test, digits) ? 'right' : 'wrong'
+    const digits = requireDigits(typed)
+    const subject = accepts ? code.subject : decoy('closed', code.subject)
+    const tried = { ...code, subject, group: byAddress ? null : caller.group }
+    if (test !== null) return accepts && isCodeOf(test, digits) ? 'right' : 'wrong'
     const sent = await findSent(tried, digits, others)
     if (keepsRight && (await holds(sent, digits))) return 'right'
     const result = await store.take(sent, hash(sent, digits), config.attempts, clock.now())
     if (result === 'right') onRight?.({ ...code, destination: sent.destination })
-    if (allowed && result !== 'spent')
-      metrics.count('codes_total', {
-        purpose: code.purpose,
-        channel: channelOfDestination(sent.destination),
-        stage: result === 'right' ? 'verified' : 'wrong',
-      })
+    if (accepts && result !== 'spent') countCompared(sent, result)
     return result
   }
 
-  /** Counted, committed, then compared: in this order, whatever the result. What can be no code is no attempt. */
+  /**
+   * Counts one attempt on the caller and lets `decide` decide it, by default with the code that was sent. Counted,
+   * committed, then compared: in this order, whatever the result. Where it is not `allowed`, the work must be the same and
+   * the result never right. What can be no code is no attempt. The counting is taken back if the code was right or spent, so
+   * that parallel calls with one right code use up nothing. A refusal does not say why, except after too many attempts.
+   */
   async function attempt(
     code: Omit<CodeBinding, 'group'>,
     typed: string,
     by: Attempt,
-    compare: Compare = withTheSent,
+    decide = (allowed: boolean): Promise<CodeResult> => compare(code, typed, by, allowed),
   ): Promise<void> {
-    const digits = requireDigits(typed)
+    requireDigits(typed)
     const { counter, count } = countingOn({
       ...by,
       subject: by.countsOn ?? code.subject,
       purpose: code.purpose,
     })
-    const tried = { ...code, group: by.byAddress ? null : by.caller.group }
     let counted = null as CountedAttempt | null
 
     async function admit() {
@@ -144,10 +144,8 @@ export function createCodeService(needs: Needs) {
       return counted.allowed ? counted : null
     }
 
-    async function decide({ allowed, refund, refusal }: CountedAttempt) {
-      const result = await compare(allowed, (accepts) =>
-        compareSent(tried, digits, by, allowed && accepts),
-      ).catch(async (error) => {
+    async function decideCounted({ allowed, refund, refusal }: CountedAttempt) {
+      const result = await decide(allowed).catch(async (error) => {
         await refund(false)
         throw error
       })
@@ -157,10 +155,10 @@ export function createCodeService(needs: Needs) {
     }
 
     // One that is not allowed is compared all the same, with a decoy, unless another one is about to be refunded.
-    const { result, refusal } = (await pending.run(counter, admit, decide)) ?? (await decide(counted!))
-    if (result === 'right') return
-    if (result === 'wrong') void onWrong?.()
-    throw refusal()
+    const decided = (await pending.run(counter, admit, decideCounted)) ?? (await decideCounted(counted!))
+    if (decided.result === 'right') return
+    if (decided.result === 'wrong') void onWrong?.()
+    throw decided.refusal()
   }
 
   return {
@@ -187,12 +185,8 @@ export function createCodeService(needs: Needs) {
     },
     /** The six digits, for the message. */
     reveal,
-    /**
-     * Counts one attempt on the caller and lets `compare` decide it, by default with the code that was sent, of this or
-     * another group. A right code is used up. The counting is taken back if it was right or spent, so that parallel calls
-     * with one right code use up nothing. A refusal does not say why, except after too many attempts.
-     */
     attempt,
+    compare,
     /** Ends every code of the subject, also those whose message is still on its way. */
     async kill(subject: string): Promise<void> {
       const now = clock.now()

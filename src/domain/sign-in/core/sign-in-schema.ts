@@ -13,7 +13,7 @@ import { maskDestination } from '../../foundation/identifiers/mask.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { OpenedSession } from '../../sessions/core/session-opener.ts'
 import { tokenFields, tokensRecord } from '../../sessions/core/session-schema.ts'
-import type { SentCode } from './second-factor.ts'
+import type { SentCode } from './code-destinations.ts'
 import type { TwoFactorDue } from './service.ts'
 
 export const otpField = t.String({

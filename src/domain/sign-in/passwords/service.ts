@@ -39,9 +39,9 @@ import type { TestIdentities } from '../../foundation/test-identities/service.ts
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { SentCode } from '../core/code-destinations.ts'
 import type { Reauthentication } from '../core/reauthentication.ts'
 import { wrongPassword } from '../core/reauthentication.ts'
-import type { SentCode } from '../core/second-factor.ts'
 import type { OwnerProof } from '../core/sign-in-schema.ts'
 import type { PasswordStore } from './store.ts'
 

@@ -13,9 +13,10 @@ import { type Caller, inSession, type Source } from '../../foundation/limits/cal
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
+import type { SentCode } from '../core/code-destinations.ts'
 import { mainIdentifier } from '../core/named-account.ts'
 import type { Reauthentication } from '../core/reauthentication.ts'
-import type { SecondFactor, SentCode } from '../core/second-factor.ts'
+import type { SecondFactor } from '../core/second-factor.ts'
 import type { OwnerProof } from '../core/sign-in-schema.ts'
 import type { PasskeyStore } from '../passkeys/store.ts'
 
