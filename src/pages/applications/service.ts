@@ -26,7 +26,7 @@ import { type CallingApplication, createClients, type TokenForm } from './client
 import { createEntrance, isNotAdmitted } from './entrance.ts'
 import { createIssue, type Issue } from './issue.ts'
 import { findUnlisted, type HandOver } from './request.ts'
-import type { ApplicationStore } from './store.ts'
+import { type ApplicationStore, CODE_SECONDS } from './store.ts'
 import { missing, unreadable, withOAuthName } from './token-errors.ts'
 
 export interface IssuedTokens extends Issue {
@@ -55,7 +55,6 @@ export interface ApplicationNeeds extends Pick<Ground, 'clock' | 'config'> {
   stores: { applications: ApplicationStore; sessions: Pick<SessionStore, 'end'> }
 }
 
-const CODE_SECONDS = 60
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
 const sha256 = (text: string) => createHash('sha256').update(text)

@@ -1,5 +1,5 @@
 /** Codes of the hand-over, in the table `authorization_codes`, and the sessions that they open. */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { accountRow } from '../../domain/accounts/core/account-sql.ts'
 import { changeAndRecord, eventOrigin, eventOriginTypes } from '../../domain/foundation/events/event-sql.ts'
 import {
@@ -56,6 +56,13 @@ const isAmongNewest = sql`(
 const mayEnter = (p: Placeholders<'groups'>) => sql`
   (${p.groups} is null or not test_identity and (${p.groups} = '*'
     or coalesce(groups ?| string_to_array(${p.groups}, ','), false)))`
+
+/** The time in which a code can be redeemed. */
+export const CODE_SECONDS = 60
+
+/** The browser in which a password is changed stays signed in, but a code that a copy of its former cookie got is worth nothing. */
+const isNoOlderThan = (time: SQL) => sql`
+  (${time} is null or ${authorizationCodes}.expires_at >= ${time} + interval '${sql.raw(String(CODE_SECONDS))} seconds')`
 
 /** It removes what can open nothing any more. Another caller removes what is locked, or it is being used. */
 const issue = defineStatement({
@@ -120,7 +127,7 @@ const redeem = defineStatement({
   row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text', nonce: 'text?', scope: 'text?' },
   sql: (p) => sql`
   with owner as (
-    select id from ${accounts}
+    select id, password_changed_at from ${accounts}
      where id = (select account_id from ${authorizationCodes} join ${sessions} on ${sessions}.id = session_id
                   where ${authorizationCodes}.code_hash = ${p.codeHash})
        and account_confirmed_at is not null and locked_at is null and ${mayEnter(p)}
@@ -136,6 +143,7 @@ const redeem = defineStatement({
        and ${authorizationCodes}.expires_at > ${p.now} and application = ${p.application}
        and redirect_uri = ${p.redirectUri} and challenge = ${p.challenge} and ${isAmongNewest}
        and kind = 'browser' and revoked_at is null and ${sessions}.expires_at > ${p.now}
+       and ${isNoOlderThan(sql`owner.password_changed_at`)}
        for update of ${sql.raw('sessions, authorization_codes')}),
   used as (
     update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found

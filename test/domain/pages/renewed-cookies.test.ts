@@ -42,6 +42,17 @@ describe('a copied cookie', () => {
     )
   })
 
+  test('opens no application after a new password, by a code that it got before', async () => {
+    const { person, browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(copyOf(browser))
+    service.clock.advance(1000)
+    await browser.open('/account/password')
+    await browser.press('Save password', { password: person.password, new_password: NEW_PASSWORD })
+    expect((await redeem(service, code, verifier)).body.error).toBe('invalid_grant')
+    const later = await newCode(browser)
+    expect((await redeem(service, later.code, later.verifier)).status).toBe(200)
+  })
+
   test('opens nothing after two factors were turned on, other codes made, and it was turned off', async () => {
     const { person, browser } = await signedInBrowser(service)
     const { identifier, password } = person
