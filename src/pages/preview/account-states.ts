@@ -265,7 +265,7 @@ function visitOf(
   ticket: Record<string, string> | null = null,
 ): OwnVisit {
   const visit = {
-    ...{ texts, flow, now, to, path, ticket, query: new URLSearchParams() },
+    ...{ texts, flow, now, to, path, ticket, within: null, query: new URLSearchParams() },
     client: { language, texts: catalog.of(language) },
     session: { account: accountOf(person, language) },
   }
