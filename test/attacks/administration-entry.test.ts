@@ -1,18 +1,23 @@
 /**
  * Nothing but the password and then an app or a passkey opens the page of administration: every way in of the public
- * interface and of the pages is tried by an administrator, with limits on.
+ * interface and of the pages is tried by an administrator.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import document from '../../docs/openapi.json'
+import { createRegistrationService } from '../../src/domain/sign-in/registration/service.ts'
+import { createSocialService } from '../../src/domain/sign-in/social/service.ts'
 import { ADMIN_ORIGIN, asOperator, createPage, listening } from '../helpers/administration.ts'
-import { newEmail, PASSWORD } from '../helpers/api-client.ts'
+import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
+import { countRows } from '../helpers/database.ts'
 import { openBrowser, PAGE_HOST, pageSettings } from '../helpers/page-browser.ts'
 import { createPasskey, type SoftPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
+
+setDefaultTimeout(60_000)
 
 let service: TestService
 let provider: PretendProvider
@@ -175,6 +180,73 @@ describe('the page of administration', () => {
     }
     expect((await page.call('GET', 'session')).status).toBe(200)
   })
+})
+
+/** Everything of the product that opens sessions, made with the policy: a way in that is new is tried by its line here. */
+test('no way in opens a session where its services are made with the policy', async () => {
+  const [owner, mailed] = [await everything(), await service.signUp(newEmail())]
+  await asOperator(service, 'POST', 'administrators', { account: mailed.identifier, role: 'owner' })
+  const { services } = service.inside
+  const made = { ...services, ...services.strictSignIn }
+  const strict = { ...made, social: createSocialService(made), registration: createRegistrationService(made) }
+  const client = { address: '192.0.2.1', addressBucket: '192.0.2.1', language: 'en' as const }
+  const laptop = { type: null, name: null, os: null, fingerprint: 'laptop' }
+  const { person, code, passkey } = owner
+  const { body } = await service.post('2fa/verify', {
+    ...person,
+    ...device,
+    otp: await code(),
+    trust_device: true,
+  })
+  const sentCode = async () => {
+    await service.post('2fa/request-otp', { identifier: mailed.identifier })
+    return service.inbox.nextCode(mailed.identifier)
+  }
+  const newcomer = newEmail()
+  await service.post('register', registration(newcomer))
+  const confirmation = {
+    identifier: newcomer,
+    otp: await service.inbox.nextCode(newcomer),
+    password: PASSWORD,
+    signsIn: true,
+  }
+  const { loginByCode, secondStep, social, login } = strict
+  /** Somebody who came by a provider proves an app next. */
+  const byProvider = async () => {
+    const outcome = await social.exchange(await createSocialBrowser(service).obtainCode(), laptop, client)
+    if ('signedIn' in outcome) return 'signed in'
+    return secondStep.verify(outcome.due.loginToken, { otp: await code() }, laptop, client)
+  }
+  const { options } = (await service.post('passkeys/login/options', {})).body
+  const forLogin = { ...signWithPasskey(passkey, options, ADMIN_ORIGIN), type: 'public-key' as const }
+  const ways: [string, () => Promise<unknown>][] = [
+    ['invalid_credentials', () => strict.passkeys.logIn(forLogin, laptop, client)],
+    ['invalid_credentials', byProvider],
+    ['invalid_credentials', () => strict.registration.confirm(confirmation, laptop, client)],
+    ['due', () => login.logIn(person, { ...laptop, trust: body.device_token }, client)],
+    ['due', () => login.logIn(mailed, laptop, client)],
+    [
+      'invalid_code',
+      async () =>
+        loginByCode.verify({ identifier: mailed.identifier, otp: await sentCode() }, laptop, client),
+    ],
+    [
+      'two_factor_required',
+      async () => loginByCode.verify({ ...mailed, otp: await sentCode() }, laptop, client),
+    ],
+    ['invalid_code', () => loginByCode.verify({ ...person, otp: owner.recoveryCodes[0]! }, laptop, client)],
+  ]
+  const before = await countRows(service, 'sessions')
+  const outcomes: string[] = []
+  for (const [, way] of ways)
+    outcomes.push(
+      await way().then(
+        (outcome) => Object.keys(outcome as object)[0]!,
+        (error: { errorCode?: string }) => error.errorCode ?? String(error),
+      ),
+    )
+  expect(outcomes).toEqual(ways.map(([expected]) => expected))
+  expect(await countRows(service, 'sessions')).toBe(before)
 })
 
 interface Described {
