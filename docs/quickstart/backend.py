@@ -38,6 +38,8 @@ def verify(authorization):
         algorithms=["ES256"],
         issuer=ISSUER,
         audience=ISSUER,
+        # A clock of this machine that is a little behind.
+        leeway=5,
         options={"require": ["exp", "sub", "sid"]},
     )
 

@@ -1,7 +1,7 @@
 /** docs/quickstart.md: its page in a browser, and its back ends, against the executable in --dev. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../helpers/browser.ts'
@@ -157,71 +157,6 @@ test('the page registers, confirms, keeps people signed in, signs out and in aga
   await title('Hello ada@example.com')
   expect(problems).toEqual([])
   await tab.close()
-})
-
-/** The blocks of a shell that write a file: what they write. */
-const written = (name: string) =>
-  new RegExp(`^cat > ${name} <<'END'\\n(.*?)^END$`, 'ms').exec(
-    readFileSync(join(root, 'docs/quickstart.md'), 'utf8'),
-  )?.[1] as string
-
-async function startHandOver() {
-  const [port, pagePort] = [await freePort(), await freePort()]
-  const own = `http://127.0.0.1:${port}`
-  const here = (text: string) => text.replaceAll(':8080', `:${port}`).replaceAll(':5173', `:${pagePort}`)
-  const site = Bun.serve({
-    hostname: '127.0.0.1',
-    port: pagePort,
-    async fetch(request) {
-      const { pathname } = new URL(request.url)
-      if (pathname.startsWith('/node_modules/')) return new Response(Bun.file(join(root, pathname)))
-      const file = Bun.file(join(files, pathname))
-      if (!(await file.exists())) return new Response(null, { status: 404 })
-      const text = here(await file.text())
-      return new Response(text, { headers: { 'content-type': 'text/html' } })
-    },
-  })
-  const config = join(newDirectory('hand-over'), 'app.toml')
-  writeFileSync(config, here(written('app.toml')))
-  const env = { POTERNE_SERVER_PORT: String(port) }
-  const process = await spawnExecutable(['serve', '--dev', '--config', config], { env })
-  await waitFor(() => answers(`${own}/readyz`), { what: 'poterne to listen', timeoutMs: 30_000 })
-  const close = async () => {
-    process.signal('SIGTERM')
-    await process.exited
-    await site.stop(true)
-  }
-  return { own, process, pagePort, close }
-}
-
-test('without and with a library, an application of twenty-odd lines signs in on the pages', async () => {
-  const { own, process, pagePort, close } = await startHandOver()
-  const person = { email: 'ada@example.com', password: 'une phrase bien longue' }
-  const context = await browser.newContext({ locale: 'en-GB' })
-  const tab = await context.newPage()
-  const problems: string[] = []
-  tab.on('pageerror', ({ message }) => problems.push(message))
-  const isSignedIn = () => tab.waitForSelector(`p:text-is("Signed in as ${person.email}.")`)
-  await tab.goto(`http://localhost:${pagePort}/hand-over.html`)
-  await tab.click('button')
-  await tab.click('text=Create an account')
-  await tab.fill('main input[name=identifier]', person.email)
-  await tab.fill('main input[name=password]', person.password)
-  await tab.click('main button:text-is("Create an account")')
-  await tab.waitForSelector('main input[name=otp]')
-  const findCode = async () => (await readMailbox(own, process.stdout))[0]?.code
-  await tab.fill('main input[name=otp]', await waitFor(findCode, { what: 'the code' }))
-  await tab.click('main a:text-is("Continue")')
-  await isSignedIn()
-  await tab.goto(`http://localhost:${pagePort}/with-library.html`)
-  await tab.click('button')
-  await tab.click('main a:text-is("Continue")')
-  await isSignedIn()
-  expect(new URL(tab.url()).search).toBe('')
-  expect(problems).toEqual([])
-  expect(process.stdout()).not.toContain('cors_origins')
-  await context.close()
-  await close()
 })
 
 const backEnds: [string, string[]][] = [
