@@ -910,10 +910,10 @@ export interface paths {
     };
    };
    responses: {
-    /** @description Done; `message` tells the person. */
+    /** @description The password is the new one. */
     200: {
      content: {
-      "application/json": components["schemas"]["Done"];
+      "application/json": components["schemas"]["PasswordReset"];
      };
     };
    };
@@ -957,7 +957,7 @@ export interface paths {
  "2fa/enable": {
   /**
    * Begin to turn on two-factor sign-in
-   * @description With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.
+   * @description With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). `method: "email"` or `"sms"` says which of them. With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.
    */
   post: {
    /** @description Unknown fields are ignored. */
@@ -972,11 +972,7 @@ export interface paths {
       credential?: components["schemas"]["AuthenticationResponseJSON"] | null;
       /** @description The session's present refresh token, where a sign-in of the last 5 minutes takes the place of the password. It stays valid */
       refresh_token?: string | null;
-      /**
-       * @description Turns two factors on with the passkeys of the account; without it, with sent codes
-       * @enum {string|null}
-       */
-      method?: "passkey" | null;
+      method?: ("email" | "sms" | "passkey") | null;
      };
     };
    };
@@ -2166,6 +2162,10 @@ export interface components {
    /** @constant */
    status: 200;
    account: components["schemas"]["Account"];
+   /** @description Null if the account has no e-mail address */
+   email_verified: boolean | null;
+   /** @description Null if the account has no telephone number */
+   phone_verified: boolean | null;
    profile: components["schemas"]["Profile"];
    username: string | null;
    groups: string[];
@@ -2258,6 +2258,14 @@ export interface components {
     user_id: string | null;
     credential_ids: string[];
    };
+  };
+  /** @description The password is the new one. */
+  PasswordReset: {
+   /** @constant */
+   status: 200;
+   message: string;
+   /** @description What went because a session had added it within the last seven days, after the contact of this reset was verified. Show the person their account again where it is not empty */
+   removed: ("email" | "phone" | "identity" | "passkey")[];
   };
   /** @description What the person says of themselves; nobody verified it. */
   Profile: {
@@ -2493,6 +2501,7 @@ export type PasskeyAnswer = components['schemas']['PasskeyAnswer'];
 export type PasskeyCreationOptions = components['schemas']['PasskeyCreationOptions'];
 export type PasskeyRequestOptions = components['schemas']['PasskeyRequestOptions'];
 export type Passkeys = components['schemas']['Passkeys'];
+export type PasswordReset = components['schemas']['PasswordReset'];
 export type Profile = components['schemas']['Profile'];
 export type Providers = components['schemas']['Providers'];
 export type RecoveryCodes = components['schemas']['RecoveryCodes'];

@@ -32,7 +32,8 @@ export function createPlaces(maximum: number) {
   return {
     async hold<T>(key: string, wait: () => Promise<T>): Promise<T> {
       const before = taken.get(key) ?? 0
-      if (before >= maximum) throw new AppError('too_many_requests', { retryAfterSeconds: 1 })
+      if (before >= maximum)
+        throw new AppError('too_many_requests', { retryAfterSeconds: 1, cause: 'callers_waiting' })
       taken.set(key, before + 1)
       try {
         return await wait()

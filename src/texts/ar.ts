@@ -111,6 +111,7 @@ export const ar: Texts = {
     is_service_name: 'يجب ألا تكون كلمة المرور مجرد اسم هذه الخدمة.',
   },
   sentences: {
+    number_between: 'المتوقع عدد صحيح من {minimum} إلى {maximum}.',
     nearest_name: 'الأقرب هو {nearest}.',
     factor_stays:
       'هذا هو العامل الثاني الوحيد لحساب بلا كلمة مرور: لن تبقى إلا رموز الاسترداد. لمن فقده، أنشئ رمز وصول مؤقتًا (access-code) مع remove_factors.',

@@ -109,6 +109,7 @@ export const en: Texts = {
     is_service_name: 'The password must not be made of the name of this service.',
   },
   sentences: {
+    number_between: 'Expected is a whole number from {minimum} to {maximum}.',
     nearest_name: 'The nearest one is {nearest}.',
     factor_stays:
       'It is the only second factor of an account without a password: what would be left are recovery codes. For somebody who lost it, make a temporary access code (access-code) with remove_factors.',

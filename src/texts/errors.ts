@@ -115,8 +115,10 @@ export interface FieldError {
   code: FieldErrorCode
   /** Only, and always, with `weak_password`. */
   reason?: WeakPasswordReason
-  /** Only, and always, with the reason `too_short`: how many characters a password needs. */
+  /** Always with the reason `too_short`: how many characters a password needs. With `maximum`: the least number. */
   minimum?: number
+  /** Only with `invalid_value` of a number that has bounds: the greatest one. */
+  maximum?: number
   /** Only with `unknown_role`, and with `unknown_field` where anything is known: the nearest name. */
   nearest?: string
 }

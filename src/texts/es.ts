@@ -112,6 +112,7 @@ export const es: Texts = {
     is_service_name: 'La contraseña no puede reducirse al nombre de este servicio.',
   },
   sentences: {
+    number_between: 'Se espera un número entero de {minimum} a {maximum}.',
     nearest_name: 'El más parecido es {nearest}.',
     factor_stays:
       'Es el único segundo factor de una cuenta sin contraseña: solo quedarían códigos de recuperación. Para quien lo haya perdido, cree un código de acceso temporal (access-code) con remove_factors.',

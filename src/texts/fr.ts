@@ -111,6 +111,7 @@ export const fr = {
     is_service_name: 'Le mot de passe ne doit pas se réduire au nom de ce service.',
   } satisfies Record<WeakPasswordReason, string>,
   sentences: {
+    number_between: 'Un nombre entier de {minimum} à {maximum} est attendu.',
     nearest_name: 'Le plus proche est {nearest}.',
     factor_stays:
       'C’est le seul second facteur d’un compte sans mot de passe : il ne resterait que des codes de secours. Pour qui l’a perdu, créez un code d’accès temporaire (access-code) avec remove_factors.',

@@ -114,6 +114,7 @@ export const pt: Texts = {
     is_service_name: 'A senha não pode limitar-se ao nome deste serviço.',
   },
   sentences: {
+    number_between: 'Espera-se um número inteiro de {minimum} a {maximum}.',
     nearest_name: 'O mais próximo é {nearest}.',
     factor_stays:
       'É o único segundo fator de uma conta sem palavra-passe: só restariam códigos de recuperação. Para quem o perdeu, crie um código de acesso temporário (access-code) com remove_factors.',

@@ -131,6 +131,8 @@ describe.each(differingShapes)('the history on %s', (shape) => {
     expect(seen).toEqual(all.map(({ id }) => id))
     for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=%00'])
       expect((await service.get(`events?${query}`, { bearer })).status).toBe(422)
+    const { body } = await service.get('events?limit=999', { bearer, language: 'en' })
+    expect(body.errors[0].message).toBe('Expected is a whole number from 1 to 200.')
     expectRefusal(await service.get('events', {}), 'invalid_token')
   })
 

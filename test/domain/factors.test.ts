@@ -1,7 +1,7 @@
 /** Turning two factors on and off through HTTP, by sent codes and by authenticator app. */
 import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
-import { newEmail, newPhone, PASSWORD, type Person } from '../helpers/api-client.ts'
+import { newEmail, newPhone, PASSWORD, type Person, registration } from '../helpers/api-client.ts'
 import {
   appCode,
   type LogInAnswer,
@@ -32,6 +32,29 @@ const wrongPassword = {
 describe.each(racingShapes)('two factors on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useService({ shape, clock: noon() })
+
+  test('go by the contact of the kind that the call names, where it is verified', async () => {
+    const [email, phone] = [newEmail(), newPhone()]
+    await service.post('register', { ...registration(email), phone })
+    await service.post('verify-account', { identifier: email, otp: await service.inbox.nextCode(email) })
+    const { access_token: bearer } = await service.logIn({ identifier: email, password: PASSWORD })
+    const enable = (method?: string) => service.post('2fa/enable', { password: PASSWORD, method }, { bearer })
+    expectRefusal(await enable('sms'), 'no_verified_contact')
+    expectRefusal(await enable('totp'), 'validation_failed')
+    await service.post('phone/change', { phone, password: PASSWORD }, { bearer })
+    await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, { bearer })
+    expect((await enable('email')).body).toMatchObject({ channel: 'email' })
+    const mailed = await service.inbox.nextCode(email)
+    const asked = await enable('sms')
+    expect(asked.body).toMatchObject({ status: 201, channel: 'sms' })
+    const otp = await service.inbox.nextCode(phone)
+    // Only the newer code lives.
+    if (mailed !== otp)
+      expectRefusal(await service.post('2fa/enable/confirm', { otp: mailed }, { bearer }), 'invalid_code')
+    expect((await service.post('2fa/enable/confirm', { otp }, { bearer })).body.recovery_codes).toHaveLength(
+      10,
+    )
+  })
 
   const password = PASSWORD
   const now = () => service.clock.now()

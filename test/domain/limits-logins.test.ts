@@ -11,6 +11,19 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const WRONG = 'not this one'
 
+test('a refusal names the limit in the log, also without metrics', async () => {
+  const service = await startLimited({ shape: 'redis' })
+  const person = { identifier: newEmail(), password: WRONG }
+  const statuses = []
+  for (let i = 0; i < 11; i++) statuses.push((await service.post('login', person)).status)
+  expect(statuses.at(-1)).toBe(429)
+  expect(JSON.parse(service.log.at(-1)!)).toMatchObject({
+    code: 'too_many_requests',
+    cause: 'wrong_passwords',
+  })
+  await service.close()
+})
+
 describe.each(racingShapes)('failed logins on %s', (shape) => {
   const { test, raced } = testsOn(shape)
   const service = useLimited({ shape })

@@ -48,6 +48,24 @@ describe.each(shapes)('passwords on %s', (shape) => {
   }
 
   describe('forgotten', () => {
+    test('the answer says what went that a session had added, and names nothing where nothing went', async () => {
+      const { person, bearer } = await service.signedIn()
+      const { identifier } = person
+      const kept = await reset(identifier, await resetCode(identifier))
+      expect(kept.body).toEqual({ status: 200, message: expect.any(String), removed: [] })
+      expect((await me(bearer)).status).toBe(401)
+      const again = await service.logIn({ identifier, password: NEW_PASSWORD })
+      const session = { bearer: again.access_token }
+      const phone = newPhone()
+      service.clock.advance(60_000)
+      await service.post('phone/change', { phone, password: NEW_PASSWORD }, session)
+      await service.post('phone/confirm', { otp: await service.inbox.nextCode(phone) }, session)
+      expect((await me(again.access_token)).body).toMatchObject({ account: { phone }, phone_verified: true })
+      service.clock.advance(60_000)
+      const lost = await reset(identifier, await resetCode(identifier))
+      expect(lost.body).toMatchObject({ status: 200, removed: ['phone'] })
+    })
+
     test('the code sets another one, ends every session, tells the owner, and does not sign in', async () => {
       const { person, bearer, refresh_token } = await service.signedIn()
       const asked = await forgot(person.identifier)
@@ -61,7 +79,11 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const answer = await reset(person.identifier, await service.inbox.nextCode(person.identifier))
       expect([answer.status, answer.body]).toEqual([
         200,
-        { status: 200, message: 'Votre mot de passe a été modifié. Vous pouvez maintenant vous connecter.' },
+        {
+          status: 200,
+          message: 'Votre mot de passe a été modifié. Vous pouvez maintenant vous connecter.',
+          removed: [],
+        },
       ])
       expectRefusal(await me(bearer, replica), 'invalid_token')
       expectRefusal(await service.post('refresh', { refresh_token }), 'invalid_token')

@@ -22,7 +22,16 @@ describe('what an account carries', () => {
     test('is written by its owner field by field, and shown to both', async () => {
       const { bearer, uuid } = await person()
       const { body } = await patchMe(bearer, { profile: { name: 'Ada Lovelace', zoneinfo: 'Europe/London' } })
-      expect(Object.keys(body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
+      expect(Object.keys(body)).toEqual([
+        'status',
+        'account',
+        'email_verified',
+        'phone_verified',
+        'profile',
+        'username',
+        'groups',
+        'role',
+      ])
       expect(Object.keys(body.account)).toHaveLength(24)
       const changed = await patchMe(bearer, { profile: { name: null, given_name: 'Ada' }, language: 'en' })
       expect(changed.body.profile).toEqual({ given_name: 'Ada', zoneinfo: 'Europe/London' })

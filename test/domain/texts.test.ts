@@ -60,7 +60,16 @@ describe('the language of an account', () => {
     const { person, bearer, account } = await service.signedIn(phone)
     const answer = await change('ar', bearer)
     expect(answer.status).toBe(200)
-    expect(Object.keys(answer.body)).toEqual(['status', 'account', 'profile', 'username', 'groups', 'role'])
+    expect(Object.keys(answer.body)).toEqual([
+      'status',
+      'account',
+      'email_verified',
+      'phone_verified',
+      'profile',
+      'username',
+      'groups',
+      'role',
+    ])
     expect(answer.body).toEqual((await service.get('me', { bearer })).body)
     expect(answer.body.account).toEqual({ ...account, updated_at: answer.body.account.updated_at })
     expect((await service.get('me/security', { bearer })).body.language).toBe('ar')

@@ -72,7 +72,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   if (report.problems.length > 0) return { ok: false, file: path, problems: report.problems, settings }
 
   if (dev) adaptToDevelopment(read, development)
-  const warnings = findWarnings(read, { delivers: !dev && mustDeliver, dev })
+  const warnings = findWarnings(read, { delivers: !dev && mustDeliver, dev, fast: development.fast })
   return { ok: true, file: path, config: toConfig(values, { textFiles, logos, file }), settings, warnings }
 }
 

@@ -20,12 +20,14 @@ interface WarningOptions {
   /** It is false where no message leaves the process. */
   delivers: boolean
   dev: boolean
+  /** The cheap hash was asked for. */
+  fast?: boolean | undefined
 }
 
 type Warn = (key: string, message: string) => void
 
 /** Looks at a configuration in which nothing is wrong. */
-export function findWarnings({ values, settings }: Settings, { delivers, dev }: WarningOptions) {
+export function findWarnings({ values, settings }: Settings, { delivers, dev, fast }: WarningOptions) {
   const warnings: ConfigProblem[] = []
   const warn: Warn = (key, message) => {
     warnings.push({ key, value: shownValue(settings, key), message })
@@ -36,7 +38,7 @@ export function findWarnings({ values, settings }: Settings, { delivers, dev }: 
     warn('backup.passphrase_file', `other users of this machine can read it: chmod o= ${passphraseFile}`)
   warnOfAfter(values.backup, warn)
   const { memoryKib, iterations } = values.password
-  if (!HASH_FLOOR.some(([memory, passes]) => memoryKib >= memory && iterations >= passes)) {
+  if (!fast && !HASH_FLOOR.some(([memory, passes]) => memoryKib >= memory && iterations >= passes)) {
     const floor = HASH_FLOOR.map(([memory, passes]) => `${memory} with iterations = ${passes}`).join(', ')
     warn('password.memory_kib', `a hash this cheap is guessed fast once it is stolen; at least ${floor}`)
   }

@@ -109,7 +109,10 @@ function rewriteOperation(
   operation.description ??= `${operation.summary}.`
   operation.responses = Object.fromEntries([
     ...successes.map(([status, response]) => [status, successResponse(response, components)]),
-    ...[...groupByStatus(codes)].map(([status, ofStatus]) => [status, errors.reference(ofStatus)]),
+    ...[...groupByStatus(codes)].map(([status, ofStatus]) => [
+      status,
+      errors.reference(ofStatus, String(operation.operationId)),
+    ]),
     ...(codes.size > 0 && [...codes].every((code) => errorStatus[code] >= 500) ? [['431', tooLong]] : []),
     ...(successes.every(([status]) => status.startsWith('3')) ? [['default', otherResponse]] : []),
   ])

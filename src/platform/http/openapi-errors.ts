@@ -21,10 +21,17 @@ export function createErrorAnswers() {
     Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
 
   return {
-    /** A reference to the answer that holds one of these codes; they share one HTTP status, and their order is nothing. */
-    reference(codes: ErrorCode[]) {
+    /**
+     * A reference to the answer that holds one of these codes; they share one HTTP status, and their order is nothing. Up to two
+     * name the answer, which operations then share; editors show the name of what is returned, so that more would be no name.
+     */
+    reference(codes: ErrorCode[], operation: string) {
       const sorted = tableOrder.filter((code) => codes.includes(code))
-      const name = sorted.map(pascalCase).join('Or')
+      const [first] = sorted
+      const name =
+        sorted.length <= 2 || first === undefined
+          ? sorted.map(pascalCase).join('Or')
+          : `${operation[0]!.toUpperCase()}${operation.slice(1)}Error${errorStatus[first]}`
       answers.set(name, sorted)
       return { $ref: `#/components/responses/${name}` }
     },

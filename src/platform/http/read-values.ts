@@ -1,5 +1,5 @@
 /** The one reader of numbers, times and words that arrive as text; the readers of a query name its field in what they throw. */
-import { AppError } from '../../texts/errors.ts'
+import { AppError, type FieldError } from '../../texts/errors.ts'
 
 export const invalid = (...fields: string[]) =>
   new AppError('validation_failed', {
@@ -22,9 +22,16 @@ export function parseWholeNumber(
 
 export function readNumber(field: string, text: string, bounds?: Bounds): number {
   const number = parseWholeNumber(text, bounds)
-  if (number === null) throw invalid(field)
+  if (number === null) throw new AppError('validation_failed', { fields: [outOfBounds(field, bounds)] })
   return number
 }
+
+/** The sentence names the bounds where there are two. */
+export const outOfBounds = (field: string, { minimum = 0, maximum }: Bounds = {}): FieldError => ({
+  field,
+  code: 'invalid_value',
+  ...(maximum !== undefined && { minimum, maximum }),
+})
 
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/
 const TIME = /^[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d\d):(\d\d))?$/

@@ -100,9 +100,23 @@ export const carriedFields = {
   terms_accepted_at: t.Optional(timeField()),
 }
 
+const verifiedField = (contact: string) =>
+  t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
+
+/** Whether the person receives messages there. */
+export const verifiedFields = {
+  email_verified: verifiedField('e-mail address'),
+  phone_verified: verifiedField('telephone number'),
+}
+
+export const verifiedRecord = (account: Account) => ({
+  email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
+  phone_verified: account.phone === null ? null : account.phoneConfirmedAt !== null,
+})
+
 export const ownAccountAnswer = answer(
   'OwnAccount',
-  { account: accountSchema, ...carriedFields },
+  { account: accountSchema, ...verifiedFields, ...carriedFields },
   'Your account as it is now, and what it carries.',
 )
 

@@ -1,5 +1,6 @@
 /** Lists in pages. The cursor is the id of the last item, so that pages do not overlap while rows are added. */
-import { invalid, parseWholeNumber } from '../../../platform/http/read-values.ts'
+import { outOfBounds, parseWholeNumber } from '../../../platform/http/read-values.ts'
+import { AppError } from '../../../texts/errors.ts'
 
 export interface PageQuery {
   /** It is text, from the query of a request. */
@@ -24,7 +25,11 @@ export function readPage({ limit, cursor }: PageQuery, maximum = MAXIMUM_LIMIT) 
 function readLimit(limit: string | undefined, maximum: number, isCursor: boolean): number {
   const rows = limit === undefined ? DEFAULT_LIMIT : parseWholeNumber(limit, { minimum: 1, maximum })
   if (rows !== null && isCursor) return rows
-  throw invalid(...(rows === null ? ['limit'] : []), ...(isCursor ? [] : ['cursor']))
+  const fields = [
+    ...(rows === null ? [outOfBounds('limit', { minimum: 1, maximum })] : []),
+    ...(isCursor ? [] : [outOfBounds('cursor')]),
+  ]
+  throw new AppError('validation_failed', { fields })
 }
 
 /**

@@ -63,13 +63,22 @@ export function createLimitService(options: Options) {
     return ms
   }
 
+  let [askedAtMs, asked] = [0, 0]
+  function mayAsk(): boolean {
+    const nowMs = clock.now().getTime()
+    if (nowMs - askedAtMs >= 1000) [askedAtMs, asked] = [nowMs, 0]
+    asked += 1
+    return asked <= CAUSES_A_SECOND
+  }
+
   const admits = async (charges: Charge[]): Promise<boolean> => (await waitMs(charges)) === 0
 
   async function refuse(ms: number, charges: Charge[]): Promise<void> {
     if (ms === 0) return
     const retryAfterSeconds = Math.ceil(ms / 1000)
-    // A caller who is refused again and again should cost little: only metrics are worth another question to the store.
-    const cause = metrics.isOn ? limitOf(await findRefusing(charges)) : undefined
+    // A caller who is refused again and again should cost little: beyond some, the first counter stands for the one.
+    const isAsked = metrics.isOn || mayAsk()
+    const cause = limitOf(isAsked ? await findRefusing(charges) : charges[0])
     throw new AppError('too_many_requests', { retryAfterSeconds, cause })
   }
 
@@ -176,5 +185,8 @@ export function createLimitService(options: Options) {
 }
 
 /** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
+/** How often in a second a store is asked which counter refused. */
+const CAUSES_A_SECOND = 10
+
 const limitOf = (charge: Charge | undefined) =>
   charge?.key.split(':', 1)[0]?.replaceAll('-', '_') ?? 'unknown'

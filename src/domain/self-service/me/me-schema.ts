@@ -9,6 +9,8 @@ import {
   accountSchema,
   type CarriedRecord,
   carriedFields,
+  verifiedFields,
+  verifiedRecord,
 } from '../../accounts/core/account-schema.ts'
 import type { TrustedDevice } from '../../accounts/devices/trusted-devices.ts'
 import { twoFactorMethodsField } from '../../sign-in/core/sign-in-schema.ts'
@@ -48,14 +50,10 @@ export const exportAnswer = answer(
   'Everything that is stored about a person.',
 )
 
-const verifiedField = (contact: string) =>
-  t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
-
 export const securityAnswer = answer(
   'Security',
   {
-    email_verified: verifiedField('e-mail address'),
-    phone_verified: verifiedField('telephone number'),
+    ...verifiedFields,
     has_password: t.Boolean(),
     language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
     last_password_change_at: nullable(timeField()),
@@ -102,8 +100,7 @@ export interface Security {
 }
 
 export const securityRecord = ({ account, counts, emailRefusedAt, removalAt, ...held }: Security) => ({
-  email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
-  phone_verified: account.phone === null ? null : account.phoneConfirmedAt !== null,
+  ...verifiedRecord(account),
   has_password: account.passwordDigest !== null,
   language: account.language,
   last_password_change_at: account.passwordChangedAt?.toISOString() ?? null,

@@ -10,6 +10,7 @@ import {
   accountRecord,
   type CarriedRecord,
   carriedRecord,
+  verifiedRecord,
 } from '../../accounts/core/account-schema.ts'
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import { mergeProfile, type ProfilePatch, readProfile } from '../../accounts/core/profile.ts'
@@ -28,7 +29,7 @@ import type { OwnerProof } from '../../sign-in/core/sign-in-schema.ts'
 import type { Security } from './me-schema.ts'
 import type { ErasureStore } from './store.ts'
 
-export type OwnAccount = { account: AccountRecord } & CarriedRecord
+export type OwnAccount = { account: AccountRecord } & ReturnType<typeof verifiedRecord> & CarriedRecord
 
 interface OwnPatch {
   language?: Language | undefined
@@ -57,6 +58,7 @@ export function createMeService(needs: Needs) {
   const { roles } = needs
   const describe = (account: Authenticated['account']): OwnAccount => ({
     account: accountRecord(account, config.accounts.passwordDigest),
+    ...verifiedRecord(account),
     ...carriedRecord(account, roles),
   })
   return {

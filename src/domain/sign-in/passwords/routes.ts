@@ -1,19 +1,34 @@
 /** Resetting a forgotten password (two calls), and changing the password inside a session. */
 import { Elysia, t } from 'elysia'
-import { messageAnswer, success } from '../../../platform/http/answers.ts'
+import { answer, messageAnswer, success } from '../../../platform/http/answers.ts'
 import type { Bearer } from '../../../platform/http/bearer.ts'
 import { documented, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { oneWordOf } from '../../../platform/http/schemas.ts'
+import { en } from '../../../texts/en.ts'
 import { entryErrors } from '../../accounts/admission/entry-schema.ts'
 import { identifierField, newPasswordFields } from '../../accounts/core/account-schema.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import { deviceFields } from '../../sessions/core/session-schema.ts'
 import { ownerProofFields, sentCode, sentCodeAnswer } from '../core/sign-in-schema.ts'
-import type { PasswordsService } from './service.ts'
+import { type PasswordsService, removedKinds } from './service.ts'
 
 const detail = documented('Passwords')
 const detailInSession = documentedInSession('Passwords')
+
+const resetAnswer = answer(
+  'PasswordReset',
+  {
+    message: t.String({ examples: [en.sentences.password_reset] }),
+    removed: t.Array(oneWordOf(removedKinds, 'The kind of what was removed'), {
+      description:
+        'What went because a session had added it within the last seven days, after the contact of this reset was verified. Show the person their account again where it is not empty',
+      examples: [['phone']],
+    }),
+  },
+  'The password is the new one.',
+)
 
 export function createPasswordRoutes(
   httpBase: HttpBase,
@@ -46,8 +61,9 @@ export function createPasswordRoutes(
       '/reset',
       async ({ body, client }) => {
         const { password_confirmation: confirmation, device_fingerprint: fingerprint } = body
-        await passwords.reset({ ...body, confirmation }, { ...client, fingerprint: fingerprint || null })
-        return success({ message: client.texts.sentences.password_reset })
+        const source = { ...client, fingerprint: fingerprint || null }
+        const removed = await passwords.reset({ ...body, confirmation }, source)
+        return success({ message: client.texts.sentences.password_reset, removed })
       },
       {
         body: t.Object({
@@ -65,7 +81,7 @@ export function createPasswordRoutes(
           device_fingerprint: deviceFields.device_fingerprint,
         }),
         response: {
-          200: messageAnswer(200),
+          200: resetAnswer,
           ...errorResponses(
             'invalid_code',
             'test_identity',

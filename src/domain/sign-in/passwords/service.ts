@@ -67,6 +67,14 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
 
 export type PasswordsService = ReturnType<typeof createPasswordsService>
 
+/** Something that a reset removed. Two identities are one kind. */
+export const removedKinds = ['email', 'phone', 'identity', 'passkey'] as const
+type Removed = (typeof removedKinds)[number]
+
+/** An identity is labelled with its provider, for the notice to the owner. */
+const kindsOf = (labels: string[]): Removed[] =>
+  removedKinds.filter((kind) => labels.some((label) => label.split(' ')[0] === kind))
+
 export function createPasswordsService(needs: Needs) {
   const { admission, testIdentities, codes, accountCodes, limits, devices, hashing } = needs
   const { reauthentication, notices, outbox, events, clock, config } = needs
@@ -93,15 +101,16 @@ export function createPasswordsService(needs: Needs) {
     newPassword: string,
     caller: Caller,
     client: DeviceSource,
-  ): Promise<void> {
+  ): Promise<string[]> {
     const [password] = await Promise.all([
       prepare(account, newPassword, identifier, client, { owner: caller.group === 'owner' }),
       codes.kill(account.uuid),
     ])
     const permit = admission.permit(noEntry, identifier)
-    if (!(await store.reset(account, identifier, password, permit, clock.now())))
-      throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
+    const removed = await store.reset(account, identifier, password, permit, clock.now())
+    if (removed === null) throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
     await forgetStrangers(account, [identifier.key], client)
+    return removed
   }
 
   const refusalOf = (account: Account, identifier: Identifier) =>
@@ -135,7 +144,7 @@ export function createPasswordsService(needs: Needs) {
   async function resetByAccountCode(
     body: NewPasswordBody & { identifier: string; otp: string },
     client: DeviceSource,
-  ): Promise<void> {
+  ): Promise<string[]> {
     const name = isUuid(body.identifier)
       ? { uuid: body.identifier }
       : readIdentifier(body.identifier, defaultCountry)
@@ -148,10 +157,12 @@ export function createPasswordsService(needs: Needs) {
     requireOrdinary(account)
     check(body, ownIdentifiers(account))
     const password = await prepare(account, body.password, sentTo, client)
-    if (!(await store.resetByCode(matched, password, admission.permit(noEntry, sentTo), clock.now())))
-      throw new AppError('invalid_code')
+    const permit = admission.permit(noEntry, sentTo)
+    const removed = await store.resetByCode(matched, password, permit, clock.now())
+    if (removed === null) throw new AppError('invalid_code')
     await codes.kill(account.uuid)
     await forgetStrangers(account, 'key' in name ? [name.key] : [], client)
+    return removed
   }
 
   /**
@@ -195,10 +206,13 @@ export function createPasswordsService(needs: Needs) {
     },
     /**
      * `otp` may also be a temporary access or invitation code, and `identifier` then the account's uuid. A rejected password
-     * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused.
+     * (`validation_failed`) or a full queue (`server_busy`) leaves the code unused. Returns what was removed, by its kind.
      */
-    async reset(body: NewPasswordBody & { identifier: string; otp: string }, client: DeviceSource) {
-      if (accountCodes.hasForm(body.otp)) return resetByAccountCode(body, client)
+    async reset(
+      body: NewPasswordBody & { identifier: string; otp: string },
+      client: DeviceSource,
+    ): Promise<Removed[]> {
+      if (accountCodes.hasForm(body.otp)) return kindsOf(await resetByAccountCode(body, client))
       const identifier = readIdentifier(body.identifier, defaultCountry)
       check(body, [identifier])
       const account = await accounts.findByIdentifier(identifier, 'reset')
@@ -209,7 +223,7 @@ export function createPasswordsService(needs: Needs) {
       await codes.attempt(binding, body.otp, { caller, name: identifier.key })
       if (account === null) throw new AppError('invalid_code')
       requireOrdinary(account)
-      await replace(account, identifier, body.password, caller, client)
+      return kindsOf(await replace(account, identifier, body.password, caller, client))
     },
     /** Reauthentication checks the present password. Of two parallel calls the second one has the wrong password. */
     async change(

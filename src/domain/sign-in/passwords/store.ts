@@ -76,13 +76,16 @@ interface Reset extends NewPassword {
   now: Date
 }
 
-/** A new password for an account that is held. Additions are recent since `since`; `lost`: the contact that went. */
+/**
+ * A new password for an account that is held. Additions are recent since `since`; `lost`: the contact that went. Returns
+ * the names of what was removed.
+ */
 async function replacePassword(
   transaction: Executor,
   account: Account,
   { digest, keptDevice, notices, going, data, now }: Reset,
   { since, lost = [], newlyConfirmed = false }: { since: Date; lost?: string[]; newlyConfirmed?: boolean },
-): Promise<void> {
+): Promise<string[]> {
   const { id: accountId, uuid } = account
   const [removed] = await Promise.all([
     going === 'none' ? [] : removeAdditions(transaction, accountId, since, { all: going === 'all' }),
@@ -90,7 +93,9 @@ async function replacePassword(
     endOld(transaction, account, 'password', { keptDevice }, now),
     recordEvents(transaction, eventsOfReset(uuid, data, newlyConfirmed), now),
   ])
-  await addNotices(transaction, naming([...lost, ...removed], notices), now)
+  const gone = [...lost, ...removed]
+  await addNotices(transaction, naming(gone, notices), now)
+  return gone
 }
 
 /**
@@ -102,7 +107,7 @@ const resetByAdministrator = (transaction: Executor, account: Account, reset: Re
 
 /**
  * Resets by a code that proves a contact. The other contact is removed if a session added it lately, or if the registration
- * was never confirmed. Then it is only a claim, perhaps a stranger's, and gets no notice. It returns false, and changes
+ * was never confirmed. Then it is only a claim, perhaps a stranger's, and gets no notice. It returns null, and changes
  * nothing, if the account neither has nor waits for the contact any more, or if nothing permits to open a registration.
  */
 async function resetByContact(
@@ -110,26 +115,26 @@ async function resetByContact(
   account: Account,
   { kind, key }: Identifier,
   reset: Reset,
-): Promise<boolean> {
+): Promise<string[] | null> {
   const { now, permit } = reset
   const { id: accountId, accountConfirmedAt, waitingFor } = account
   const contacts = contactsOf(account)
   const [proved, other] = [contacts[kind], otherOf(kind)]
   const isNew = accountConfirmedAt === null
-  if (proved?.key !== key || (proved.verifiedAt === null && !(isNew && waitingFor === key))) return false
+  if (proved?.key !== key || (proved.verifiedAt === null && !(isNew && waitingFor === key))) return null
   if (isNew && (await transaction.first(openRegistration, { accountId, key, now, ...permit })) === null)
-    return false
+    return null
   const verifiedAt = proved.verifiedAt ?? now
   const since = recentSince(now, verifiedAt)
   const lost = isRecent(contacts[other], since) ? [other] : []
   const gone = isNew || lost.length > 0 ? { [other]: null } : {}
-  await Promise.all([
+  const [removed] = await Promise.all([
+    replacePassword(transaction, account, reset, { since, lost, newlyConfirmed: isNew }),
     putContacts(transaction, accountId, { ...contacts, ...gone, [kind]: { ...proved, verifiedAt } }, now),
     transaction.run(endLaterLinks, { accountId, verifiedAt, now }),
     endClaimsTo(transaction, accountId, [{ kind, key }]),
-    replacePassword(transaction, account, reset, { since, lost, newlyConfirmed: isNew }),
   ])
-  return true
+  return removed
 }
 
 export type PasswordStore = ReturnType<typeof createPasswordStore>
@@ -142,17 +147,16 @@ export function createPasswordStore(database: Database) {
     password: NewPassword,
     permit: Permit,
     now: Date,
-  ): Promise<boolean> =>
+  ): Promise<string[] | null> =>
     withHeldAccount(database, accountId, async (transaction, held) => {
       const spending = spendAccountCode(transaction, accountId, matched, now)
       const [account, isSpent] = await Promise.all([held, spending])
-      if (account === null || !isSpent) return false
+      if (account === null || !isSpent) return null
       const data = { code: matched.kind, ...(proved && { contact: proved.kind }) }
       const reset = { ...password, going: goingWith(matched), permit, data, now }
       // The contact may have gone since the code was sent there; the account it was made for is the same.
-      if (proved === null || !(await resetByContact(transaction, account, proved, reset)))
-        await resetByAdministrator(transaction, account, reset)
-      return true
+      const removed = proved && (await resetByContact(transaction, account, proved, reset))
+      return removed ?? resetByAdministrator(transaction, account, reset)
     })
 
   return {
@@ -161,7 +165,7 @@ export function createPasswordStore(database: Database) {
      * confirmed, the identifier becomes its own, every other claim to it ends, and failures and all known devices but the
      * caller's are forgotten. All its sessions, pending contact changes and messages with codes end, including a session
      * that is being opened with the old password. Additions of a session within the last seven days, after this
-     * identifier was verified, are removed, and the notices name them. Returns false if the account does not have, or
+     * identifier was verified, are removed, and the notices name them, as does the answer. Returns null if the account does not have, or
      * wait for, the identifier any more, or if nothing permits to open a registration: then it stays as it was.
      */
     async reset(
@@ -170,21 +174,20 @@ export function createPasswordStore(database: Database) {
       password: NewPassword,
       permit: Permit,
       now: Date,
-    ): Promise<boolean> {
+    ): Promise<string[] | null> {
       const { kind } = identifier
       const reset = { ...password, going: 'recent' as const, permit, data: { contact: kind }, now }
-      const done = await verifyIdentifier(kind, () =>
+      return verifyIdentifier(kind, () =>
         withHeldAccount(database, accountId, async (transaction, held) => {
           const account = await held
-          return account !== null && resetByContact(transaction, account, identifier, reset)
+          return account && resetByContact(transaction, account, identifier, reset)
         }),
       )
-      return done === true
     },
     /**
      * The same for somebody with a code that an administrator made, which is used up. It proves the contact to which it
      * was sent, and no other. A temporary access code removes all passkeys and identities if the administrator said so,
-     * and otherwise none. Returns false if somebody else used it first.
+     * and otherwise none. Returns null if somebody else used it first.
      */
     async resetByCode(matched: MatchedCode, password: NewPassword, permit: Permit, now: Date) {
       const { sentTo } = matched

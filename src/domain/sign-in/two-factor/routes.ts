@@ -64,20 +64,21 @@ export function createTwoFactorRoutes(
     .post(
       '/enable',
       async ({ signedIn, body, client }) => {
-        if (body.method === 'passkey') {
-          const recovery_codes = await factors.enableWithPasskey(signedIn, body, client)
+        const { method, ...proof } = body
+        if (method === 'passkey') {
+          const recovery_codes = await factors.enableWithPasskey(signedIn, proof, client)
           return success({ recovery_codes })
         }
-        const sent = await factors.requestEnabling(signedIn, body, client)
+        const sent = await factors.requestEnabling(signedIn, { ...proof, method }, client)
         return sentCode(client.texts.sentences.two_factor_enrolment_sent, sent)
       },
       {
         body: t.Object({
           ...ownerProofFields,
           method: optionalField(
-            t.Literal('passkey', {
+            t.Union([t.Literal('email'), t.Literal('sms'), t.Literal('passkey')], {
               description:
-                'Turns two factors on with the passkeys of the account; without it, with sent codes',
+                'By codes to the verified e-mail address, or to the verified telephone number; or with the passkeys of the account. Without it, by sent codes',
             }),
           ),
         }),
@@ -97,7 +98,7 @@ export function createTwoFactorRoutes(
         detail: detail(
           'enableTwoFactor',
           'Begin to turn on two-factor sign-in',
-          'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
+          'With sent codes: a code goes to the verified e-mail address, else to the verified telephone number; never by e-mail if the operator does not allow it as a second factor (`two_factor.allow_email`). `method: "email"` or `"sms"` says which of them. With `method: "passkey"`, for an account that has one, two factors are on at once, and the answer is 200 with the recovery codes.',
         ),
       },
     )

@@ -37,10 +37,12 @@ export function createTwoFactorService(needs: Needs) {
   const { defaultCountry } = config.accounts
 
   /** An e-mail address counts as a second factor only if the configuration allows it. */
-  function enrolmentContact(account: Account): Contact {
-    const contact = verifiedContacts(account).find(
-      ({ channel }) => channel !== 'email' || config.twoFactor.allowEmail,
-    )
+  const enrolmentContacts = (account: Account): Contact[] =>
+    verifiedContacts(account).filter(({ channel }) => channel !== 'email' || config.twoFactor.allowEmail)
+
+  /** The one of this kind, or the first. */
+  function enrolmentContact(account: Account, wanted?: Contact['channel']): Contact {
+    const contact = enrolmentContacts(account).find(({ channel }) => channel === (wanted ?? channel))
     if (contact === undefined) throw new AppError('no_verified_contact')
     return contact
   }
@@ -59,17 +61,21 @@ export function createTwoFactorService(needs: Needs) {
   }
 
   return {
-    /** Sends a code to a verified contact, the e-mail address first if `two_factor.allow_email`. */
-    async requestEnabling(signedIn: Authenticated, proof: OwnerProof, client: Source): Promise<SentCode> {
+    /** Sends a code to a verified contact of this kind; without one, to the e-mail address first if `two_factor.allow_email`. */
+    async requestEnabling(
+      signedIn: Authenticated,
+      { method, ...proof }: OwnerProof & { method?: Contact['channel'] | null | undefined },
+      client: Source,
+    ): Promise<SentCode> {
       const { account } = signedIn
       await reauthentication.require(signedIn, proof, client, {
         async admit() {
           requireOneFactor(signedIn)
           requireOtherFirst(account)
-          enrolmentContact(account)
+          enrolmentContact(account, method ?? undefined)
         },
       })
-      const contact = enrolmentContact(account)
+      const contact = enrolmentContact(account, method ?? undefined)
       const binding = enrolmentBinding(account, contact)
       const sent = await secondFactor.sendToOwner(account, contact, binding, inSession(signedIn, client))
       if (sent === null) throw new AppError('no_verified_contact')
@@ -95,7 +101,9 @@ export function createTwoFactorService(needs: Needs) {
       const { account } = signedIn
       if (account.twoFactorEnabled) throw new AppError('two_factor_already_enabled')
       requireOtherFirst(account)
-      await codes.attempt(enrolmentBinding(account, enrolmentContact(account)), otp, { caller, name: '' })
+      const contact = enrolmentContact(account)
+      const others = enrolmentContacts(account).map(({ destination }) => destination)
+      await codes.attempt(enrolmentBinding(account, contact), otp, { caller, name: '', others })
       return authenticators.enable(signedIn, 'code')
     },
     /** An app that was confirmed earlier stays in use until `confirmApp`. */
