@@ -14,7 +14,7 @@ const root = join(import.meta.dir, '..')
 const pictures = join(root, 'docs/pictures')
 const directory = mkdtempSync(join(tmpdir(), 'poterne-tour-'))
 const [port, appPort] = [await freePort(), await freePort()]
-const server = `http://127.0.0.1:${port}`
+const server = `http://localhost:${port}`
 const application = `http://localhost:${appPort}/hand-over.html`
 const password = 'a long enough phrase'
 
@@ -30,7 +30,9 @@ const app = Bun.serve({
 const configFile = join(directory, 'app.toml')
 writeFileSync(
   configFile,
-  `[pages]
+  `[server]
+cors_origins = ["${new URL(application).origin}"]
+[pages]
 name = "Example"
 [[pages.applications]]
 id = "web"
