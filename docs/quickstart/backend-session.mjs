@@ -50,13 +50,15 @@ function refresh(session) {
 
 /** Who is signed in; null where the session is over. Throws where poterne does not answer: nobody is signed out by that. */
 async function readAccount(session, again = true) {
-  const headers = { authorization: `Bearer ${session.tokens.access_token}` }
+  const { access_token } = session.tokens
+  const headers = { authorization: `Bearer ${access_token}` }
   const answer = await asVisitor(`${poterne}/api/v1/auth/me`, { headers })
   if (answer.ok) return (await answer.json()).account
   if (answer.status !== 401) throw new Error(`poterne says ${answer.status}`)
   if (!again) return null
   try {
-    await refresh(session)
+    // Another request may have been faster, and its tokens are good.
+    if (session.tokens.access_token === access_token) await refresh(session)
   } catch (error) {
     if (error.error === 'invalid_grant') return null
     throw error
