@@ -41,7 +41,7 @@ export const domainFolders: Record<string, string[]> = {
   ],
   messages: ['codes', 'outbox', 'senders', 'smtp', 'sms-gateways', 'rendering', 'sms-funnel', 'delivery'],
   accounts: ['core', 'admission', 'account-codes', 'devices'],
-  sessions: ['tokens', 'core', 'browser-sessions'],
+  sessions: ['tokens', 'core', 'browser-sessions', 'application-log'],
   credentials: ['foreign-digests', 'authenticators', 'administrator-means', 'secrets', 'providers'],
   'sign-in': [
     'core',
@@ -78,6 +78,7 @@ const floorRooms: Record<string, string[]> = {
     'invitations',
     'overview',
     'signing-keys',
+    'applications',
   ],
   pages: ['frame', 'visits', 'ways-in', 'account', 'applications', 'preview'],
   operations: [

@@ -12,6 +12,7 @@ import { PROVED_MS, pageRelyingParty } from '../administration/administrator-ses
 import { createAdministratorSessionRoutes } from '../administration/administrator-sessions/routes.ts'
 import { createAdministratorRoutes } from '../administration/administrators/routes.ts'
 import { createTokenRoutes } from '../administration/api-tokens/routes.ts'
+import { createApplicationsRoutes } from '../administration/applications/routes.ts'
 import { createAuditTrailRoutes } from '../administration/audit/routes.ts'
 import { createDirectoryRoutes } from '../administration/directory/routes.ts'
 import { createAccountFactorRoutes } from '../administration/factors/routes.ts'
@@ -83,6 +84,8 @@ const table = `
   POST    /webhooks/:name/try                      tryWebhook               owner             operations/webhooks
   POST    /webhooks/:name/retry                    retryWebhook             owner             operations/webhooks
   POST    /webhooks/:name/replay                   replayWebhook            owner             operations/webhooks
+  GET     /applications                            listApplications         accounts:read     administration/applications
+  GET     /applications/:id                        showApplication          accounts:read     administration/applications
   GET     /administrators                          listAdministrators       owner             administration/administrators
   POST    /administrators                          addAdministrator         owner!            administration/administrators
   DELETE  /administrators/:uuid                    removeAdministrator      owner!            administration/administrators
@@ -154,6 +157,7 @@ const routesBehind = (
     .use(createAuditTrailRoutes(guard, services.auditTrail))
     .use(createWebhookRoutes(guard, once, services.webhooks))
     .use(createSigningKeyRoutes(guard, once, services.allKeys))
+    .use(createApplicationsRoutes(guard, services))
     .use(createSecretRoutes(httpBase, services.secrets))
 }
 

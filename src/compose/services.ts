@@ -57,6 +57,7 @@ import { createExports } from '../domain/self-service/me/exports.ts'
 import { createMeService } from '../domain/self-service/me/service.ts'
 import { createRemovalLinks } from '../domain/self-service/two-factor-removals/links.ts'
 import { createTwoFactorRemovals } from '../domain/self-service/two-factor-removals/service.ts'
+import { createApplicationLog } from '../domain/sessions/application-log/service.ts'
 import { createBrowserSessions } from '../domain/sessions/browser-sessions/service.ts'
 import { createAuthentication } from '../domain/sessions/core/authentication.ts'
 import { createRecentSignIn } from '../domain/sessions/core/recent-sign-in.ts'
@@ -204,6 +205,7 @@ function createSessions(accounts: ReturnType<typeof createAccounts>) {
     authentication: createAuthentication(below),
     recentSignIn: createRecentSignIn(below),
     browserSessions: createBrowserSessions(below),
+    applicationLog: createApplicationLog(below),
     sessionOpener: createSessionOpener({ ...below, policy: null }),
     sessions: createSessionService(below),
   }

@@ -37,6 +37,7 @@ import { createMembershipStore } from '../domain/self-service/invitations/store.
 import { createExportStore } from '../domain/self-service/me/export-store.ts'
 import { createErasureStore } from '../domain/self-service/me/store.ts'
 import { createTwoFactorRemovalStore } from '../domain/self-service/two-factor-removals/store.ts'
+import { createApplicationLogStore } from '../domain/sessions/application-log/store.ts'
 import { createBrowserSessionStore } from '../domain/sessions/browser-sessions/store.ts'
 import { createFamilyStore } from '../domain/sessions/core/family-store.ts'
 import { createSessionStore } from '../domain/sessions/core/store.ts'
@@ -75,6 +76,7 @@ export function createStores(
     attempts: createAttemptStore(database),
     auditTrail: createAuditTrailStore(database),
     authenticators: createFactorStore(database),
+    applicationLog: createApplicationLogStore(database),
     backChannels: createBackChannelStore(database),
     backups: createBackupStore(database),
     browserSessions: createBrowserSessionStore(database),

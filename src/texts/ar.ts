@@ -47,6 +47,7 @@ export const ar: Texts = {
     contact_not_found: 'ليست في حسابك وسيلة الاتصال هذه.',
     invitation_not_found: 'لا توجد دعوة كهذه.',
     webhook_not_found: 'لا يوجد webhook بهذا الاسم.',
+    application_not_found: 'هذا التطبيق غير موجود.',
     provider_not_found: 'مزوّد الهوية هذا غير متاح.',
     passkey_not_found: 'مفتاح المرور هذا غير موجود.',
     method_not_allowed: 'هذه الطريقة غير مسموح بها في هذا العنوان.',

@@ -43,6 +43,7 @@ export const en: Texts = {
     contact_not_found: 'Your account has no such contact.',
     invitation_not_found: 'There is no such invitation.',
     webhook_not_found: 'There is no such webhook.',
+    application_not_found: 'There is no such application.',
     provider_not_found: 'This identity provider is not offered.',
     passkey_not_found: 'There is no such passkey.',
     method_not_allowed: 'This method is not allowed at this address.',

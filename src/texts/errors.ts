@@ -37,6 +37,7 @@ export const errorStatus = {
   contact_not_found: 404,
   invitation_not_found: 404,
   webhook_not_found: 404,
+  application_not_found: 404,
   method_not_allowed: 405,
   identifier_taken: 409,
   identity_taken: 409,

@@ -47,6 +47,7 @@ export const es: Texts = {
     contact_not_found: 'Su cuenta no tiene este contacto.',
     invitation_not_found: 'No existe esta invitación.',
     webhook_not_found: 'Ese webhook no existe.',
+    application_not_found: 'Esa aplicación no existe.',
     provider_not_found: 'Este proveedor de identidad no está disponible.',
     passkey_not_found: 'Esta llave de acceso no existe.',
     method_not_allowed: 'Este método no está permitido en esta dirección.',

@@ -46,6 +46,7 @@ export const fr = {
     contact_not_found: 'Votre compte n’a pas ce contact.',
     invitation_not_found: 'Cette invitation n’existe pas.',
     webhook_not_found: 'Ce webhook n’existe pas.',
+    application_not_found: 'Cette application n’existe pas.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',
     passkey_not_found: 'Cette clé d’accès n’existe pas.',
     method_not_allowed: 'Cette méthode n’est pas permise à cette adresse.',

@@ -49,6 +49,7 @@ export const pt: Texts = {
     contact_not_found: 'A sua conta não tem este endereço ou número.',
     invitation_not_found: 'Este convite não existe.',
     webhook_not_found: 'Esse webhook não existe.',
+    application_not_found: 'Essa aplicação não existe.',
     provider_not_found: 'Este fornecedor de identidade não está disponível.',
     passkey_not_found: 'Esta chave de acesso não existe.',
     method_not_allowed: 'Este método não é permitido neste endereço.',

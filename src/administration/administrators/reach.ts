@@ -27,6 +27,7 @@ export function createAdministratorReach({ administrators, limitLifts, messageLo
     '/admin/v1/invitations/': nobody,
     '/admin/v1/tokens/': nobody,
     '/admin/v1/webhooks/': nobody,
+    '/admin/v1/applications/': nobody,
   }
 
   return {

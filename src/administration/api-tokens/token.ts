@@ -13,14 +13,17 @@ const FORM = /^pot_adm_([0-9A-Za-z]{22})([0-9A-Za-z]{6})$/
 /** Bytes from here on would make some characters likelier than others. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length)
 
-export function createToken(): string {
+export const createToken = (): string => createSecretText(PREFIX)
+
+/** A secret of that form with another beginning. */
+export function createSecretText(prefix: string): string {
   let random = ''
   while (random.length < RANDOM_LENGTH) {
     for (const byte of randomBytes(32)) {
       if (byte < FAIR_BYTES && random.length < RANDOM_LENGTH) random += ALPHABET[byte % ALPHABET.length]
     }
   }
-  return PREFIX + random + checksumOf(random)
+  return prefix + random + checksumOf(random)
 }
 
 /** Tells whether the text has the form of a token, its checksum included. */

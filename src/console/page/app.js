@@ -5,6 +5,7 @@ import { openPalette } from './palette.js'
 import { accountScreen } from './screen-account.js'
 import { accountsScreen } from './screen-accounts.js'
 import { administratorsScreen } from './screen-administrators.js'
+import { applicationsScreen } from './screen-applications.js'
 import { eventsScreen } from './screen-events.js'
 import { invitationsScreen } from './screen-invitations.js'
 import { meScreen } from './screen-me.js'
@@ -19,11 +20,15 @@ const screens = {
   accounts: { title: 'accounts', show: accountsScreen, isOpen: () => may('accounts:read') },
   messages: { title: 'messages', show: messagesScreen, isOpen: () => may('messages:read') },
   events: { title: 'events', show: eventsScreen, isOpen: () => may('events:read') },
+  applications: { title: 'applications', show: applicationsScreen, isOpen: () => may('accounts:read') },
   invitations: { title: 'invitations', show: invitationsScreen, isOpen: () => may('invitations:read') },
   tokens: { title: 'tokens', show: tokensScreen, isOpen: () => may('tokens:write') },
   administrators: { title: 'administrators', show: administratorsScreen, isOpen: isOwner },
   me: { title: 'me', show: meScreen, isOpen: () => true },
 }
+
+/** Reached from the name, from the overview, and by the palette: the bar shows what is used daily. */
+const ASIDE = new Set(['me', 'applications'])
 
 /** Pairs of the address and the name of each screen that the role reaches. */
 const openScreens = () =>
@@ -100,7 +105,7 @@ function showHeader(current) {
       label,
     )
   const links = openScreens()
-    .filter(([name]) => name !== 'me')
+    .filter(([name]) => !ASIDE.has(name))
     .map(([name, label]) => link(name, label))
   const { email, phone, role } = session.administrator
   const name = `${email ?? phone ?? ''} · ${say(`role_${role}`)}`

@@ -54,6 +54,7 @@ export async function overviewScreen() {
     card(say('gateways'), gatewayTable(hours)),
     ...(webhooks.items.length > 0 ? [card(say('webhooks'), webhookTable(webhooks.items))] : []),
     ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
+    element('p', {}, element('a', { href: '#/applications' }, say('applications'))),
   ]
 }
 

@@ -8,6 +8,7 @@ export const commands = {
   admins: async () => (await import('./admins.ts')).adminsCommand(),
   invitations: async () => (await import('./invitations.ts')).invitationsCommand(),
   tokens: async () => (await import('./tokens.ts')).tokensCommand(),
+  apps: async () => (await import('./apps.ts')).appsCommand(),
   sessions: async () => (await import('./sessions.ts')).sessionsCommand(),
   messages: async () => (await import('./messages.ts')).messagesCommand(),
   limits: async () => (await import('./messages.ts')).limitsCommand(),

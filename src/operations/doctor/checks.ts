@@ -3,6 +3,7 @@
  * are open: in the service that runs, if the database is embedded. Those of `database` and `redis` need that store alone, so
  * that `config check --connect` runs them too. With `after`, a check is left out where that one failed.
  */
+import * as applications from './application-checks.ts'
 import type { Check } from './check.ts'
 import * as database from './database-checks.ts'
 import * as machine from './machine-checks.ts'
@@ -42,6 +43,12 @@ export const checks: Check[] = [
   { name: 'claims', where: 'stores', after: 'database', run: stored.checkClaims },
   { name: 'foreign-passwords', where: 'database', after: 'database', run: stored.checkForeignPasswords },
   { name: 'ways-in', where: 'database', after: 'database', run: stored.checkWaysIn },
+  {
+    name: 'application-groups',
+    where: 'database',
+    after: 'database',
+    run: applications.checkApplicationGroups,
+  },
   { name: 'test-identities', where: 'stores', after: 'database', run: stored.checkTestIdentities },
   { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },
   { name: 'webhooks', where: 'stores', after: 'database', run: stored.checkWebhooks },
@@ -59,5 +66,6 @@ export const checks: Check[] = [
   { name: 'forwarded-for', where: 'here', run: reach.checkForwardedFor },
   { name: 'pages', where: 'here', run: reach.checkPagesReach },
   { name: 'providers', where: 'here', run: reach.checkProviders },
+  { name: 'applications', where: 'here', run: applications.checkApplications },
   { name: 'passkeys', where: 'here', run: reach.checkPasskeyFiles },
 ]

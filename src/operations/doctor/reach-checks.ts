@@ -23,11 +23,15 @@ const TIMEOUT_MS = 5000
 /** The address is of a network for documentation (RFC 5737): nobody has it. */
 const FORGED_ADDRESS = '192.0.2.123'
 
-const ask = ({ fetch }: Pick<Network, 'fetch'>, url: string, options: RequestInit = {}): Promise<Response> =>
+export const askOutside = (
+  { fetch }: Pick<Network, 'fetch'>,
+  url: string,
+  options: RequestInit = {},
+): Promise<Response> =>
   fetch(url, { ...options, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
 
 /** No request is sent but HEAD of the root through a proxy: a gateway might take any other for a message. */
-async function reachHost(template: string, { fetch }: Pick<Network, 'fetch'>) {
+export async function reachHost(template: string, { fetch }: Pick<Network, 'fetch'>) {
   const { hostname, protocol, port, origin } = new URL(template.replace(/\{[^{}]*\}/g, '1'))
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
@@ -76,7 +80,7 @@ export async function checkGateways({ config, network }: OutsideContext): Promis
 /** Any answer to HEAD of the root will do: it is no path of a message. Throws without one. */
 async function replyOf({ fetch }: Pick<Network, 'fetch'>, origin: string): Promise<void> {
   try {
-    await ask({ fetch }, origin, { method: 'HEAD' })
+    await askOutside({ fetch }, origin, { method: 'HEAD' })
   } catch (error) {
     const { name } = (error ?? {}) as { name?: string }
     throw name === 'TimeoutError' ? new Error('it takes connections, and gives no answer') : error
@@ -89,7 +93,7 @@ export async function checkBaseUrl({ config, publishedKeys, network }: OutsideCo
   const url = `${baseUrl}/.well-known/jwks.json`
   let kids: string[]
   try {
-    const answer = await ask(network, url)
+    const answer = await askOutside(network, url)
     if (answer.status !== 200)
       return warning(
         `${url} answers ${answer.status}: pass every path of server.base_url on to poterne, unchanged`,
@@ -118,7 +122,7 @@ export async function checkPagesReach({
   const url = `${server.baseUrl}/sign-in`
   let answer: Response
   try {
-    answer = await ask(network, url)
+    answer = await askOutside(network, url)
   } catch (error) {
     return warning(
       `${url} cannot be reached from here (${explainFailure(error, 'server.base_url')}), which is no fault where only people must reach it`,
@@ -144,7 +148,7 @@ export async function checkForwardedFor({ config, service, network }: OutsideCon
   const mark = await service.startProbe()
   const headers = { [PROBE_HEADER]: mark, 'x-forwarded-for': FORGED_ADDRESS }
   try {
-    await ask(network, `${config.server.baseUrl}/healthz`, { headers })
+    await askOutside(network, `${config.server.baseUrl}/healthz`, { headers })
   } catch {
     return warning('not checked: server.base_url cannot be reached from here')
   }
@@ -240,7 +244,7 @@ const isBelow = (host: string, rpId: string) => host === '' || host === rpId || 
 async function compareFile(network: OutsideContext['network'], url: string, wanted: unknown) {
   const remedy = 'pass that path on to poterne, or copy its answer (docs/passkeys.md)'
   try {
-    const answer = await ask(network, url)
+    const answer = await askOutside(network, url)
     if (answer.status !== 200) return failure(`${url} answers ${answer.status}: ${remedy}`)
     return Bun.deepEquals(await answer.json(), wanted)
       ? ok(`${url} is there`)

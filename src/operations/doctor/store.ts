@@ -97,6 +97,16 @@ const listMadeLater = defineStatement({
    order by kind, name limit 20`,
 })
 
+/** Those of the groups that no account is in. */
+const findEmptyGroups = defineStatement({
+  name: 'doctor.empty_groups',
+  params: { groups: 'text' },
+  row: { name: 'text' },
+  sql: (p) => sql`
+  select value as name from jsonb_array_elements_text(${p.groups}::jsonb)
+   where not exists (select 1 from accounts where groups ? value)`,
+})
+
 export const createDoctorStore = (database: Database) => ({
   facts: async () => (await database.first(readFacts, {}))!,
   rights: async () => findRights(database, ownMigrations, (await readApplied(database)).length),
@@ -106,6 +116,10 @@ export const createDoctorStore = (database: Database) => ({
     const usable = JSON.stringify(social.providers.map(({ name }) => name))
     return (await database.first(countCodeOnly, { usable, rpId: passkeys.rpId }))!.count
   },
+  emptyGroups: async (groups: string[]) =>
+    groups.length === 0
+      ? []
+      : (await database.all(findEmptyGroups, { groups: JSON.stringify(groups) })).map(({ name }) => name),
   madeLater: (now: Date) => database.all(listMadeLater, { now }),
   publishedKeys: async (now: Date) => (await database.all(listPublishedKeys, { now })).map(({ kid }) => kid),
 })

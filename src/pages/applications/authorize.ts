@@ -5,6 +5,7 @@
 import { hasVerified } from '../../domain/accounts/core/account.ts'
 import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
+import type { ApplicationLog } from '../../domain/sessions/application-log/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import { isForOpenId, issuerOf } from '../../platform/config/applications.ts'
 import type { ApplicationConfig } from '../../platform/config/types.ts'
@@ -27,9 +28,10 @@ import {
 import { continueScreen, linesToAdd, notOpenScreen, twoFactorWantedScreen, unknownScreen } from './screens.ts'
 import type { ApplicationService } from './service.ts'
 
-interface Needs extends Pick<Ground, 'config' | 'logger'> {
+interface Needs extends Pick<Ground, 'config'> {
   visits: Visits
   applications: ApplicationService
+  applicationLog: Pick<ApplicationLog, 'refused'>
   metrics: Metrics
   catalog: Catalog
   dev: boolean
@@ -50,7 +52,7 @@ export const away = (location: string) =>
   new Response(null, { status: 303, headers: { location, 'referrer-policy': 'no-referrer' } })
 
 export function createAuthorize(needs: Needs) {
-  const { visits, applications, config, logger, metrics, catalog, dev } = needs
+  const { visits, applications, applicationLog, config, metrics, catalog, dev } = needs
   const { baseUrl } = config.server
   const find = (id: string) => applications.list.find((one) => one.id === id) as ApplicationConfig
 
@@ -140,12 +142,23 @@ export function createAuthorize(needs: Needs) {
     }
   }
 
+  /** A page that asks for a second factor refuses nobody yet. */
+  function meet({ error, description, answer }: Obstacle, application: ApplicationConfig): Response | Screen {
+    if (error === 'access_denied')
+      applicationLog.refused({ application: application.id, error, reason: description })
+    return answer()
+  }
+
   function refuseUnknown(
     visit: Visit,
     { what, nearest }: Unknown,
     asked: Pick<HandOver, 'application' | 'redirectUri'>,
   ): Screen {
-    logger.warn({ what, nearest }, UNKNOWN)
+    applicationLog.refused({
+      application: what === 'application' ? null : asked.application,
+      error: 'invalid_request',
+      ...{ reason: what === 'application' ? 'application_unknown' : 'redirect_uri_differs', nearest },
+    })
     const screen = unknownScreen(visit, what, dev ? linesToAdd(applications.list, asked) : null)
     const cause = what === 'application' ? 'application_unknown' : 'redirect_uri_differs'
     return { ...screen, refusal: new AppError('invalid_request', { cause }) }
@@ -162,7 +175,7 @@ export function createAuthorize(needs: Needs) {
     }
     if (read.kind === 'refused') {
       const { error, description } = read
-      logger.warn({ application: asked('client_id'), error, reason: description }, REFUSED)
+      applicationLog.refused({ application: asked('client_id'), error, reason: description })
       return away(refusalAddress(find(asked('client_id')), read, error, description))
     }
     metrics.count('page_steps_total', { step: 'oauth2_authorize', stage: 'begun' })
@@ -173,13 +186,15 @@ export function createAuthorize(needs: Needs) {
     const { handOver, prompts } = request
     const application = find(handOver.application)
     const isSilent = prompts.includes('none')
-    const refuse = (error: string, description: string) =>
-      away(refusalAddress(application, handOver, error, description))
+    const refuse = (error: string, description: string) => {
+      applicationLog.refused({ application: application.id, error, reason: description })
+      return away(refusalAddress(application, handOver, error, description))
+    }
     const isKnown = await isSignedIn(visit, request)
     if (isSilent && !isKnown) return refuse('login_required', 'nobody is signed in')
     if (!isKnown || prompts.includes('login') || prompts.includes('create')) return begin(visit, request)
     const obstacle = findObstacle(visit as SignedIn, handOver)
-    if (obstacle) return isSilent ? refuse(obstacle.error, obstacle.description) : obstacle.answer()
+    if (obstacle) return isSilent ? refuse(obstacle.error, obstacle.description) : meet(obstacle, application)
     const isAsked = prompts.includes('consent') || prompts.includes('select_account')
     if (!isAsked && !needsConsent(handOver.redirectUri))
       return away(await applications.handOver(visit.session!, handOver))
@@ -206,12 +221,9 @@ export function createAuthorize(needs: Needs) {
     // The page that leads on names who is handed over.
     if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave')
     const obstacle = findObstacle(visit as SignedIn, handOver)
-    return obstacle ? obstacle.answer() : away(await applications.handOver(visit.session!, handOver))
+    if (obstacle) return meet(obstacle, find(handOver.application))
+    return away(await applications.handOver(visit.session!, handOver))
   }
 
   return { authorize, finish }
 }
-
-const REFUSED = 'an application was refused a hand-over'
-const UNKNOWN =
-  'an application asked for a hand-over that pages.applications does not list: compare its id and redirect_uris'

@@ -46,6 +46,8 @@ export function createClients(applications: readonly ApplicationConfig[]) {
     /** True if there is an application for OpenID: then who calls is decided before anything else of the form is read. */
     someAreForOpenId,
     authenticate,
+    /** The id that it names, whether or not it is that application. */
+    idOf: (form: TokenForm, authorization: string | null): string => readCredentials(form, authorization).id,
   }
 }
 

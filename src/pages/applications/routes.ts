@@ -5,6 +5,7 @@
  */
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
+import type { ApplicationLog } from '../../domain/sessions/application-log/service.ts'
 import type { KeyService } from '../../domain/sessions/tokens/key-service.ts'
 import { publicHeaders } from '../../domain/sessions/tokens/routes.ts'
 import { isForOpenId } from '../../platform/config/applications.ts'
@@ -24,9 +25,10 @@ import { signOutScreen } from './screens.ts'
 import type { ApplicationService, IssuedTokens } from './service.ts'
 import type { UserinfoService } from './userinfo.ts'
 
-interface Needs extends Pick<Ground, 'config' | 'logger'> {
+interface Needs extends Pick<Ground, 'config'> {
   visits: Visits
   applications: ApplicationService
+  applicationLog: ApplicationLog
   userinfo: UserinfoService
   metrics: Metrics
   catalog: Catalog

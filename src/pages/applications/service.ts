@@ -7,6 +7,7 @@ import type { Account } from '../../domain/accounts/core/account.ts'
 import { type AccountRecord, accountRecord } from '../../domain/accounts/core/account-schema.ts'
 import type { Roles } from '../../domain/accounts/core/roles.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
+import type { ApplicationLog } from '../../domain/sessions/application-log/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import type { Holder, SessionService } from '../../domain/sessions/core/service.ts'
 import type { SessionStore } from '../../domain/sessions/core/store.ts'
@@ -52,6 +53,7 @@ export interface ApplicationNeeds extends Pick<Ground, 'clock' | 'config'> {
   refreshTokens: RefreshTokens
   sessions: SessionService
   limits: LimitService
+  applicationLog: Pick<ApplicationLog, 'entered' | 'refused'>
   stores: { applications: ApplicationStore; sessions: Pick<SessionStore, 'end'> }
 }
 
@@ -152,8 +154,10 @@ export function createApplicationService(needs: ApplicationNeeds) {
       ...(isOwn(application) && { claims: accountClaims.of(account) }),
     }
     const opened = { subject, family: refreshToken.family, refreshToken: refreshTokens.write(refreshToken) }
+    const issued = await issue(application, opened, account, account.nonce)
+    needs.applicationLog.entered(application.id)
     return {
-      ...(await issue(application, opened, account, account.nonce)),
+      ...issued,
       ...(isOwn(application) && { account: accountRecord(account, config.accounts.passwordDigest) }),
       isFirst: true,
     }
@@ -216,8 +220,22 @@ export function createApplicationService(needs: ApplicationNeeds) {
     if (unstorable) throw unreadable(unstorable.field)
   }
 
+  /** Notes a refusal, and gives it OAuth's name. */
+  function refusedAt(form: TokenForm, { authorization }: ApplicationCaller, error: unknown): AppError {
+    const refusal = withOAuthName(error)
+    noteRefusal(clients.idOf(form, authorization), refusal)
+    return refusal
+  }
+
+  function noteRefusal(application: string, { cause, errorCode, details }: AppError): void {
+    const reason = typeof cause === 'string' ? cause : errorCode
+    needs.applicationLog.refused({ application, error: details.oauthError ?? errorCode, reason })
+  }
+
   return {
     list: applications,
+    noteRefusal,
+    refusedAt,
     admits: entrance.admits,
     /** Reads an ID token of ours, whatever its age; null for any other text. */
     readHint: identityTokens.readHint,
@@ -270,7 +288,7 @@ export function createApplicationService(needs: ApplicationNeeds) {
             throw new AppError('unsupported_grant_type')
         }
       } catch (error) {
-        throw withOAuthName(error)
+        throw refusedAt(form, caller, error)
       }
     },
   }

@@ -8,10 +8,10 @@ import { createEntrance } from './entrance.ts'
 import { hasScope } from './scopes.ts'
 import { type ApplicationCaller, type ApplicationNeeds, type ApplicationService, kindOf } from './service.ts'
 import type { ApplicationSession } from './store.ts'
-import { missing, withBearerName, withOAuthName } from './token-errors.ts'
+import { missing, withBearerName } from './token-errors.ts'
 
 interface Needs extends ApplicationNeeds {
-  applications: Pick<ApplicationService, 'identify' | 'requireReadable'>
+  applications: Pick<ApplicationService, 'identify' | 'noteRefusal' | 'refusedAt' | 'requireReadable'>
 }
 
 /** The access token of a session that was ended names it for so long. */
@@ -38,7 +38,11 @@ export function createUserinfo(needs: Needs) {
     return { named: { sessionId, kind: 'direct' }, issuedAt, uuid }
   }
 
-  async function describe(authorization: string | null): Promise<Record<string, unknown>> {
+  /** `seen` gets the application, once it is known. */
+  async function describe(
+    authorization: string | null,
+    seen: { application?: string | null },
+  ): Promise<Record<string, unknown>> {
     const token = readBearerToken(authorization ?? undefined)
     if (token === null) throw new AppError('invalid_token', { cause: 'no_bearer_token' })
     const { named, issuedAt, uuid } = await readToken(token)
@@ -46,6 +50,7 @@ export function createUserinfo(needs: Needs) {
     const found = await store.findSession(named, now)
     if (found === null || (uuid !== undefined && found.uuid !== uuid))
       throw new AppError('invalid_token', { cause: 'session_over' })
+    seen.application = found.clientId
     if (found.tokensNotBefore !== null && issuedAt < found.tokensNotBefore)
       throw new AppError('invalid_token', { cause: 'tokens_ended' })
     const application = applicationOf(found, named)
@@ -90,10 +95,13 @@ export function createUserinfo(needs: Needs) {
 
   return {
     async userinfo(authorization: string | null): Promise<Record<string, unknown>> {
+      const seen: { application?: string | null } = {}
       try {
-        return await describe(authorization)
+        return await describe(authorization, seen)
       } catch (error) {
-        throw withBearerName(error)
+        const refusal = withBearerName(error)
+        if (seen.application) applications.noteRefusal(seen.application, refusal)
+        throw refusal
       }
     },
     /** Any other text is as good as a token that was revoked before (RFC 7009, 2.2). */
@@ -105,7 +113,7 @@ export function createUserinfo(needs: Needs) {
         const named = (await sessionsOf(form.token)).find(({ kind }) => kind === kindOf(application))
         if (named) await store.revoke(named, application.id, clock.now())
       } catch (error) {
-        throw withOAuthName(error)
+        throw applications.refusedAt(form, caller, error)
       }
     },
   }

@@ -42,6 +42,7 @@ async function applicationFiles(): Promise<Record<string, string>> {
     ),
     '/oauth4webapi': await bundled('with-oauth4webapi.js'),
     '/oidc-client-ts': await bundled('with-oidc-client-ts.js'),
+    '/openid': await bundled('with-openid.js'),
     '/signed-out': '<!doctype html><title>Bye</title><p>Signed out.</p>',
   }
 }
@@ -81,6 +82,10 @@ beforeAll(async () => {
             name: 'Example',
             redirect_uris: ['/', '/oauth4webapi', '/oidc-client-ts'].map((path) => APP + path),
             sign_out_uris: [`${APP}/signed-out`],
+          },
+          {
+            ...{ id: 'page', name: 'Page', own: false, groups: ['*'] },
+            redirect_uris: [`${APP}/openid`],
           },
           { id: 'desk', name: 'Desk', redirect_uris: ['http://127.0.0.1/cb'], sign_out_uris: [] },
         ],
@@ -388,6 +393,7 @@ describe('an application gets its tokens', () => {
     ['without a library', '/'],
     ['by oauth4webapi', '/oauth4webapi'],
     ['by oidc-client-ts', '/oidc-client-ts'],
+    ['by oidc-client-ts and an ID token', '/openid'],
   ])('%s', async (_, path) => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()

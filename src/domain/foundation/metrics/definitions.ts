@@ -42,6 +42,14 @@ export const counters = {
     help: 'Pages that were shown, and forms of pages that did what they are for.',
     labels: ['step', 'stage'],
   },
+  application_entries_total: {
+    help: 'Tokens that applications of the pages got for a code.',
+    labels: ['application'],
+  },
+  application_refusals_total: {
+    help: 'What applications of the pages asked for and did not get.',
+    labels: ['application', 'error'],
+  },
   codes_total: {
     help: 'One-time codes, by what became of them.',
     labels: ['purpose', 'channel', 'stage'],
