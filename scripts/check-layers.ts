@@ -71,6 +71,7 @@ const floorRooms: Record<string, string[]> = {
     'ended-tokens',
     'directory',
     'people',
+    'imports',
     'factors',
     'audit',
     'message-log',

@@ -16,6 +16,7 @@ import { createApplicationsRoutes } from '../administration/applications/routes.
 import { createAuditTrailRoutes } from '../administration/audit/routes.ts'
 import { createDirectoryRoutes } from '../administration/directory/routes.ts'
 import { createAccountFactorRoutes } from '../administration/factors/routes.ts'
+import { createImportRoutes } from '../administration/imports/routes.ts'
 import { createInvitationRoutes } from '../administration/invitations/routes.ts'
 import { createLimitRoutes } from '../administration/limit-lifts/routes.ts'
 import { createMessageRoutes } from '../administration/message-log/routes.ts'
@@ -53,6 +54,8 @@ const table = `
   POST    /accounts                                createAccount            accounts:write    administration/people
   PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration/directory
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration/directory
+  POST    /accounts/import                         importAccounts           operator          administration/imports
+  POST    /accounts/forget-hashes                  forgetHashes             operator          administration/imports
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
   POST    /accounts/:uuid/access-code              createAccessCode         accounts:recover! administration/people
   DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
@@ -146,6 +149,7 @@ const routesBehind = (
   const once = services.idempotency.run
   return new Elysia({ name: 'administration-operations' })
     .use(createDirectoryRoutes(guard, services.directory, catalog.tags))
+    .use(createImportRoutes(guard, services.imports))
     .use(createPeopleRoutes(guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(guard, once, services.messageLog))
     .use(createLimitRoutes(guard, services.limitLifts))

@@ -14,6 +14,7 @@ import { createDirectory } from '../administration/directory/service.ts'
 import { createEndedTokensFeed } from '../administration/ended-tokens/service.ts'
 import { createAccountFactors } from '../administration/factors/service.ts'
 import { createIdempotency } from '../administration/idempotency/service.ts'
+import { createImportService } from '../administration/imports/service.ts'
 import { createInvitationService } from '../administration/invitations/service.ts'
 import { createLimitLifts } from '../administration/limit-lifts/service.ts'
 import { createMessageLog } from '../administration/message-log/service.ts'
@@ -290,6 +291,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     administrationTokens,
     endedTokens: createEndedTokensFeed({ ...below, administrationTokens }),
     people: createPeopleService({ ...below, directory, administrators }),
+    imports: createImportService(below),
     accountFactors: createAccountFactors({ ...below, directory }),
     auditTrail: createAuditTrail({ ...below, directory }),
     overview: createOverview(below),

@@ -7,6 +7,7 @@ import { createAuditTrailStore } from '../administration/audit/store.ts'
 import { createDirectoryStore } from '../administration/directory/store.ts'
 import { createAccountFactorStore } from '../administration/factors/store.ts'
 import { createIdempotencyStore } from '../administration/idempotency/store.ts'
+import { createImportStore } from '../administration/imports/store.ts'
 import { createMessageLogStore } from '../administration/message-log/store.ts'
 import { createOverviewStore } from '../administration/overview/store.ts'
 import { createPeopleStore } from '../administration/people/store.ts'
@@ -103,6 +104,7 @@ export function createStores(
     passkeys: createPasskeyStore(database),
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),
+    imports: createImportStore(database),
     refusedAddresses: createRefusedAddressStore(database),
     registrations: createRegistrationStore(database),
     secrets: createSecretStore(database),

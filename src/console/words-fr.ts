@@ -305,6 +305,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   'event:account.created': 'Compte créé',
   'event:account.invited': 'Invitation envoyée',
   'event:account.viewed': 'Compte consulté par l’équipe',
+  'event:accounts.imported': 'Comptes importés',
   'event:accounts.listed': 'Liste de comptes consultée par l’équipe',
   'event:account.confirmed': 'Compte confirmé',
   'event:account.updated': 'Compte modifié',

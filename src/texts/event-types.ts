@@ -27,6 +27,7 @@ export const meanings = {
   'account.invited': account(OTHER, 'Invite'),
   'account.viewed': entity(2),
   'accounts.listed': entity(2),
+  'accounts.imported': entity(1),
   'account.confirmed': account(2),
   'account.updated': account(OTHER, 'Update'),
   'account.locked': account(9),
@@ -115,6 +116,7 @@ export const failureTypes = [
 export const countedTypes = [
   ...failureTypes,
   'accounts.listed',
+  'accounts.imported',
   'password.reset_requested',
   'registration.contested',
   'test_identity.used',

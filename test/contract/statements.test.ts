@@ -171,6 +171,7 @@ test('no statement changes a table twice without a reason', () => {
 
 /** The statements that open accounts without a permit, with the reason. */
 const opensWithoutPermit: Record<string, string> = {
+  'imports.add': 'the operator vouches for what the old system knew',
   'people.create': 'an administrator makes the account',
   'people.put_registration': 'an administrator verifies the contact',
 }

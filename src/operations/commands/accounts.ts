@@ -12,8 +12,9 @@ import {
 } from './account-fields.ts'
 import { isLastOwner, warnOfNoOwner } from './admins.ts'
 import { CommandFailure } from './failure.ts'
+import { timeOf } from './option-values.ts'
 import { addPeopleCommands } from './people.ts'
-import { printResult } from './print.ts'
+import { countOf, printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
@@ -67,6 +68,9 @@ export function accountsCommand(): Command {
   )
     .argument('<account>', NAME)
     .action(set)
+  add('forget-hashes', 'take the passwords that came from another system from accounts that nobody used')
+    .requiredOption('--unused-since <time>', 'who did not sign in since this time', timeOf('--unused-since'))
+    .action(forgetHashes)
   add('erase', 'remove an account for good').argument('<account>', NAME).action(erase)
   return command
 }
@@ -132,6 +136,24 @@ function set(name: string, options: Options & AccountFieldOptions & CarriedOptio
   const patch = { ...fieldsOf(options), ...carriedOf(options) }
   if (Object.keys(patch).length === 0) throw new CommandFailure(2, 'name what to set, for example --role 3')
   return change(name, patch, options, () => 'changed')
+}
+
+async function forgetHashes({ unusedSince, ...options }: Options & { unusedSince: string }): Promise<void> {
+  await callService(options, async (call) => {
+    await confirm(
+      `Take the passwords of another system from accounts unused since ${unusedSince}?`,
+      options.yes,
+    )
+    let forgotten = 0
+    for (let isDone = false; !isDone; ) {
+      const body = { unused_since: unusedSince }
+      const answer = await call<{ forgotten: number; done: boolean }>('POST', 'accounts/forget-hashes', body)
+      forgotten += answer.forgotten
+      isDone = answer.done
+    }
+    const sentence = `${countOf(forgotten, 'account')} without a password: their owners choose one by reset`
+    printResult(options, { forgotten }, sentence)
+  })
 }
 
 async function erase(name: string, options: Options): Promise<void> {

@@ -118,13 +118,17 @@ export async function checkForeignPasswords({ config, database }: DatabaseContex
   const today = familyOf(config.password)
   const found = (await createDigestStore(database).countFamilies()).filter(({ family }) => family !== today)
   if (found.length === 0) return ok('all stored passwords are hashed as new ones are')
-  const ms = await measureWrongPassword(config, found)
+  const ms = await measureWrongPassword(config.password, found)
   const memory = Math.max(...found.map(({ family, number }) => memoryOf(family, number)))
   const named = found.map(
     ({ family, number, count }) => `${family}${number > 0 ? ` (${number})` : ''}: ${count}`,
   )
   const said = `a wrong password takes ${ms} ms of a processor, whoever it is for, and up to ${Math.ceil(memory / 1024)} MB, because of the accounts with ${named.join('; ')}`
-  return ms > SLOW_WRONG_MS ? warning(`${said}. They get today's hash when they sign in`) : ok(said)
+  return ms > SLOW_WRONG_MS
+    ? warning(
+        `${said}. They get today's hash when they sign in; \`poterne accounts forget-hashes\` takes those of people who do not come`,
+      )
+    : ok(said)
 }
 
 /** In KiB; 0 for what is never verified. */

@@ -22,6 +22,7 @@ import { findRepeated } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,
   isUnbounded,
+  LARGE_BODY_BYTES,
   parseAny,
   parseForm,
   parseJsonObject,
@@ -288,9 +289,9 @@ export function createHttpBase({
   return plugin
     .wrap((handle) => (request: Request) => answer(request, handle as (request: Request) => unknown))
     .onParse({ as: 'global' }, async ({ request, route }) => {
-      const type = traits(request, route).takes ?? 'json'
+      const { takes: type = 'json', takesLarge } = traits(request, route)
       if (type === 'nothing') return null
-      const bytes = await readBody(request, bodyDeadlineMs, type)
+      const bytes = await readBody(request, bodyDeadlineMs, type, takesLarge && LARGE_BODY_BYTES)
       exchangeOf(request).bodyComplete = true
       if (type === 'any') return parseAny(bytes, request.headers)
       if (type === 'pairs') return parsePairs(bytes)

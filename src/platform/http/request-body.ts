@@ -11,6 +11,8 @@ import { readableField } from './unstorable.ts'
 
 /** The largest body that a client sends in practice is a few hundred bytes. */
 const MAXIMUM_BODY_BYTES = 16 * 1024
+/** Of a route that takes many records at once. */
+export const LARGE_BODY_BYTES = 2_000_000
 
 /** The request ends if its body takes longer to arrive. */
 export const BODY_DEADLINE_MS = 15_000
@@ -19,14 +21,19 @@ export const BODY_DEADLINE_MS = 15_000
 const MAXIMUM_DEPTH = 32
 
 /** The whole body; null for a request without one. A body that does not arrive in time is `malformed_json`. */
-export async function readBody(request: Request, deadlineMs: number, type: keyof typeof readable = 'json') {
+export async function readBody(
+  request: Request,
+  deadlineMs: number,
+  type: keyof typeof readable = 'json',
+  mostBytes = MAXIMUM_BODY_BYTES,
+) {
   // `request.body` would make a stream of bytes that have mostly arrived already.
   const declared = request.headers.get('content-length')
   if (declared === null ? !request.headers.has('transfer-encoding') : Number(declared) === 0) return null
   if (!readable[type](request.headers))
     throw new AppError('unsupported_media_type', { wantedType: mediaTypes[type] })
-  if (declared !== null && Number(declared) > MAXIMUM_BODY_BYTES) throw new AppError('body_too_large')
-  return withDeadline(declared === null ? readChunks(request.body!) : request.bytes(), deadlineMs)
+  if (declared !== null && Number(declared) > mostBytes) throw new AppError('body_too_large')
+  return withDeadline(declared === null ? readChunks(request.body!, mostBytes) : request.bytes(), deadlineMs)
 }
 
 /**
@@ -109,8 +116,8 @@ function isOfType(headers: Headers, expected: string): boolean {
   return stripBlanks(type) === expected && encoding === 'identity'
 }
 
-const readChunks = (body: ReadableStream<Uint8Array>) =>
-  readBounded(body, MAXIMUM_BODY_BYTES, () => new AppError('body_too_large'))
+const readChunks = (body: ReadableStream<Uint8Array>, mostBytes: number) =>
+  readBounded(body, mostBytes, () => new AppError('body_too_large'))
 
 async function withDeadline(reading: Promise<Uint8Array>, deadlineMs: number): Promise<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -7,6 +7,8 @@ export interface RouteTraits {
    * with `nothing` it is not read.
    */
   takes?: 'form' | 'pairs' | 'any' | 'nothing'
+  /** A JSON object of up to 2 MB. */
+  takesLarge?: true
   /** A browser is shown a page, whatever fails; or errors have the form of OAuth. */
   answers?: 'page' | 'oauth'
   /** It says by itself what it cannot read of a field. */

@@ -58,6 +58,17 @@ export const changeOwnFields = (
    where ${where}
   returning *`
 
+/** Takes the passwords with a digest that is not of our own kind from up to `limit` accounts that were not used since. */
+export const forgetForeignPasswords = (p: Placeholders<'unusedSince' | 'limit' | 'now'>): SQL => sql`
+  update ${accounts} set password_digest = null, trust_epoch = ${accounts}.trust_epoch + 1, updated_at = ${p.now}
+   where id in (
+     select id from ${accounts}
+      where password_digest is not null and password_digest not like '$argon2id$%'
+        and coalesce(current_sign_in_at, '-infinity') < ${p.unusedSince}
+      order by id limit ${p.limit} for update)
+     and password_digest not like '$argon2id$%' and coalesce(current_sign_in_at, '-infinity') < ${p.unusedSince}
+  returning uuid`
+
 /** The same password with another digest, which ends nothing. */
 export const renewPassword = (p: Placeholders<'accountId' | 'digestWhenChecked' | 'newDigest'>): SQL => sql`
   update ${accounts} set password_digest = ${p.newDigest}

@@ -198,6 +198,52 @@ export const changeRegistration = (p: Placeholders<'accountId' | 'key' | 'verifi
          account_confirmed_at = case when ${p.verified} then ${p.now} end
    where id = ${p.accountId} and account_confirmed_at is null`
 
+/** The columns that a line of an import says, as they come in a JSON array. */
+const importedColumns = {
+  uuid: 'uuid',
+  email: 'text',
+  email_key: 'text',
+  email_confirmed_at: 'timestamptz',
+  phone: 'text',
+  phone_confirmed_at: 'timestamptz',
+  waiting_for: 'text',
+  account_confirmed_at: 'timestamptz',
+  created_at: 'timestamptz',
+  password_digest: 'text',
+  role_id: 'int',
+  accountable_type: 'text',
+  accountable_id: 'bigint',
+  username: 'text',
+  groups: 'jsonb',
+  profile: 'jsonb',
+  metadata: 'jsonb',
+  language: 'text',
+  locked_at: 'timestamptz',
+  locked_reason: 'text',
+  terms_version: 'text',
+  terms_accepted_at: 'timestamptz',
+  sign_in_count: 'int',
+  current_sign_in_at: 'timestamptz',
+  last_sign_in_at: 'timestamptz',
+  two_factor_enabled: 'boolean',
+  provider: 'text',
+  provider_uid: 'text',
+}
+
+/** `lines`: JSON, in the order in which the accounts get their ids. */
+export const addImported = (p: Placeholders<'lines' | 'now'>): SQL => {
+  const names = sql.raw(Object.keys(importedColumns).join(', '))
+  const columns = sql.raw(
+    Object.entries(importedColumns)
+      .map((each) => each.join(' '))
+      .join(', '),
+  )
+  return sql`
+  insert into ${accounts} (${names}, origin, updated_at)
+  select ${names}, 'import', ${p.now} from jsonb_to_recordset(${p.lines}::jsonb) as line (${columns})
+  returning id, uuid`
+}
+
 /** Removes the registrations of anybody for that contact; an account that was made for somebody stays. */
 export const endWaitingFor = ({ key }: Placeholders<'key'>, condition?: SQL): SQL => sql`
   delete from ${accounts}

@@ -1,9 +1,9 @@
 /** Tables `usernames` and `username_keys`: which account each username belongs to for good. */
 import { createHmac } from 'node:crypto'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { accounts, usernameKeys, usernames } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 
 export const findUsernameKey = defineStatement({
   name: 'usernames.find_key',
@@ -27,6 +27,21 @@ export async function takeUsername(transaction: Executor, name: string, account:
   const hash = createHmac('sha256', Buffer.from(key, 'hex')).update(name).digest()
   return (await transaction.first(take, { hash, account })) !== null
 }
+
+/** The hashes under which these usernames are kept. */
+export async function hashUsernames(
+  executor: Executor,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const { key } = (await executor.first(findUsernameKey, {}))!
+  const hashOf = (name: string) => createHmac('sha256', Buffer.from(key, 'hex')).update(name).digest('hex')
+  return new Map(names.map((name) => [name, hashOf(name)]))
+}
+
+/** Usernames of an import. `rows`: JSON of hash, in hexadecimal, and uuid. Violates the key where one is taken. */
+export const addImportedUsernames = (p: Placeholders<'rows'>): SQL => sql`
+  insert into ${usernames} (hash, account)
+  select decode(hash, 'hex'), account from jsonb_to_recordset(${p.rows}::jsonb) as line (hash text, account uuid)`
 
 /** A backup of a version without usernames came with a key of its own, under which there is no hash. */
 const keepKey = defineStatement({

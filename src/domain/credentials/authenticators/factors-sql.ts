@@ -1,8 +1,8 @@
-/** The statements by which other rooms remove the second factors of an account that is held. */
-import { sql } from 'drizzle-orm'
+/** The statements by which other rooms add and remove the second factors of accounts. */
+import { type SQL, sql } from 'drizzle-orm'
 import type { Executor } from '../../../platform/postgres/database.ts'
 import { recoveryCodes, totpEnrolments, totpFactors } from '../../../platform/postgres/schema.ts'
-import { defineStatement } from '../../../platform/postgres/statement.ts'
+import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 
 /** The recovery codes that came with the app go with it; with other two factors they stay. */
 export const dropApp = defineStatement({
@@ -27,3 +27,9 @@ export async function dropFactors(transaction: Executor, accountId: number): Pro
     transaction.run(dropEnrolment, { accountId }),
   ])
 }
+
+/** Apps that came with an import. `rows`: JSON, with the id of the account and the sealed secret in base64. */
+export const addImportedApps = (p: Placeholders<'rows' | 'now'>): SQL => sql`
+  insert into ${totpFactors} (account_id, sealed_secret, confirmed_at, last_step)
+  select account, decode(sealed, 'base64'), ${p.now}, 0
+    from jsonb_to_recordset(${p.rows}::jsonb) as line (account bigint, sealed text)`

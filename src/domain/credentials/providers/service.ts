@@ -31,6 +31,13 @@ export function createProviderService({ config, clock, network }: Options) {
   return {
     /** The enabled ones, in the order of the configuration. */
     names: [...providers.keys()],
+    /** The issuer of its identities; null for a provider that is not configured, or whose issuer is that of each tenant. */
+    issuerOf(name: string): string | null {
+      const provider = enabled.find((each) => each.name === name)
+      if (provider === undefined) return null
+      const issuer = provider.preset === null ? provider.issuer : presets[provider.preset].issuer
+      return provider.preset === 'microsoft' ? null : issuer
+    },
     /** A disabled provider is not found. */
     get(name: string): Provider {
       const provider = providers.get(name)

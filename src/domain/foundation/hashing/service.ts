@@ -98,11 +98,14 @@ const BUSY_RETRY_SECONDS = 1
 const LATER_PLACES = 64
 
 /** The time of a processor that a wrong password takes where these families are in use, in milliseconds. */
-export async function measureWrongPassword({ password }: Pick<Config, 'password'>, families: Family[]) {
+export async function measureWrongPassword(
+  { memoryKib, iterations }: Pick<Config['password'], 'memoryKib' | 'iterations'>,
+  families: readonly Family[],
+) {
   const service = createHashService({
-    ...{ memoryKib: password.memoryKib, iterations: password.iterations },
+    ...{ memoryKib, iterations },
     ...{ concurrency: 1, queue: 1, reserved: 0 },
-    store: { listFamilies: async () => families },
+    store: { listFamilies: async () => [...families] },
   })
   try {
     await service.check('', null)
@@ -261,8 +264,9 @@ export function createHashService(options: HashOptions) {
       })
       return result
     },
-    /** The family of a new password. */
-    today: families.today,
+    /** The names of the families in use; today's own is the first. */
+    families: () => families.row().map(({ family }) => family),
+    measureWrong: () => measureWrongPassword({ memoryKib, iterations }, families.row()),
     /** Asks at once for the families in use. */
     refreshFamilies: families.refresh,
     /** Prepares what the first password would otherwise wait for; works without it, too. */

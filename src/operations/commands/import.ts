@@ -1,0 +1,200 @@
+/** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
+import { accessSync, closeSync, constants, openSync, writeSync } from 'node:fs'
+import { Command } from 'commander'
+import { keysOf, shortKey } from '../../administration/imports/line.ts'
+import type { LineResult } from '../../administration/imports/service.ts'
+import { jsonOption } from './common-options.ts'
+import { configOption, readConfig } from './configuration.ts'
+import { CommandFailure } from './failure.ts'
+import { type ReadLine, readJsonLines } from './json-lines.ts'
+import { print, printJson } from './print.ts'
+import { type Call, callService, type Options, socketOption } from './service-call.ts'
+
+interface ImportOptions extends Options {
+  dryRun?: boolean
+  report?: string
+}
+
+/** A line of the report. */
+interface Reported extends Omit<LineResult, 'other' | 'hash'> {
+  line: number
+  other_line?: number
+}
+
+interface Answer {
+  results: LineResult[]
+  wrong_password_ms: number | null
+}
+
+const MOST_RECORDS = 500
+const FIRST_RECORDS = 50
+const MOST_BYTES = 1_500_000
+/** Each call ends within seconds, though it may have to hash. */
+const CALL_MS = 1500
+/** Without a report so many refusals are printed. */
+const SHOWN = 10
+
+export function importCommand(): Command {
+  return new Command('import')
+    .description('bring accounts in from another system: one JSON object a line (docs/import.md)')
+    .argument('<file>', 'the file to read; "-": standard input')
+    .option('--dry-run', 'say what would happen, and write nothing')
+    .option('--report <file>', 'write what became of each line to a new file')
+    .option(...configOption)
+    .option(...socketOption)
+    .option(...jsonOption)
+    .action(importFile)
+}
+
+async function importFile(file: string, options: ImportOptions): Promise<void> {
+  requireReadable(file)
+  const report = options.report === undefined ? null : createFile(options.report, '--report')
+  const totals = createTotals(report, options.json === true)
+  try {
+    await callService(options, async (call) => {
+      const { wrong_password_ms: before } = await send(call, [], true)
+      await importLines(call, readJsonLines(file), {
+        dryRun: options.dryRun === true,
+        country: countryOf(options),
+        totals,
+      })
+      const { wrong_password_ms: now } = await send(call, [], true)
+      totals.print({ before, now })
+    })
+  } finally {
+    if (report !== null) closeSync(report)
+  }
+  if (totals.refused > 0) throw new CommandFailure(1, '')
+}
+
+function requireReadable(file: string): void {
+  if (file === '-') return
+  try {
+    accessSync(file, constants.R_OK)
+  } catch (error) {
+    throw new CommandFailure(2, `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** A new file that nobody else can read. */
+export function createFile(file: string, option: string): number {
+  try {
+    return openSync(file, 'wx', 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'is there already: name a new file' : `cannot be written (${code})`
+    throw new CommandFailure(2, `${option}: ${file} ${why}`)
+  }
+}
+
+/** Numbers without a country code are those of this country. */
+function countryOf(options: ImportOptions): string {
+  const loaded = readConfig({ ...options, mustDeliver: false })
+  return loaded.ok ? loaded.config.accounts.defaultCountry : ''
+}
+
+const send = (call: Call, records: unknown[], dryRun: boolean) =>
+  call<Answer>('POST', 'accounts/import', { records, dry_run: dryRun })
+
+interface Settings {
+  dryRun: boolean
+  country: string
+  totals: ReturnType<typeof createTotals>
+}
+
+/** Lines wait for a call together, those that are refused here among them, so that the report keeps their order. */
+async function importLines(
+  call: Call,
+  lines: AsyncIterable<ReadLine>,
+  { dryRun, country, totals }: Settings,
+) {
+  /** The line that has a name, for every line that was not refused. */
+  const seen = new Map<number, number>()
+  let waiting: (ReadLine & { refused?: Reported })[] = []
+  let size = FIRST_RECORDS
+  let bytes = 0
+
+  function refusedHere(read: ReadLine): Reported | null {
+    const { line } = read
+    if ('code' in read) return { line, outcome: 'refused', code: read.code }
+    const twice = keysOf(read.record, country).find((key) => seen.has(shortKey(key)))
+    if (!twice) return null
+    const other_line = seen.get(shortKey(twice)) as number
+    return { line, outcome: 'refused', code: 'twice_in_file', field: twice.field, other_line }
+  }
+
+  async function flush(): Promise<void> {
+    const sent = waiting.filter((read) => read.refused === undefined)
+    const records = sent.map((read) => ('record' in read ? read.record : {}))
+    const startedAt = performance.now()
+    const { results } = records.length > 0 ? await send(call, records, dryRun) : { results: [] }
+    const ms = performance.now() - startedAt
+    size = Math.max(1, Math.min(MOST_RECORDS, Math.round((size * CALL_MS) / Math.max(ms, CALL_MS / 2))))
+    const byLine = new Map(sent.map(({ line }, at) => [line, results[at] as LineResult]))
+    for (const read of waiting) note(read, byLine.get(read.line), sent)
+    waiting = []
+    bytes = 0
+  }
+
+  function note(
+    read: ReadLine & { refused?: Reported },
+    result: LineResult | undefined,
+    sent: ReadLine[],
+  ): void {
+    if (result === undefined) {
+      totals.add(read.refused as Reported)
+      return
+    }
+    if (result.outcome !== 'refused' && 'record' in read) remember(read.record, read.line)
+    totals.add(reported(read.line, result, sent), result.hash)
+  }
+
+  function remember(record: Record<string, unknown>, line: number): void {
+    for (const key of keysOf(record, country)) if (!key.isClaim) seen.set(shortKey(key), line)
+  }
+
+  for await (const read of lines) {
+    if (bytes + read.bytes > MOST_BYTES) await flush()
+    const refused = refusedHere(read)
+    waiting.push(refused === null ? read : { ...read, refused })
+    bytes += read.bytes
+    if (waiting.length >= size) await flush()
+  }
+  await flush()
+}
+
+function reported(line: number, { other, hash: _, ...result }: LineResult, sent: ReadLine[]): Reported {
+  return { line, ...result, ...(other !== undefined && { other_line: (sent[other] as ReadLine).line }) }
+}
+
+function createTotals(report: number | null, json: boolean) {
+  const counts = { imported: 0, present: 0, refused: 0 }
+  const hashes: Record<string, number> = {}
+  return {
+    get refused() {
+      return counts.refused
+    },
+    add(result: Reported, hash?: string): void {
+      counts[result.outcome]++
+      if (hash !== undefined) hashes[hash] = (hashes[hash] ?? 0) + 1
+      if (report !== null) writeSync(report, `${JSON.stringify(result)}\n`)
+      else if (result.outcome === 'refused' && counts.refused <= SHOWN)
+        process.stderr.write(
+          `line ${result.line}: ${result.code}${result.field ? ` (${result.field})` : ''}\n`,
+        )
+    },
+    print(wrong_password_ms: { before: number | null; now: number | null }): void {
+      if (json) {
+        printJson({ ...counts, hashes, wrong_password_ms })
+        return
+      }
+      const kinds = Object.entries(hashes).map(([kind, count]) => `${kind} ${count}`)
+      const { before, now } = wrong_password_ms
+      print(
+        `imported ${counts.imported}, present ${counts.present}, refused ${counts.refused}\n` +
+          `${kinds.length > 0 ? `password hashes: ${kinds.join(', ')}\n` : ''}` +
+          `a wrong password takes ${now} ms of a processor, whoever it is for (before: ${before} ms)\n`,
+      )
+    },
+  }
+}

@@ -1,0 +1,98 @@
+/** `poterne import`: a file of whatever content, line by line, into the configured database. */
+import { expect, test } from 'bun:test'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSocket } from '../../src/platform/admin-socket.ts'
+import { newEmail } from '../helpers/api-client.ts'
+import { countRows } from '../helpers/database.ts'
+import { runPoterne } from '../helpers/executable.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
+import { useService } from '../helpers/use-service.ts'
+
+const service = useService()
+const directory = newDirectory('import')
+const socket = join(directory, 'a.sock')
+const run = async (...args: string[]) => {
+  await openSocket(socket, service.inside.administration.handle)
+  return runPoterne(['import', ...args, '--socket', socket], { directory })
+}
+const line = (fields = {}) => JSON.stringify({ email: newEmail(), email_verified_at: true, ...fields })
+
+test('a hostile file is read to its end, and what is good in it comes in', async () => {
+  const [email, late] = [newEmail(), newEmail()]
+  const lines: (string | Uint8Array)[] = [
+    `\ufeff${line({ email })}`,
+    '',
+    line({ email: email.toUpperCase() }),
+    '{"email": ',
+    '[1, 2]',
+    'null',
+    new Uint8Array([0x22, 0xff, 0xfe, 0x22]),
+    line({ metadata: { big: 1 } }).replace('"big":1', '"big":12345678901234567890'),
+    line({ metadata: { huge: 1 } }).replace('"huge":1', '"huge":1e999'),
+    line({ metadata: { text: 'a' } }).replace('"a"', '"\\u0000"'),
+    line({ metadata: { text: 'a' } }).replace('"a"', '"\\ud800"'),
+    line({ __proto: 1 }).replace('__proto', '__proto__'),
+    `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    line({ metadata: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) }),
+    line({ metadata: { a: 'x'.repeat(70_000) } }),
+    'x'.repeat(3_000_000),
+    `${line({ email: late })}\r`,
+  ]
+  const file = join(directory, 'people.jsonl')
+  writeFileSync(
+    file,
+    Buffer.concat(lines.flatMap((each) => [Buffer.from(each as string), Buffer.from('\n')])),
+  )
+  const report = join(directory, 'report.jsonl')
+  const before = await countRows(service, 'accounts')
+  const dry = await run(file, '--dry-run', '--json')
+  expect([dry.code, await countRows(service, 'accounts')]).toEqual([1, before])
+  const { code, out } = await run(file, '--report', report, '--json')
+  const totals = JSON.parse(out)
+  expect([code, totals.imported, totals.present, totals.refused]).toEqual([1, 2, 0, 14])
+  expect(JSON.parse(dry.out)).toMatchObject({ imported: 2, refused: 14 })
+  expect(totals.wrong_password_ms).toEqual({ before: expect.any(Number), now: expect.any(Number) })
+  const reported = readFileSync(report, 'utf8')
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each))
+  expect(reported.map((each) => [each.line, each.code ?? each.outcome])).toEqual([
+    [1, 'imported'],
+    [3, 'twice_in_file'],
+    ...[4, 5, 6, 7].map((number) => [number, 'not_json']),
+    ...[8, 9, 10, 11, 12].map((number) => [number, 'invalid_value']),
+    [13, 'not_json'],
+    [14, 'invalid_value'],
+    [15, 'too_long'],
+    [16, 'too_long'],
+    [17, 'imported'],
+  ])
+  expect(reported[1]).toEqual({
+    line: 3,
+    outcome: 'refused',
+    code: 'twice_in_file',
+    field: 'email',
+    other_line: 1,
+  })
+  expect(statSync(report).mode & 0o777).toBe(0o600)
+  // Run again, everybody is there; and no report is overwritten.
+  expect(JSON.parse((await run(file, '--json')).out)).toMatchObject({ imported: 0, present: 2, refused: 14 })
+  const again = await run(file, '--report', report)
+  expect([again.code, again.error]).toEqual([2, expect.stringContaining('is there already')])
+})
+
+test('lines of one name are found across calls', async () => {
+  const email = newEmail()
+  const lines = [line({ email }), ...Array.from({ length: 120 }, () => line()), line({ email })]
+  const file = join(directory, 'many.jsonl')
+  writeFileSync(file, lines.join('\n'))
+  const { code, out, error } = await run(file)
+  expect([code, out.split('\n')[0]]).toEqual([1, 'imported 121, present 0, refused 1'])
+  expect(error).toContain('line 122: twice_in_file (email)')
+})
+
+test('a file that is not there is wrong usage', async () => {
+  const { code, error } = await run(join(directory, 'nothing.jsonl'))
+  expect([code, error]).toEqual([2, expect.stringContaining('cannot be read (ENOENT)')])
+})
