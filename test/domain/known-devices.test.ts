@@ -2,6 +2,8 @@
  * Checks which devices stay known when what opens an account changes: a former intruder's device pays like everybody's.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import { registeredStatements } from '../../src/platform/postgres/statement.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
@@ -9,6 +11,10 @@ import { from, newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
+
+const root = join(import.meta.dir, '../../src')
+for (const pattern of ['**/*store*.ts', '**/*-sql.ts'])
+  for (const file of new Glob(pattern).scanSync({ cwd: root })) await import(join(root, file))
 
 const [MINUTE, DAY] = [60_000, 86_400_000]
 const NEW_PASSWORD = 'another good one'
@@ -88,7 +94,7 @@ describe('known devices', () => {
 /** Statements that set one of them and leave the devices as they are. */
 const DEVICES_STAY = {
   'the same password, hashed anew at a sign-in': ['accounts.renew_digest'],
-  'a recipe, whose next statement forgets them': ['accounts.set_password'],
+  'recipes run them, see below': ['accounts.set_password', 'accounts.set_two_factors'],
   'people of --dev, whom nobody knew': ['dev.set_as_seeded'],
   'the account was not confirmed, so nobody signed in': [
     'identities.open',
@@ -100,12 +106,24 @@ const DEVICES_STAY = {
 }
 
 test('every statement that sets a password or turns two factors on forgets the other devices, or is listed', () => {
-  const sets = /\bset\b[^;]*?\b(password_digest = |two_factor_enabled = (true|link))/i
+  const sets =
+    /\bset\b[^;]*?\b(password_digest = |two_factor_enabled = (true|link|\$\d+::boolean, trust_epoch))/i
   const forgets = /delete from "known_devices" using/i
   const found = registeredStatements().filter(({ text }) => sets.test(text))
   const staying = found.filter(({ text }) => !forgets.test(text)).map(({ name }) => name)
   expect(staying.sort()).toEqual(Object.values(DEVICES_STAY).flat().sort())
-  expect(found.filter(({ text }) => forgets.test(text)).map(({ name }) => name)).toContain(
-    'authenticators.enable',
-  )
+})
+
+test('every recipe that does one of them forgets the other devices', async () => {
+  const found: Record<string, boolean> = {}
+  for (const file of new Glob('**/*.ts').scanSync({ cwd: root })) {
+    const text = await Bun.file(join(root, file)).text()
+    if (/run\((setPassword|setTwoFactors), \{(?![^}]*isOn: false)/.test(text))
+      found[file] = /run\(forgetDevices,|endOld\(/.test(text)
+  }
+  expect(found).toEqual({
+    'domain/credentials/authenticators/enrolment-store.ts': true,
+    'domain/sign-in/passwords/store.ts': true,
+    'domain/sign-in/undo/store.ts': true,
+  })
 })
