@@ -151,6 +151,11 @@ export const en: Texts = {
     quotes: ['“', '”'],
     circumstances: 'When: {date}.[ Device: {device}.][ IP address: {address}.]',
     footer: '{service} — this message was sent automatically, please do not reply.',
+    reasons: {
+      entered: 'Sent because somebody entered this address.[ Questions: {support}]',
+      owned: 'Sent because your account has this address.[ Questions: {support}]',
+    },
+    review: 'Review your account',
     below_code: [
       'This code works once, within the next {duration}. Do not share it with anyone.',
       'If you did not ask for this, you can ignore this message.',

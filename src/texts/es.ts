@@ -157,6 +157,11 @@ export const es: Texts = {
     quotes: ['«', '»'],
     circumstances: 'Fecha: {date}.[ Dispositivo: {device}.][ Dirección IP: {address}.]',
     footer: '{service} — mensaje automático, por favor no responda.',
+    reasons: {
+      entered: 'Enviado porque alguien escribió esta dirección.[ Preguntas: {support}]',
+      owned: 'Enviado porque es la dirección de su cuenta.[ Preguntas: {support}]',
+    },
+    review: 'Revisar su cuenta',
     below_code: [
       'Este código caduca en {duration} y sirve una sola vez. No lo comparta con nadie.',
       'Si no lo ha pedido usted, puede ignorar este mensaje.',

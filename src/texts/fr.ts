@@ -156,6 +156,11 @@ export const fr = {
     quotes: ['« ', ' »'],
     circumstances: 'Date : {date}.[ Appareil : {device}.][ Adresse IP : {address}.]',
     footer: '{service} — message automatique, merci de ne pas y répondre.',
+    reasons: {
+      entered: "Envoyé car quelqu'un a saisi cette adresse.[ Questions : {support}]",
+      owned: "Envoyé car c'est l'adresse de votre compte.[ Questions : {support}]",
+    },
+    review: 'Vérifier votre compte',
     below_code: [
       "Ce code est valable {duration} et ne sert qu'une fois. Ne le communiquez à personne.",
       "Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.",

@@ -3,11 +3,12 @@
  * brace that is not around a lower-case word belongs to the style sheet and is left alone.
  */
 
-/** The built-in layout uses all of them but `service`, `logo_url` and `subject` outside of the title. */
+/** The built-in layout uses all of them but `service`, `logo_url` and `colour`, which its header has. */
 const layoutPlaceholders = [
   'content',
   'header',
   'footer',
+  'preheader',
   'subject',
   'service',
   'logo_url',
@@ -51,22 +52,26 @@ export const builtInLayout = `<!doctype html>
 <style>
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
-  .ground { background: #14171a !important; }
-  .card { background: #1e2227 !important; color: #e8e6e1 !important; }
-  .code { background: #2a2f36 !important; color: #ffffff !important; border-color: #7a828c !important; }
-  .soft { color: #a5abb3 !important; }
+  .ground { background: #0d0f12 !important; }
+  .card { background: #16191d !important; color: #eef0f3 !important; border-color: #272b31 !important; }
+  .code { background: #1f2328 !important; color: #ffffff !important; }
+  .soft { color: #a2aab4 !important; }
+  .name { color: #eef0f3 !important; }
+  .rule { border-color: #272b31 !important; }
   .logo { background: #ffffff !important; padding: 8px !important; border-radius: 8px !important; }
 }
 </style>
 </head>
-<body class="ground" style="margin:0;padding:0;background:#f3f4f6">
-<div class="ground" lang="{language}" dir="{direction}" style="padding:24px 12px;background:#f3f4f6;font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:520px;margin:0 auto;font:inherit">
-<tr><td class="card" style="padding:28px 28px 16px;background:#ffffff;color:#1d2126;border-top:4px solid {colour};border-radius:8px;text-align:{start};overflow-wrap:anywhere">
-{header}
+<body class="ground" style="margin:0;padding:0;background:#f6f7f9">
+<div style="display:none;max-height:0;overflow:hidden">{preheader}</div>
+<div class="ground" lang="{language}" dir="{direction}" style="padding:32px 16px;background:#f6f7f9;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:480px;margin:0 auto;font:inherit">
+<tr><td style="padding:0 4px 16px;text-align:{start}">{header}</td></tr>
+<tr><td class="card" style="padding:32px 28px;background:#ffffff;color:#14171c;border:1px solid #e8eaee;border-radius:12px;text-align:{start};overflow-wrap:anywhere">
+<h1 style="margin:0 0 12px;font-size:20px;line-height:28px;font-weight:600">{subject}</h1>
 {content}
 </td></tr>
-<tr><td class="soft" style="padding:16px 28px;color:#5c646d;font-size:13px;text-align:{start}">{footer}</td></tr>
+<tr><td class="soft" style="padding:20px 4px;color:#5a626d;font-size:13px;line-height:20px;text-align:{start}">{footer}</td></tr>
 </table>
 </div>
 </body>

@@ -70,6 +70,10 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   circumstances: string
   /** The last line of every e-mail. */
   footer: string
+  /** Why an e-mail came: somebody entered the address, or an account has it. */
+  reasons: Record<'entered' | 'owned', string>
+  /** A button of notices that leads to one's own account. */
+  review: string
   /** The paragraphs below a code. */
   below_code: readonly string[]
   /**
@@ -88,7 +92,16 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
 interface MessageTemplates<Purpose extends string> {
   messages: Record<Purpose, MessageTemplate>
   footer(facts: MessageFacts): string
-  circumstances(facts: MessageFacts, date: string): string
+  /** When it happened, on which device and from which address: each with its label. */
+  circumstances(facts: MessageFacts, date: string): [label: string, value: string][]
+  /** The lines below the message: who sent it, why it came, and whom to ask. */
+  reason(facts: MessageFacts, isEntered: boolean): string
+}
+
+/** "When: 1 May." is a label and a value. */
+function labelled(sentence: string): [label: string, value: string] {
+  const [, label = '', value = ''] = /^([^:]*:)?\s*(.*?)\.?$/s.exec(sentence.trim()) ?? []
+  return [label, value]
 }
 
 /** One template for each purpose. `tag` is the language by whose rules a number takes its plural. */
@@ -127,14 +140,18 @@ export function createTemplates<Code extends string, Notice extends string>(
       sms: (facts, code) => fillSms(facts, { code, duration: inSmsLetters(durationOf(facts.minutes)) }),
     }
   }
-  const circumstances = compile(texts.circumstances)
+  // Each fact is a sentence of its own, and all but the first may be missing.
+  const circumstances = texts.circumstances.split(/(?=\[)/).map(compile)
+  const [entered, owned] = [compile(texts.reasons.entered), compile(texts.reasons.owned)]
   return {
     messages: {
       ...mapValues(texts.codes, (text, purpose) => templateOf(text, belowCodeOf(purpose))),
       ...mapValues(texts.notices, (text) => templateOf(text, () => [])),
     },
     footer: compile(texts.footer),
-    circumstances: (facts, date) => circumstances(facts, { date }),
+    circumstances: (facts, date) =>
+      circumstances.map((fill) => labelled(fill(facts, { date }))).filter(([, value]) => value !== ''),
+    reason: (facts, isEntered) => (isEntered ? entered : owned)(facts),
   }
 }
 

@@ -158,6 +158,11 @@ export const pt: Texts = {
     quotes: ['“', '”'],
     circumstances: 'Data: {date}.[ Dispositivo: {device}.][ Endereço IP: {address}.]',
     footer: '{service} — mensagem automática, por favor não responda.',
+    reasons: {
+      entered: 'Enviado porque alguém escreveu este endereço.[ Perguntas: {support}]',
+      owned: 'Enviado porque é o endereço da sua conta.[ Perguntas: {support}]',
+    },
+    review: 'Rever a sua conta',
     below_code: [
       'Este código é válido por {duration} e só pode ser usado uma vez. Não o revele a ninguém.',
       'Se não fez este pedido, pode ignorar esta mensagem.',

@@ -46,7 +46,7 @@ test('a language is begun, checked and looked at', async () => {
   )
   expect(await poterne('init', 'de')).toMatchObject({ code: 1, error: expect.stringContaining('--force') })
 
-  change('Hello,', 'Guten Tag,')
+  change('Here is your code to confirm your account at {service}:', 'Hier ist Ihr Code für {service}:')
   change('{code} is your confirmation code', 'https://acme.example/{code} bestätigt')
   const checked = await poterne('check')
   expect(checked).toMatchObject({ code: 1, error: '' })
@@ -60,7 +60,7 @@ test('a language is begun, checked and looked at', async () => {
   expect((await poterne('preview', '--output', page)).code).toBe(0)
   const html = readFileSync(page, 'utf8')
   expect(html.match(/<iframe /g)).toHaveLength((builtInTags.length + 1) * messagePurposes.length)
-  expect(html).toContain('&lt;p style=&quot;margin:0 0 16px&quot;&gt;Guten Tag,')
+  expect(html).toContain('&lt;p style=&quot;margin:0 0 16px&quot;&gt;Hier ist Ihr Code für ')
   expect(html).not.toMatch(/(src|href)="https?:/)
 
   change('https://acme.example/{code}', '{kode}')

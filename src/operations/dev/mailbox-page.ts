@@ -4,38 +4,16 @@
  */
 
 import { escapeHtml } from '../../platform/http/page-answer.ts'
+import { BUILT_IN } from '../../platform/look/colours.ts'
+import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { MailboxEntry } from './mailbox.ts'
 import { pagePolicy } from './page-policy.ts'
 
-const style = `
-:root {
-  color-scheme: light dark;
-  --ground: #f6f5f2;
-  --card: #ffffff;
-  --ink: #1d2126;
-  --soft: #5c646d;
-  --line: #dcd9d2;
-  --accent: #0f5f6b;
-  --email: #0f5f6b;
-  --sms: #8a5a00;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #16181b;
-    --card: #1f2226;
-    --ink: #e8e6e1;
-    --soft: #a5abb3;
-    --line: #383d44;
-    --accent: #6cc5d2;
-    --email: #6cc5d2;
-    --sms: #e0b252;
-  }
-}
-* { box-sizing: border-box; }
-[hidden] { display: none !important; }
-body { margin: 0 auto; padding: 16px 16px 48px; max-width: 760px; background: var(--ground); color: var(--ink);
+/** What this page adds to the style of all pages. */
+const more = `
+body { display: block; margin: 0 auto; padding: 16px 16px 48px; max-width: 760px; background: var(--page); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: baseline; margin: 0 0 16px; }
 nav strong { margin-inline-end: auto; letter-spacing: .02em; }
@@ -44,17 +22,18 @@ a { color: var(--accent); }
 h1 { margin: 0; font-size: 24px; }
 .soft { color: var(--soft); margin: 0 0 16px; }
 .tools { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 16px; }
-.tools input { flex: 1 1 200px; }
-input, select, button { font: inherit; color: inherit; padding: 8px 12px; border: 1px solid var(--line); border-radius: 9px;
-  background: var(--card); }
+.tools input { flex: 1 1 200px; width: auto; }
+.tools select { width: auto; }
+input, select, button { font: inherit; color: inherit; padding: 8px 12px; border: 1px solid var(--line); border-radius: 8px;
+  background: var(--ground); }
 button { cursor: pointer; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-article { margin: 0 0 12px; padding: 14px 18px; background: var(--card); border: 1px solid var(--line);
-  border-inline-start: 6px solid var(--email); border-radius: 12px; }
-article[data-channel=sms] { border-inline-start-color: var(--sms); border-radius: 4px 22px 22px 22px; }
+article { margin: 0 0 12px; padding: 14px 18px; background: var(--ground); border: 1px solid var(--line);
+  border-inline-start: 6px solid var(--accent); border-radius: 12px; }
+article[data-channel=sms] { border-inline-start-color: var(--warn); border-radius: 4px 22px 22px 22px; }
 .about { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 14px; color: var(--soft); overflow-wrap: anywhere; }
-.about .channel { font-weight: 700; color: var(--email); }
-[data-channel=sms] .about .channel { color: var(--sms); }
+.about .channel { font-weight: 700; color: var(--accent); }
+[data-channel=sms] .about .channel { color: var(--warn); }
 .about time { margin-inline-start: auto; }
 h2 { margin: 6px 0; font-size: 17px; overflow-wrap: anywhere; }
 .code { display: flex; flex-wrap: wrap; align-items: center; gap: 16px; margin: 8px 0; }
@@ -62,8 +41,9 @@ output { font: bold 36px/1.2 ui-monospace, monospace; letter-spacing: 6px; }
 details { margin-top: 6px; }
 summary { cursor: pointer; font-size: 14px; color: var(--soft); }
 pre { margin: 8px 0 0; font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
-iframe { width: 100%; height: 420px; margin-top: 8px; border: 1px solid var(--line); border-radius: 9px; background: #fff; }
+iframe { width: 100%; height: 420px; margin-top: 8px; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
 `
+const style = styleIn(BUILT_IN) + more
 
 /** Local times, a filter, copying, and a reload when something new is there and nobody is reading a message. */
 const script = `

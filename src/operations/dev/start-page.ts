@@ -1,33 +1,21 @@
 /** The first page of --dev, where one begins. Without the key it only says how to open it. */
 import { escapeHtml } from '../../platform/http/page-answer.ts'
+import { BUILT_IN } from '../../platform/look/colours.ts'
+import { iconSvg } from '../../platform/look/icons.ts'
+import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { pagePolicy } from './page-policy.ts'
 import type { DevPerson } from './people.ts'
 
-const style = `
-:root { color-scheme: light dark; --ground: #f6f5f2; --card: #ffffff; --ink: #1d2126; --soft: #5c646d; --line: #dcd9d2;
-  --accent: #0f5f6b; }
-@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #1f2226; --ink: #e8e6e1; --soft: #a5abb3;
-  --line: #383d44; --accent: #6cc5d2; } }
-body { margin: 0 auto; padding: 48px 16px; max-width: 480px; background: var(--ground);
-  color: var(--ink); font: 17px/1.6 system-ui, sans-serif; }
-h1 { margin: 0 0 16px; font-size: 24px; }
-h2 { margin: 32px 0 12px; font-size: 19px; }
-ul { margin: 0; padding: 0; list-style: none; }
-a { display: block; margin: 0 0 12px; padding: 14px 18px; border: 1px solid var(--line); border-radius: 12px;
-  background: var(--card); color: var(--accent); text-decoration: none; font-weight: 600; }
-article { margin: 0 0 12px; padding: 14px 18px; border: 1px solid var(--line); border-radius: 12px; background: var(--card); }
-article strong, article code { overflow-wrap: anywhere; }
-article p { margin: 0; font-size: 15px; color: var(--soft); }
-form { margin: 10px 0 0; }
-button { font: inherit; color: var(--accent); padding: 8px 14px; border: 1px solid var(--line); border-radius: 9px;
-  background: var(--ground); cursor: pointer; }
-code, output, pre { font: 15px/1.5 ui-monospace, monospace; color: var(--ink); }
-pre { margin: 0; padding: 14px 18px; border: 1px solid var(--line); border-radius: 12px; background: var(--card);
-  overflow-x: auto; }
-:focus-visible { outline: 3px solid; outline-offset: 2px; }
+/** What this page adds to the style of all pages. */
+const more = `
+main > h2 { margin: 32px 0 12px; }
+main p { margin-top: 16px; }
+main pre { margin-top: 8px; }
+.row strong { overflow-wrap: anywhere; }
 `
+const style = styleIn(BUILT_IN) + more
 
 /** An app shows another code each half minute. */
 const script = `
@@ -65,7 +53,10 @@ export function startPage(shown: StartPage, language: Language, texts: Texts) {
     ...(hasDocumentation ? ([['/swagger', words.documentation]] as [string, string][]) : []),
     ...(isOpen && adminUrl !== null ? ([[adminUrl, words.administration]] as [string, string][]) : []),
   ]
-  const items = links.map(([to, word]) => `<li><a href="${escapeHtml(to)}">${escapeHtml(word)}</a></li>`)
+  const items = links.map(
+    ([to, word]) =>
+      `<li><a class="row" href="${escapeHtml(to)}"><span class="text"><span>${escapeHtml(word)}</span></span>${iconSvg('chevron', 'chevron')}</a></li>`,
+  )
   return `<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>
@@ -74,13 +65,17 @@ export function startPage(shown: StartPage, language: Language, texts: Texts) {
 <title>poterne</title>
 <style>${style}</style>
 </head>
-<body>
+<body class="wide">
+<header class="column top"><span class="brand"><span class="mark" aria-hidden="true">P</span> <span>poterne</span></span></header>
+<main class="column">
 <h1>poterne</h1>
-${isOpen ? '' : `<p>${escapeHtml(words.closed)}</p>`}
-<ul>
+${isOpen ? '' : `<p class="lead">${escapeHtml(words.closed)}</p>`}
+<ul class="card rows">
 ${items.join('\n')}
 </ul>
-${isOpen ? `${peopleSection(people, texts)}${applicationSection(shown, texts)}<script>${script}</script>` : ''}
+${isOpen ? `${peopleSection(people, texts)}${applicationSection(shown, texts)}` : ''}
+</main>
+${isOpen ? `<script>${script}</script>` : ''}
 </body>
 </html>
 `
@@ -89,7 +84,7 @@ ${isOpen ? `${peopleSection(people, texts)}${applicationSection(shown, texts)}<s
 function peopleSection(people: StartPage['people'], texts: Texts): string {
   const { start } = texts
   if (people.length === 0) return `<h2>${escapeHtml(start.people)}</h2>\n<p>${escapeHtml(start.nobody)}</p>\n`
-  return `<h2>${escapeHtml(start.people)}</h2>\n${people.map((person) => card(person, texts)).join('\n')}\n`
+  return `<h2>${escapeHtml(start.people)}</h2>\n<ul class="card rows">${people.map((person) => card(person, texts)).join('\n')}</ul>\n`
 }
 
 function card(
@@ -104,10 +99,10 @@ function card(
     password === null ? '' : `${escapeHtml(start.password)} <code>${escapeHtml(password)}</code>`,
     appSecret === null ? '' : `${escapeHtml(start.app_code)} <output data-of="${name}">${code}</output>`,
   ]
-  return `<article><strong dir="ltr">${name}</strong>
-${lines.map((line) => (line === '' ? '' : `<p>${line}</p>`)).join('\n')}
-<form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button>${escapeHtml(start.sign_in_as.replace('{name}', identifier))}</button></form>
-</article>`
+  return `<li><div class="row acts"><span class="text"><span dir="ltr">${name}</span>
+${lines.map((line) => (line === '' ? '' : `<span>${line}</span>`)).join('\n')}</span>
+<form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button class="button quiet little">${escapeHtml(start.sign_in_as.replace('{name}', identifier))}</button></form></div>
+</li>`
 }
 
 /** The two lines by which an application finds the service. */

@@ -35,6 +35,7 @@ export function createAccountRoutes(
     return [
       [path, path, (visit, typed) => account.changeContact(visit, typed, kind)],
       [`${path}/confirm`, `${path}/confirm`, (visit, typed) => account.confirmContact(visit, typed, kind)],
+      [`${path}/again`, `${path}/confirm`, async (visit) => visits.go(visit, path)],
       [`${path}/remove`, path, (visit, typed) => account.removeContact(visit, typed, kind)],
     ]
   }
@@ -67,6 +68,11 @@ export function createAccountRoutes(
     ...formsOfContact('phone'),
     ['/account/two-factor/on', '/account/two-factor/on', account.enableTwoFactor],
     ['/account/two-factor/confirm', '/account/two-factor/confirm', account.confirmTwoFactor],
+    [
+      '/account/two-factor/again',
+      '/account/two-factor/confirm',
+      async (visit) => visits.go(visit, '/account/two-factor/on'),
+    ],
     ['/account/two-factor/app', '/account/two-factor/app', account.beginApp],
     ['/account/two-factor/app/confirm', '/account/two-factor/app/confirm', account.confirmApp],
     ['/account/two-factor/off', '/account/two-factor/off', account.disableTwoFactor],
@@ -97,6 +103,9 @@ export function createAccountRoutes(
   /** These forms lead to another page, or send a code again. */
   const turns = new Set([
     '/account/code',
+    '/account/email/again',
+    '/account/phone/again',
+    '/account/two-factor/again',
     '/account/field',
     '/account/sign-in-again',
     '/account/passkeys/choose',

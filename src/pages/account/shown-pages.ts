@@ -1,5 +1,6 @@
 /** The screen for each path of an account, drawn from what was read for it. */
-import { withContact } from '../frame/elements.ts'
+import { otherWay, withContact } from '../frame/elements.ts'
+import { html } from '../frame/html.ts'
 import type { Screen, Visit } from '../visits/service.ts'
 import { linkScreen, providersScreen, unlinkScreen } from './provider-screens.ts'
 import * as screens from './screens.ts'
@@ -16,6 +17,10 @@ export function createShownPages(
     async (visit) =>
       screens.proofScreen(visit, await read.security(visit), texts(visit.texts.pages))
 
+  /** Back to the form that sent the code, with what was typed. */
+  const again = (visit: OwnVisit, action: string, label: string) =>
+    html`<p class="next">${visit.texts.pages.no_code} ${otherWay(label, visit.to(action))}</p>`
+
   const confirmContact = (visit: OwnVisit, kind: 'email' | 'phone') => {
     const { pages } = visit.texts
     const lead = withContact(pages.code_sent_confirm, visit.flow.typed?.contact ?? '')
@@ -23,6 +28,7 @@ export function createShownPages(
       title: pages[kind],
       lead,
       action: `/account/${kind}/confirm`,
+      after: again(visit, `/account/${kind}/again`, pages.correct),
     })
   }
 
@@ -65,6 +71,7 @@ export function createShownPages(
         title: pages.two_factor,
         lead: pages.confirm_lead,
         action,
+        after: again(visit, '/account/two-factor/again', pages.start_over),
       })
     },
     '/account/two-factor/app': proof((pages) => ({

@@ -75,6 +75,25 @@ if (code)
     if (!form.dataset.sent) form.requestSubmit()
   })
 
+// Another language of the page keeps what was typed, except secrets.
+const typed = () => all('main input:not([type=password]):not([type=hidden]):not([name=otp])')
+const kept = sessionStorage.getItem('typed')
+sessionStorage.removeItem('typed')
+if (kept) {
+  const [path, values] = JSON.parse(kept)
+  if (path === location.pathname)
+    for (const input of typed())
+      if (input.name in values)
+        if (input.type === 'checkbox') input.checked = values[input.name]
+        else input.value = values[input.name]
+}
+for (const link of all('.languages a'))
+  link.addEventListener('click', () => {
+    const values = {}
+    for (const input of typed()) values[input.name] = input.type === 'checkbox' ? input.checked : input.value
+    sessionStorage.setItem('typed', JSON.stringify([location.pathname, values]))
+  })
+
 for (const button of all('[data-copy]')) {
   button.hidden = false
   button.addEventListener('click', () =>

@@ -36,9 +36,7 @@ export function createPageAnswers(style: string) {
 <style>${style}</style>
 </head>
 <body>
-<main>
 ${content}
-</main>
 </body>
 </html>
 `

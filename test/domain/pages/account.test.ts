@@ -85,6 +85,19 @@ describe('the pages of an account', () => {
     expect(kept()).toBe('12')
   })
 
+  test('a mistyped address is corrected from the page of its code', async () => {
+    const { browser, password } = await signedIn()
+    const [wrong, right] = [newEmail(), newEmail()]
+    await browser.open('/account/email')
+    await browser.press('Send a code', { contact: wrong, password })
+    await browser.press('Change')
+    expect(browser.path).toBe('/account/email')
+    expect(browser.html).toContain(`value="${wrong}"`)
+    await browser.press('Send a code', { contact: right, password })
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(right) })
+    expect(browser.html).toContain(right)
+  })
+
   test('two factors are turned on by a code, new codes are made, and it is turned off', async () => {
     const email = newEmail()
     const { browser, password } = await signedIn(email)

@@ -291,6 +291,24 @@ describe('with script', () => {
     await close()
   })
 
+  test('another language keeps what was typed, except secrets', async () => {
+    const { identifier, password } = await service.signUp(newEmail())
+    const { page, close } = await openTab()
+    await page.goto(`${AUTH}/sign-in`)
+    await fill(page, { identifier, password: 'a secret' })
+    await page.check('input[name=stay]')
+    await page.click('summary')
+    await page.click('.languages a[lang=es]')
+    await page.waitForSelector('html[lang=es]')
+    expect(await page.inputValue('input[name=identifier]')).toBe(identifier)
+    expect(await page.isChecked('input[name=stay]')).toBe(true)
+    expect(await page.inputValue('input[name=password]')).toBe('')
+    await fill(page, { password })
+    await page.press('#password', 'Enter')
+    await page.waitForURL((url) => url.hostname === 'app.example.com')
+    await close()
+  })
+
   test('Back shows no page of an account that the browser kept', async () => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()

@@ -1,17 +1,25 @@
 /** Lays out an e-mail as text and as HTML, from the same plain sentences, all of which are escaped here. */
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
+import { brandTokens } from '../../../platform/look/colours.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { builtInLayout, fillLayout } from '../../../texts/layout.ts'
 
 export interface EmailParts {
   language: Language
   subject: string
+  /** The first line of the text; in HTML the subject stands in its place. */
+  greeting: string
   above: string[]
   code: string | null
+  /** When it happened, on which device and from which address, each with its label. */
+  facts: [label: string, value: string][]
   below: string[]
-  footer: string
+  /** The reason why it was sent, and whom to ask; in both a link may lead. */
+  footer: string[]
   /** An address of the service that stands in one of the paragraphs; null: none. */
   link: string | null
+  /** A page of the service on which something can be done about it. */
+  button: { label: string; href: string } | null
 }
 
 /** The parts that all e-mails of a service share. */
@@ -24,9 +32,16 @@ interface EmailLook {
   layoutHtml: string | null
 }
 
-export function plainText({ above, code, below, footer }: EmailParts): string {
-  const blocks = [...above, ...(code === null ? [] : [`    ${code}`]), ...below]
-  return `${blocks.join('\n\n')}\n\n-- \n${footer}\n`
+export function plainText({ greeting, above, code, facts, below, button, footer }: EmailParts): string {
+  const blocks = [
+    greeting,
+    ...above,
+    ...(code === null ? [] : [`    ${code}`]),
+    ...(facts.length === 0 ? [] : [facts.map(([label, value]) => `${label} ${value}`.trim()).join('\n')]),
+    ...below,
+    ...(button === null ? [] : [`${button.label}\n${button.href}`]),
+  ]
+  return `${blocks.join('\n\n')}\n\n-- \n${footer.join('\n')}\n`
 }
 
 const paragraphWith = (link: string | null) => (text: string) => {
@@ -37,21 +52,26 @@ const paragraphWith = (link: string | null) => (text: string) => {
 }
 
 export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
-  const { language, subject, above, code, below, footer, link } = parts
+  const { language, subject, above, code, facts, below, button, footer, link } = parts
   const paragraph = paragraphWith(link)
   const direction = textDirection(language)
-  const name = escapeHtml(service)
   const logo = logoUrl === null ? '' : escapeHtml(logoUrl)
-  const header =
-    logo === ''
-      ? `<p style="margin:0 0 20px;font-size:18px;font-weight:600"><bdi>${name}</bdi></p>`
-      : `<p style="margin:0 0 20px"><img class="logo" src="${logo}" alt="${name}" height="48" style="height:48px;max-width:100%;border:0"></p>`
+  const { brand, onBrand } = brandTokens(colour, 'light')
+  const content = [
+    ...above.map(paragraph),
+    ...codeBlock(code),
+    ...factRows(facts),
+    ...below.map(paragraph),
+    ...(button === null ? [] : [buttonTo(button, brand, onBrand)]),
+  ]
   return fillLayout(layoutHtml ?? builtInLayout, {
-    content: [...above.map(paragraph), ...codeBlock(code, colour), ...below.map(paragraph)].join('\n'),
-    header,
-    footer: escapeHtml(footer),
+    content: content.join('\n'),
+    header: headerOf(service, logo, brand, onBrand),
+    footer: footer.map(escapeHtml).join('<br>'),
+    // The title says what it is about; lists of messages show what comes next.
+    preheader: escapeHtml((code === null ? above[0] : below[0]) ?? ''),
     subject: escapeHtml(subject),
-    service: name,
+    service: escapeHtml(service),
     logo_url: logo,
     colour,
     language: escapeHtml(language),
@@ -60,12 +80,40 @@ export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutH
   })
 }
 
-/** The space before the figures is as wide as the space behind the last of them. */
-function codeBlock(code: string | null, colour: string): string[] {
+/** The logo, or else the initial in the team's colour beside the name, as on the pages. */
+function headerOf(service: string, logo: string, brand: string, onBrand: string): string {
+  const name = escapeHtml(service)
+  if (logo !== '')
+    return `<img class="logo" src="${logo}" alt="${name}" height="40" style="height:40px;max-width:100%;border:0">`
+  const mark = `display:inline-block;width:28px;line-height:28px;border-radius:8px;background:${brand};color:${onBrand};text-align:center;font-weight:600;font-size:15px`
+  return `<span class="mark" aria-hidden="true" style="${mark}">${escapeHtml([...service][0] ?? '')}</span>&nbsp; <b class="name" style="font-weight:600;color:#14171c"><bdi>${name}</bdi></b>`
+}
+
+/** Digits stand in two groups, by a margin: a copy of them has no space. */
+function codeBlock(code: string | null): string[] {
   if (code === null) return []
   // The codes of an administrator have 19 characters, which a telephone shows in one line only if they are small.
-  const size = code.length > 8 ? '18px/1.6' : '34px/1.2'
-  const spacing = code.length > 8 ? '0' : '6px'
-  const figures = `margin:24px 0;padding:14px 8px 14px 14px;font:bold ${size} ui-monospace,Menlo,Consolas,monospace;letter-spacing:${spacing};text-align:center;color:#1d2126;background:#f3f4f6;border:1px solid ${colour};border-radius:8px`
-  return [`<p class="code" dir="ltr" style="${figures}">${escapeHtml(code)}</p>`]
+  const isLong = code.length > 8
+  const groups = isLong ? [code] : [code.slice(0, 3), code.slice(3)]
+  const spacing = isLong ? '' : 'letter-spacing:4px'
+  const spans = groups.map(
+    (part, at) => `<span style="${spacing}${at > 0 ? ';margin-left:14px' : ''}">${escapeHtml(part)}</span>`,
+  )
+  const figures = `margin:24px 0;padding:16px 8px;font:600 ${isLong ? '18px/28px' : '32px/40px'} ui-monospace,Menlo,Consolas,monospace;text-align:center;color:#14171c;background:#f4f5f7;border-radius:10px`
+  return [`<p class="code" dir="ltr" style="${figures}">${spans.join('')}</p>`]
 }
+
+function factRows(facts: EmailParts['facts']): string[] {
+  if (facts.length === 0) return []
+  const label = 'padding:4px 0;color:#5a626d;vertical-align:top;width:104px'
+  const rows = facts.map(
+    ([name, value]) =>
+      `<tr><td class="soft" style="${label}">${escapeHtml(name.replace(/\s*:$/, ''))}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
+  )
+  return [
+    `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" class="rule" style="margin:0 0 16px;padding:12px 0;border-top:1px solid #e8eaee;border-bottom:1px solid #e8eaee;font-size:14px;line-height:20px">${rows.join('')}</table>`,
+  ]
+}
+
+const buttonTo = ({ label, href }: { label: string; href: string }, brand: string, onBrand: string) =>
+  `<p style="margin:24px 0 0"><a href="${escapeHtml(href)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></p>`

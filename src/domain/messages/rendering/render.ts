@@ -27,7 +27,7 @@ export type LinkOf = (values: Record<string, string>) => string | null
  * catalog does not have is replaced by its default.
  */
 export function createRenderer(
-  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'>,
+  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'> & Partial<Pick<Config, 'pages'>>,
   catalog: Catalog,
   linkOf: LinkOf = () => null,
 ): RenderMessage {
@@ -35,6 +35,8 @@ export function createRenderer(
   const { autofillDomain } = config.sms
   const { logoUrl, colour, layoutHtml, support } = config.texts
   const look = { service, logoUrl, colour, layoutHtml }
+  /** The page of one's own devices, where there are pages. */
+  const reviewed = config.pages?.enabled ? `${config.server.baseUrl}/account/sessions` : null
   const languages = new Map<Language, ReturnType<typeof createLanguage>>()
   const languageOf = (tag: Language) => languages.getOrInsertComputed(tag, () => createLanguage(tag, catalog))
   return (message, code, minutes) => {
@@ -42,12 +44,12 @@ export function createRenderer(
     if (!purposes.has(message.purpose)) throw new Error('unknown message purpose')
     const purpose = message.purpose as MessagePurpose
     const language = catalog.has(message.language) ? message.language : catalog.language
-    const { greeting, quotes, templates, circumstances, footer } = languageOf(language)
-    const template = templates[purpose]
+    const words = languageOf(language)
+    const template = words.templates[purpose]
     const link = linkOf(message.values)
     const facts = {
       ...factsOf(message),
-      ...(channel === 'email' && namesOf(message, quotes)),
+      ...(channel === 'email' && namesOf(message, words.quotes)),
       ...(link !== null && { link }),
       ...(support !== null && { support }),
       service,
@@ -60,19 +62,53 @@ export function createRenderer(
       const bound = code !== null && autofillDomain !== null ? `\n\n@${autofillDomain} #${code}` : ''
       return { ...common, subject: '', text: sentence + bound, html: null }
     }
-    const [what = '', ...advice] = template.above(facts)
-    const when = circumstances(facts, dateIn(language, message.createdAt))
-    const above = code === null ? [what, when, ...advice] : [what, ...advice]
+    const subject = typographic(template.subject(facts))
     const parts: EmailParts = {
-      language,
-      subject: typographic(template.subject(facts)),
-      above: [greeting, ...above].map(typographic),
-      code,
-      below: template.below(facts, message.codeGroup !== 'stranger').map(typographic),
-      footer: typographic(footer(facts)),
-      link,
+      ...{ language, code, link, subject, greeting: typographic(words.greeting) },
+      ...(code === null ? noticeParts(message, facts, words, reviewed) : codeParts(message, facts, words)),
     }
-    return { ...common, subject: parts.subject, text: plainText(parts), html: emailHtml(parts, look) }
+    return { ...common, subject, text: plainText(parts), html: emailHtml(parts, look) }
+  }
+}
+
+type Words = ReturnType<typeof createLanguage>
+type OwnParts = Pick<EmailParts, 'above' | 'facts' | 'below' | 'footer' | 'button'>
+
+function codeParts({ purpose, codeGroup }: PersonMessage, facts: MessageFacts, words: Words): OwnParts {
+  const template = words.templates[purpose as MessagePurpose]
+  const isEntered = codeGroup === 'stranger'
+  const reason = words.reason(facts, isEntered)
+  return {
+    above: template.above(facts).map(typographic),
+    facts: [],
+    below: template.below(facts, !isEntered).map(typographic),
+    footer: [words.footer(facts), reason].map(typographic),
+    button: null,
+  }
+}
+
+/** After these there is no account to look at, or somebody else did it. */
+const unreviewed: ReadonlySet<string> = new Set(['account_erased', 'account_exists', 'account_locked'])
+
+/** `reviewed`: the page of one's own devices; null: there is none. */
+function noticeParts(
+  { purpose, createdAt }: PersonMessage,
+  facts: MessageFacts,
+  words: Words,
+  reviewed: string | null,
+): OwnParts {
+  const [what = '', ...advice] = words.templates[purpose as MessagePurpose].above(facts)
+  const isForOperator = purpose.startsWith('operator_')
+  const reason = words.reason(facts, false)
+  const leads = reviewed !== null && facts.link === undefined && !isForOperator && !unreviewed.has(purpose)
+  return {
+    above: [typographic(what)],
+    facts: words
+      .circumstances(facts, dateIn(words.tag, createdAt))
+      .map(([label, value]) => [typographic(label), typographic(value)]),
+    below: advice.map(typographic),
+    footer: [words.footer(facts), ...(isForOperator ? [] : [reason])].map(typographic),
+    button: leads ? { label: words.review, href: reviewed } : null,
   }
 }
 
@@ -82,8 +118,15 @@ export function createRenderer(
  */
 function createLanguage(tag: Language, catalog: Catalog) {
   const texts: MessageTexts<SentCodePurpose, NoticePurpose> = catalog.of(tag).messages
-  const { messages: templates, circumstances, footer } = createTemplates(texts, tag)
-  return { greeting: texts.greeting, quotes: quotesOf(texts, tag), templates, circumstances, footer }
+  const { messages: templates, ...shared } = createTemplates(texts, tag)
+  return {
+    tag,
+    greeting: texts.greeting,
+    review: texts.review,
+    quotes: quotesOf(texts, tag),
+    templates,
+    ...shared,
+  }
 }
 
 /** From right to left, a name in other letters is isolated: else its brackets would turn towards the sentence. */

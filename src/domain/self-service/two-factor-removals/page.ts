@@ -1,6 +1,6 @@
 /** The page behind the link of a notice: one button, no script, nothing from elsewhere. */
 
-import { createLinkPage } from '../../../platform/http/link-page.ts'
+import type { CreateLinkPage } from '../../../platform/http/link-page.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
 import type { PageContent } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
@@ -11,12 +11,13 @@ import { STOP_PATH } from './links.ts'
 export type StopState = { token: string } | 'stopped' | 'gone'
 
 interface Reader {
+  draw: CreateLinkPage
   service: string
   texts: Texts
   language: Language
 }
 
-export function stopPage(state: StopState, { service, texts, language }: Reader): PageContent {
+export function stopPage(state: StopState, { draw, service, texts, language }: Reader): PageContent {
   const { removal_asked, removal_stop, removal_stopped, removal_gone } = texts.sentences
   const title = state === 'stopped' ? removal_stopped : state === 'gone' ? removal_gone : removal_asked
   const content =
@@ -24,7 +25,7 @@ export function stopPage(state: StopState, { service, texts, language }: Reader)
       ? ''
       : `<form method="post" action="${STOP_PATH}">
 <input type="hidden" name="t" value="${escapeHtml(state.token)}">
-<button>${escapeHtml(removal_stop.replace(/\.$/, ''))}</button>
+<button class="button main">${escapeHtml(removal_stop.replace(/\.$/, ''))}</button>
 </form>`
-  return createLinkPage({ language, service, title, content })
+  return draw({ language, service, title, content })
 }

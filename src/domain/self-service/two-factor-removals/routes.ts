@@ -12,7 +12,7 @@ const token = t.Optional(t.String({ maxLength: 200 }))
 
 export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFactorRemovals) {
   const page = (state: StopState, { texts, language }: Pick<Client, 'texts' | 'language'>) =>
-    pageAnswer(stopPage(state, { service: removals.service, texts, language }))
+    pageAnswer(stopPage(state, { draw: removals.draw, service: removals.service, texts, language }))
   return new Elysia({ name: 'two-factor-removals' })
     .use(httpBase)
     .get(

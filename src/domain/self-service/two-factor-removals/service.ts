@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { createLinkPages } from '../../../platform/http/link-page.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
 import { AppError } from '../../../texts/errors.ts'
 import { type Account, verifiedContacts } from '../../accounts/core/account.ts'
@@ -92,6 +93,7 @@ export function createTwoFactorRemovals(needs: Needs) {
     },
     /** Its name, for the page. */
     service: serviceName(config),
+    draw: createLinkPages(config),
     /**
      * Tells whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look.
      */

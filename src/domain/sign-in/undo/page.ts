@@ -1,12 +1,13 @@
 /** The page behind an undo link, for people who may use any device: no script, and nothing from another host. */
 
-import { createLinkPage } from '../../../platform/http/link-page.ts'
+import type { CreateLinkPage } from '../../../platform/http/link-page.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
 import type { PageContent } from '../../../texts/errors.ts'
 import { compileTemplate } from '../../../texts/template.ts'
 import type { Texts } from '../../../texts/texts.ts'
 
 interface PageOptions {
+  draw: CreateLinkPage
   language: string
   words: Texts['undo']
   service: string
@@ -16,8 +17,8 @@ interface PageOptions {
   contact: string
 }
 
-const page = ({ language, service }: PageOptions, title: string, content: string[]): PageContent =>
-  createLinkPage({ language, service, title, content: content.join('\n') })
+const page = ({ draw, language, service }: PageOptions, title: string, content: string[]): PageContent =>
+  draw({ language, service, title, content: content.join('\n') })
 
 /** A sentence about the contact and the service, neither of which takes part in the direction of its letters. */
 function paragraph(sentence: string, { contact, service, support }: PageOptions): string {
@@ -26,7 +27,7 @@ function paragraph(sentence: string, { contact, service, support }: PageOptions)
     service: `\u2068${service}\u2069`,
     ...(support !== null && { support: `\u2066${support}\u2069` }),
   })
-  return `<p>${escapeHtml(text)}</p>`
+  return `<p class="next">${escapeHtml(text)}</p>`
 }
 
 /** The token is in the form and not in its address: what sends an empty POST to the link does nothing. */
@@ -35,7 +36,7 @@ export function undoForm(options: PageOptions, token: string): PageContent {
   return page(options, words.title, [
     paragraph(words.about, options),
     paragraph(words.effects, options),
-    `<form method="post" action="/undo"><input type="hidden" name="t" value="${escapeHtml(token)}"><button>${escapeHtml(words.button)}</button></form>`,
+    `<form method="post" action="/undo"><input type="hidden" name="t" value="${escapeHtml(token)}"><button class="button main">${escapeHtml(words.button)}</button></form>`,
   ])
 }
 

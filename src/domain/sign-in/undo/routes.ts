@@ -12,13 +12,13 @@ import type { UndoOutcome, UndoService } from './service.ts'
 const route = hidden({ takes: 'any', answers: 'page' })
 
 export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog: Catalog) {
-  const { service, support } = undo
+  const { service, support, draw } = undo
 
   function pageOf({ state, contact, ...outcome }: UndoOutcome, token: string, visitor: Client): Response {
     const language =
       outcome.language !== null && catalog.has(outcome.language) ? outcome.language : visitor.language
     const { undo: words } = catalog.of(language)
-    const options = { language, words, service, support, contact }
+    const options = { draw, language, words, service, support, contact }
     switch (state) {
       case 'open':
         return pageAnswer(undoForm(options, token))
@@ -42,7 +42,7 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
       if (!(error instanceof AppError) || error.details.page) throw error
       const { language } = visitor
       const { undo: words, errors } = catalog.of(language)
-      const options = { language, words, service, support, contact: '' }
+      const options = { draw, language, words, service, support, contact: '' }
       const { errorCode, details } = error
       const { retryAfterSeconds } = details
       const page = undoRefused(options, words.refused_title, errors[errorCode])

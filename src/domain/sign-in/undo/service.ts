@@ -6,6 +6,7 @@
 
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import { createLinkPages } from '../../../platform/http/link-page.ts'
 import {
   type Account,
   channelOf,
@@ -92,6 +93,7 @@ export function createUndoService(needs: Needs) {
     /** Its name, for the page. */
     service: serviceName(config),
     support: config.texts.support,
+    draw: createLinkPages(config),
     /**
      * Prepares the records that a change or removal of that contact has to keep, and the notice that carries the link;
      * null: no link.
