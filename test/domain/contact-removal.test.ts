@@ -172,7 +172,7 @@ describe.each(shapes)('a contact on %s, with limits on', (shape) => {
     await service.resetPassword(email, 'chosen by the owner', newClient())
     await service.delivered()
     expect(service.inbox.textsTo(email).at(-1)).toMatch(
-      /Adresse IP\s: 10\.\d+\.\d+\.\d+\..*sept derniers jours.*le numéro de téléphone/s,
+      /Adresse IP\s: 10\.\d+\.\d+\.\d+\n.*sept derniers jours.*le numéro de téléphone/s,
     )
     const { account } = await signIn(email, 'chosen by the owner')
     expect([account.uuid, account.phone]).toEqual([intruder.account.uuid, null])
