@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** As a script: of a module Bun would keep a copy in the home directory of whoever runs the executable. */
+/** As a script, which an `eval` takes. */
 export function foreignHashesText(): string {
   const text = readFileSync(join(import.meta.dir, 'foreign-hashes.ts'), 'utf8')
   return new Bun.Transpiler({ loader: 'ts', target: 'bun' })

@@ -81,8 +81,7 @@ export function createHashThreads(
 
   const threadWith = (tasks: number) => [...threads].find((thread) => thread.tasks === tasks)
   const start = () => {
-    const text = threadSource(addon ?? argon2Addon())
-    source ??= URL.createObjectURL(new Blob([text], { type: 'application/javascript' }))
+    source ??= threadSource(addon ?? argon2Addon())
     const onEnd = () => threads.delete(thread)
     const thread = startThread(source, { onBegin, onStart, onDone: handOut, onEnd })
     threads.add(thread)
@@ -167,8 +166,15 @@ interface ThreadListeners extends Required<Pick<HashThreadsOptions, 'onBegin' | 
 
 type Thread = ReturnType<typeof startThread>
 
+/** The source finds `require` there, and listens itself from then on. */
+const FIRST_LINE = 'const here = require; self.onmessage = ({ data }) => eval(data)'
+let firstFile: string | undefined
+
 function startThread(source: string, { onBegin, onStart, onDone, onEnd }: ThreadListeners) {
-  const worker = new Worker(source, { smol: true })
+  // As a message: of a file of some length Bun keeps a copy in the home directory of whoever runs the executable.
+  firstFile ??= URL.createObjectURL(new Blob([FIRST_LINE], { type: 'application/javascript' }))
+  const worker = new Worker(firstFile, { smol: true })
+  worker.postMessage(source)
   // Only a thread with work keeps the process alive.
   worker.unref()
   const tasks: Task[] = []
