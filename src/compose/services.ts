@@ -21,6 +21,7 @@ import { createMessageLog } from '../administration/message-log/service.ts'
 import { createOverview } from '../administration/overview/service.ts'
 import { createPeopleService } from '../administration/people/service.ts'
 import { createAccountCodeSending, createAccountCodes } from '../domain/accounts/account-codes/service.ts'
+import { createQuestion } from '../domain/accounts/admission/question.ts'
 import { createAdmission } from '../domain/accounts/admission/service.ts'
 import { createOwnerNotices } from '../domain/accounts/core/owner-notices.ts'
 import { createRoles } from '../domain/accounts/core/roles.ts'
@@ -187,12 +188,15 @@ function createMessages(below: ReturnType<typeof createLimits>) {
 function createAccounts(below: ReturnType<typeof createMessages>) {
   const notices = createOwnerNotices(below)
   const devices = createKnownDevices({ ...below, store: below.stores.devices })
+  const roles = createRoles(below.config.roles)
+  const question = createQuestion({ ...below, roles })
   return {
     ...below,
     notices,
-    roles: createRoles(below.config.roles),
+    roles,
+    admissionQuestion: question,
     usernames: createUsernames(below),
-    admission: createAdmission(below),
+    admission: createAdmission({ ...below, question }),
     devices,
     trustedDevices: createTrustedDevices({ ...below, devices }),
     accountCodes: createAccountCodes({ ...below, notices }),

@@ -36,6 +36,7 @@ export const ar: Texts = {
     registration_closed: 'لا يمكن فتح حسابات جديدة هنا بدون دعوة.',
     invalid_invitation: 'هذه الدعوة غير صالحة أو انتهت صلاحيتها أو استُنفدت.',
     domain_not_allowed: 'تتطلب الحسابات هنا عنوان بريد إلكتروني من نطاق آخر.',
+    registration_refused: 'تعذّر فتح هذا الحساب. يُرجى التواصل مع القائمين على هذه الخدمة.',
     route_not_found: 'لا يوجد شيء في هذا العنوان.',
     session_not_found: 'هذه الجلسة غير موجودة.',
     device_not_found: 'هذا الجهاز الموثوق به غير موجود.',

@@ -32,6 +32,7 @@ export const en: Texts = {
     registration_closed: 'New accounts cannot be opened here without an invitation.',
     invalid_invitation: 'This invitation is not valid, has expired or is used up.',
     domain_not_allowed: 'Accounts need an e-mail address of another domain here.',
+    registration_refused: 'This account could not be opened. Please ask those who run this service.',
     route_not_found: 'There is nothing at this address.',
     session_not_found: 'There is no such session.',
     device_not_found: 'There is no such trusted device.',

@@ -24,6 +24,7 @@ export const errorStatus = {
   registration_closed: 403,
   invalid_invitation: 403,
   domain_not_allowed: 403,
+  registration_refused: 403,
   route_not_found: 404,
   session_not_found: 404,
   device_not_found: 404,
@@ -137,6 +138,12 @@ export interface PageContent {
   language: string
 }
 
+/** Texts by the tags of their languages, and the one for everybody else. */
+export interface OwnMessage {
+  byLanguage: Record<string, string>
+  otherwise?: string | undefined
+}
+
 export interface ErrorDetails {
   fields?: FieldError[]
   /** Whole seconds; rounded up by the thrower, so that waiting that long is enough. */
@@ -151,6 +158,8 @@ export interface ErrorDetails {
   wantedType?: string
   /** OAuth's name of the error, at the endpoint where applications ask for tokens. */
   oauthError?: string | undefined
+  /** Only with `registration_refused`: what the team's own program says to the person. */
+  message?: OwnMessage | undefined
   /** The sentence of the texts that says it, where that of the code says it to somebody else. */
   sentence?: 'factor_stays' | 'way_in_stays'
   /** OAuth's description for developers, in English; absent: the sentence of the code. */

@@ -36,6 +36,7 @@ export const es: Texts = {
     registration_closed: 'Aquí no se pueden crear cuentas sin una invitación.',
     invalid_invitation: 'Esta invitación no es válida, ha caducado o está agotada.',
     domain_not_allowed: 'Aquí las cuentas necesitan una dirección de correo de otro dominio.',
+    registration_refused: 'No se ha podido crear esta cuenta. Consulte a los responsables de este servicio.',
     route_not_found: 'No hay nada en esta dirección.',
     session_not_found: 'Esta sesión no existe.',
     device_not_found: 'Este dispositivo de confianza no existe.',

@@ -35,6 +35,8 @@ export const fr = {
     registration_closed: 'Sans invitation, aucun compte ne peut être créé ici.',
     invalid_invitation: 'Cette invitation n’est pas valide, a expiré ou est épuisée.',
     domain_not_allowed: 'Un compte demande ici une adresse e-mail d’un autre domaine.',
+    registration_refused:
+      'Ce compte n’a pas pu être ouvert. Veuillez vous adresser aux responsables de ce service.',
     route_not_found: 'Cette adresse n’existe pas.',
     session_not_found: 'Cette session n’existe pas.',
     device_not_found: 'Cet appareil de confiance n’existe pas.',

@@ -38,6 +38,7 @@ export const pt: Texts = {
     registration_closed: 'Aqui não é possível criar contas sem convite.',
     invalid_invitation: 'Este convite não é válido, expirou ou está esgotado.',
     domain_not_allowed: 'Aqui as contas precisam de um endereço de e-mail de outro domínio.',
+    registration_refused: 'Não foi possível criar esta conta. Fale com os responsáveis por este serviço.',
     route_not_found: 'Não há nada neste endereço.',
     session_not_found: 'Esta sessão não existe.',
     device_not_found: 'Este dispositivo de confiança não existe.',

@@ -27,6 +27,8 @@ export interface Behaviour {
   hangs?: boolean
   /** Breaks the connection without an answer. */
   breaks?: boolean
+  /** The body of the answer. */
+  body?: string
   /** The head, and then a byte again and again. */
   streams?: boolean
 }
@@ -78,7 +80,7 @@ export async function startReceiver(answer: (delivery: Delivery) => Behaviour = 
     accountsUnderWay.set(account, (accountsUnderWay.get(account) ?? 1) - 1)
     response.off('close', ended).once('close', () => underWay--)
     response.writeHead(status, answered)
-    if (!way.streams) return void response.end('{"taken":true}')
+    if (!way.streams) return void response.end(way.body ?? '{"taken":true}')
     const drip = setInterval(() => response.write('.'), 20)
     response.once('close', () => clearInterval(drip))
   }

@@ -323,8 +323,18 @@ describe('[[test_identities]]', () => {
   })
 })
 
+const hookSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
+
+test('[admission] is absent, or has what a webhook has to be called with', () => {
+  expect(configOf(smtp('')).admission).toBeNull()
+  const problems = (url: string) =>
+    problemsOf(`${smtp('')}[admission]\nurl = "${url}"\nsecret = "${hookSecret(24)}"`)
+  expect(problems('http://10.0.0.7/x')).toEqual([])
+  expect(problems('http://app.example.org/')[0]).toStartWith('admission.url')
+  expect(problemsOf(`${smtp('')}[admission]\nurl = "https://app.example.org/"`)).toHaveLength(1)
+})
+
 describe('[[webhooks]]', () => {
-  const hookSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
   const entry = (named: Record<string, unknown> = {}) =>
     Object.entries({
       ...{ name: 'app', url: 'https://app.example.org/hooks', secret: hookSecret(24), events: ['account.*'] },

@@ -8,7 +8,8 @@ import {
   carriedRecord,
   profileBody,
 } from '../../domain/accounts/core/account-schema.ts'
-import { type Roles, roleBounds } from '../../domain/accounts/core/roles.ts'
+import type { Roles } from '../../domain/accounts/core/roles.ts'
+import { groupNames, roleField } from '../../domain/accounts/core/set-fields.ts'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import type { FormerContact } from '../../domain/sign-in/undo/service.ts'
 import { answer } from '../../platform/http/answers.ts'
@@ -43,14 +44,6 @@ export const accountQuery = t.Object({
 })
 export type AccountQuery = typeof accountQuery.static
 
-/** Bodies name a role by number or by name. Elysia's own integer also takes texts, such as `0x10`. */
-export const roleField = () =>
-  Type.Union([integer(roleBounds), Type.String({ pattern: '^[A-Za-z]', maxLength: 64 })], {
-    description: 'The number of a role, or its name in `[roles]`',
-    examples: [7, 'editor'],
-  })
-const groupNames = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, examples: [['staff']] })
-
 /** The fields of an account that administration sets when it makes one and later. */
 const accountFields = (languages: readonly Language[]) => ({
   role_id: t.Optional(roleField()),
@@ -68,16 +61,6 @@ const accountFields = (languages: readonly Language[]) => ({
   ),
   language: t.Optional(t.Union(languages.map((tag) => t.Literal(tag)))),
 })
-
-const METADATA_BYTES = 4096
-
-/** A JSON object, and no array. */
-export const isMetadata = (value: unknown): value is Record<string, unknown> | undefined =>
-  value === undefined ||
-  (typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES)
 
 export const newAccount = (languages: readonly Language[]) =>
   t.Object({

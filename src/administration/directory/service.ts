@@ -5,6 +5,7 @@ import { requireOrdinary } from '../../domain/accounts/core/account.ts'
 import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
 import { mergeGroups, mergeProfile, readProfile } from '../../domain/accounts/core/profile.ts'
 import type { Roles } from '../../domain/accounts/core/roles.ts'
+import { isMetadata } from '../../domain/accounts/core/set-fields.ts'
 import { isByCommand, type Usernames } from '../../domain/accounts/core/usernames.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
@@ -30,7 +31,6 @@ import {
   type AccountPatch,
   type AccountQuery,
   contactChangeRecord,
-  isMetadata,
   type ListedAccount,
   listedRecord,
   refusedAtRecord,

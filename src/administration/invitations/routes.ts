@@ -1,6 +1,7 @@
 /** Invitations: made, listed and revoked. */
 
 import { Elysia, t } from 'elysia'
+import { roleField } from '../../domain/accounts/core/set-fields.ts'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import { recordsOf } from '../../domain/foundation/events/page.ts'
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
@@ -9,7 +10,6 @@ import { errorResponses } from '../../platform/http/error-responses.ts'
 import { integer, nullable, optionalField, timeField } from '../../platform/http/schemas.ts'
 import type { AdminBase } from '../access/access.ts'
 import { detail, done } from '../access/operation-schema.ts'
-import { roleField } from '../directory/directory-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
 

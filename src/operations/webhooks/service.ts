@@ -1,5 +1,7 @@
 /** The endpoints of `[[webhooks]]`, as the operator sees, tries and repeats them. */
 
+import { randomUUID } from 'node:crypto'
+import type { Newcomer, Question } from '../../domain/accounts/admission/question.ts'
 import { type PageQuery, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventStore, StoredEvent } from '../../domain/foundation/events/store.ts'
 import { plainWords } from '../../domain/messages/senders/clean-words.ts'
@@ -10,17 +12,19 @@ import { reach, type Step } from '../../platform/reach.ts'
 import { createRedactor } from '../../platform/redact.ts'
 import { AppError } from '../../texts/errors.ts'
 import { toldTypes } from '../../texts/event-types.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { Deliver } from './delivery.ts'
 import type { WebhookStateStore } from './state-store.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   stores: { webhookStates: WebhookStateStore; events: Pick<EventStore, 'idSince'> }
   deliver: Deliver
+  admissionQuestion: Pick<Question, 'put'>
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-export function createWebhooks({ config, stores, deliver, clock }: Needs) {
+export function createWebhooks({ config, stores, deliver, admissionQuestion: question, clock }: Needs) {
   const { webhookStates: store, events } = stores
 
   function require(name: string): WebhookConfig {
@@ -43,20 +47,30 @@ export function createWebhooks({ config, stores, deliver, clock }: Needs) {
     }
   }
 
-  /** Tells the endpoint of an event that did not happen. */
+  const askNobodys = async () => {
+    const { said, answer, status } = await question.put(inventedPerson(config.server.language))
+    return { isAccepted: answer !== null, status, said: said === null ? '' : said.toString() }
+  }
+
+  const tell = async (webhook: WebhookConfig) => {
+    const event = testEvent(clock.now())
+    const outcome = await deliver(webhook, event, new AbortController().signal, readStart)
+    const status = outcome.accepted ? String(outcome.status) : outcome.reason
+    return { isAccepted: outcome.accepted, status, said: outcome.answer ?? '' }
+  }
+
+  /** Tells the endpoint of an event that did not happen, or asks about a person who is not there. */
   async function tryOne(name: string): Promise<{ accepted: boolean; steps: Step[] }> {
-    const webhook = require(name)
+    const isAdmission = name === 'admission' && config.admission !== null
+    const call = isAdmission ? config.admission! : require(name)
     const steps: Step[] = []
     const note = (step: string, text: string) => void steps.push({ name: step, text })
-    if ((await reach(note, new URL(webhook.url))) !== null) return { accepted: false, steps }
-    note('request', 'POST of webhook.test, signed')
-    const outcome = await deliver(webhook, testEvent(clock.now()), new AbortController().signal, readStart)
-    const said = plainWords(
-      outcome.answer ?? '',
-      createRedactor([webhook.secret, ...webhook.previousSecrets]),
-    )
-    note('answer', `${outcome.accepted ? outcome.status : outcome.reason} ${said}`.trim())
-    return { accepted: outcome.accepted, steps }
+    if ((await reach(note, new URL(call.url))) !== null) return { accepted: false, steps }
+    note('request', `POST of ${isAdmission ? 'account.admission' : 'webhook.test'}, signed`)
+    const { isAccepted, status, said } = await (isAdmission ? askNobodys() : tell(require(name)))
+    const cleaned = plainWords(said, createRedactor([call.secret, ...call.previousSecrets]))
+    note('answer', `${status} ${cleaned}`.trim())
+    return { accepted: isAccepted, steps }
   }
 
   return {
@@ -108,4 +122,9 @@ const testEvent = (now: Date): StoredEvent => ({
   ...{ id: 0, type: 'webhook.test' as never, createdAt: now, outcome: 'success', account: null },
   actor: { type: 'system', id: null, name: null },
   ...{ sessionId: null, requestId: null, data: {}, address: null, device: null },
+})
+
+const inventedPerson = (language: Language): Newcomer => ({
+  ...{ account: randomUUID(), contact: { email: 'nobody@example.com' }, provider: null, profile: null },
+  ...{ language, invitation: null },
 })

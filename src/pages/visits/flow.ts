@@ -14,6 +14,8 @@ export interface Problem {
   fields?: FieldError[] | undefined
   /** It is worth another try then, in seconds since 1970. */
   until?: number | undefined
+  /** What the team's own program says, in the reader's language. */
+  message?: string | undefined
 }
 
 export interface Flow {
@@ -62,8 +64,9 @@ const MAXIMUM_LENGTH = 1500
 /** An application's `state` may be long. nginx as it comes refuses an answer with more than 4 KiB of headers. */
 const MAXIMUM_WITH_STATE = 3000
 
-/** After signing out, `state` is part of the address, which then is longer than one that was asked for may be. */
-const hasState = ({ handOver, to = '' }: Flow) => handOver !== undefined || to.length > 512
+/** The team's own program may say much. After signing out, `state` is part of the address, which then is longer than one that was asked for may be. */
+const hasLong = ({ handOver, to = '', problem }: Flow) =>
+  handOver !== undefined || to.length > 512 || problem?.message !== undefined
 
 interface Sealed {
   flow: Flow
@@ -95,9 +98,10 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
       const session = sessionId === null ? {} : { session: tagOf(sessionId) }
       const sealed = { flow, browser: tagOf(browser), ...session, at: now() }
       const { typed: _, sentTo: __, notice: ___, ...least } = flow
-      const maximum = hasState(flow) ? MAXIMUM_WITH_STATE : MAXIMUM_LENGTH
+      const maximum = hasLong(flow) ? MAXIMUM_WITH_STATE : MAXIMUM_LENGTH
       // A page without what was typed is better than one that no proxy lets pass.
-      for (const shorter of [flow, { ...flow, typed: {} }, least]) {
+      const unsaid = least.problem && { problem: { ...least.problem, message: undefined } }
+      for (const shorter of [flow, { ...flow, typed: {} }, least, { ...least, ...unsaid }]) {
         const text = write({ ...sealed, flow: shorter })
         if (text.length <= maximum) return text
       }

@@ -14,10 +14,16 @@ function titleOf({ pages }: Texts, code: ErrorCode): string {
   return status >= 500 ? pages.away_title : pages.failed_title
 }
 
-export function failedScreen(texts: Texts, code: ErrorCode, href: string, waitSeconds: number | undefined) {
+/** `own`: what the team's own program says. */
+export function failedScreen(
+  texts: Texts,
+  code: ErrorCode,
+  href: string,
+  waitSeconds: number | undefined,
+  own = errorSentence(code, texts, FORM_TYPE),
+) {
   const title = titleOf(texts, code)
-  const lead =
-    waitSeconds === undefined ? errorSentence(code, texts, FORM_TYPE) : waitSentence(texts, waitSeconds)
+  const lead = waitSeconds === undefined ? own : waitSentence(texts, waitSeconds)
   return {
     title,
     content: html`${heading(title, lead)}

@@ -17,6 +17,7 @@ import { pageAnswer } from '../../platform/http/page-answer.ts'
 import { cookieHeader } from '../../platform/http/redirect.ts'
 import { findUnstorable } from '../../platform/http/unstorable.ts'
 import type { Catalog } from '../../texts/catalog.ts'
+import { ownSentence } from '../../texts/error-sentence.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
@@ -273,7 +274,8 @@ export function createVisits(needs: Needs) {
     const { errorCode, retryAfterSeconds } = failure
     const { texts, client } = visit
     const isDown = errorStatus[errorCode] >= 500
-    const screen = shown ?? failedScreen(texts, errorCode, visit.path, retryAfterSeconds)
+    const own = ownSentence(failure.message, client.language)
+    const screen = shown ?? failedScreen(texts, errorCode, visit.path, retryAfterSeconds, own)
     const page = {
       html: render(visit, screen, isDown),
       policy: frame.policy(isDown),
@@ -354,7 +356,7 @@ export function createVisits(needs: Needs) {
           if (visit.flow.problem === undefined) count(visit.path, 'begun')
           return draw(visit, screen)
         } catch (error) {
-          const problem = back === undefined ? null : problemOf(error, clock)
+          const problem = back === undefined ? null : problemOf(error, clock, visit)
           if (problem === null) throw refusal(visit, error)
           return go(visit, back!, { ...visit.flow, problem })
         }
@@ -388,7 +390,7 @@ export function createVisits(needs: Needs) {
           if (finishes) count(back, 'finished')
           return withNewCookie(visit, done instanceof Response ? done : draw(visit, done))
         } catch (error) {
-          const problem = problemOf(error, clock)
+          const problem = problemOf(error, clock, visit)
           if (problem === null) throw refusal(visit, error)
           return withNewCookie(visit, go(visit, back, { ...visit.flow, problem }))
         }
@@ -471,11 +473,15 @@ const keptOf = (typed: Typed, keeps: readonly string[]): Typed =>
   )
 
 /** Returns what the form can show. It is null if the form cannot, as for a store that is away. */
-function problemOf(error: unknown, clock: Clock): Problem | null {
+function problemOf(error: unknown, clock: Clock, { client }: Visit): Problem | null {
   if (!(error instanceof AppError) || error.details.page) return null
   const { errorCode: code, details } = error
   const { fields, retryAfterSeconds } = details
-  if (errorStatus[code] >= 500 && code !== 'server_busy' && code !== 'provider_unavailable') return null
+  const message = ownSentence(details.message, client.language)
+  // Where it is worth another try soon, the code that was typed is as good as before.
+  const passes = code === 'server_busy' || code === 'provider_unavailable' || retryAfterSeconds !== undefined
+  if (errorStatus[code] >= 500 && !passes) return null
   const until = Math.ceil(clock.now().getTime() / 1000) + (retryAfterSeconds ?? 0)
-  return { code, ...(fields && { fields }), ...(retryAfterSeconds !== undefined && { until }) }
+  const said = { ...(fields && { fields }), ...(message !== undefined && { message }) }
+  return { code, ...said, ...(retryAfterSeconds !== undefined && { until }) }
 }

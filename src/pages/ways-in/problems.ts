@@ -73,7 +73,7 @@ export function showProblem(
 }
 
 function sentenceOf(
-  { code, until }: Problem,
+  { code, until, message }: Problem,
   wait: number,
   texts: Texts,
   support: string,
@@ -84,6 +84,7 @@ function sentenceOf(
     return pages.start_again
   if (code === 'provider_denied' || code === 'provider_failed' || code === 'earlier_sign_in')
     return pages[code]
+  if (message !== undefined) return isolated(message)
   if (until !== undefined && wait > 0) return waitSentence(texts, wait)
   if (code === 'invalid_credentials') return pages.wrong_password
   if (code === 'invalid_code' && wrongCode !== undefined) return wrongCode

@@ -47,6 +47,11 @@ export function checkTogether({ values, settings }: Settings, report: Report): v
   checkTestIdentities(values.testIdentities, check)
   checkNames('social.providers', values.social.providers, check)
   checkWebhooks(values.webhooks, check)
+  check(
+    ['admission.url'],
+    () => values.admission === null || !isOpenToAll(values.admission.url),
+    'expected https: over http everybody on the way reads who comes',
+  )
   for (const [index, gateway] of gateways.entries()) checkGateway(`sms.gateways[${index}]`, gateway, check)
   for (const [index, provider] of values.social.providers.entries()) {
     checkProvider(`social.providers[${index}]`, provider, check)

@@ -25,7 +25,9 @@ export function configExample(): string {
       parts.push(`${comment(section.doc)}#[[${name}]]\n${exampleKeys(section.rows, '#')}`)
       continue
     }
-    parts.push(`${comment(section.doc)}[${name}]\n${exampleKeys(section.keys)}${exampleEntries(section)}`)
+    const off = section.optional && name !== 'smtp' ? '#' : ''
+    const keys = exampleKeys(section.keys, off)
+    parts.push(`${comment(section.doc)}${off}[${name}]\n${keys}${exampleEntries(section)}`)
     for (const [list, { doc, keys }] of Object.entries(section.lists)) {
       parts.push(`${comment(doc)}#[[${name}.${list}]]\n${exampleKeys(keys, '#')}`)
     }
@@ -33,8 +35,8 @@ export function configExample(): string {
   return parts.join('\n')
 }
 
-/** Keys that a section requires are switched on, unless `required` puts a sign before them. */
-function exampleKeys(keys: Keys, required: '' | '#' = ''): string {
+/** `required`: the sign before the keys that a section requires; without one they are switched on. */
+function exampleKeys(keys: Keys, required: '' | '#'): string {
   const lines = Object.entries(keys).map(([key, rule]) => {
     const setting = `${key} = ${toToml(rule.example ?? rule.initial)}`
     const sign = rule.initial === undefined ? required : '#'

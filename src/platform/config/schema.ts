@@ -34,7 +34,7 @@ import {
   providers,
 } from './schema-lists.ts'
 import { reservedUsernames, roleNames, testIdentity } from './schema-people.ts'
-import { webhook } from './schema-webhooks.ts'
+import { signedCall, webhook } from './schema-webhooks.ts'
 
 export type Keys = Record<string, KeyRule<unknown, string>>
 
@@ -300,6 +300,13 @@ export const schema = {
     'A program of your own that is told what happens, at most ten: see docs/back-end.md.',
     webhook,
   ),
+  admission: {
+    ...section(
+      'A program of your own that is asked before an account opens, and decides: see docs/back-end.md. Without this section nobody is asked.',
+      signedCall,
+    ),
+    optional: true as const,
+  },
   smtp: {
     ...section('How e-mail is sent. Without this section none is sent.', {
       host: text(required, 'The mail server.', { ...aHost, example: 'smtp.example.com' }),

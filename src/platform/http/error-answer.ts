@@ -1,19 +1,30 @@
 /** The one shape of every error answer, in the client's language. */
 
 import { en } from '../../texts/en.ts'
-import { errorSentence } from '../../texts/error-sentence.ts'
+import { errorSentence, ownSentence } from '../../texts/error-sentence.ts'
 import { errorStatus, type FieldError } from '../../texts/errors.ts'
 import { fieldSentence } from '../../texts/field-sentence.ts'
+import type { Language } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'
 
+interface Reader {
+  texts: Texts
+  language: Language
+  requestId: string
+}
+
 /** The keys have this order; those between `message` and `request_id` are present only if they apply. */
-export function errorAnswerBody(failure: Failure, texts: Texts, requestId: string, showsCause = false) {
+export function errorAnswerBody(
+  failure: Failure,
+  { texts, language, requestId }: Reader,
+  showsCause = false,
+) {
   const { errorCode, fields, retryAfterSeconds, twoFactor, terms, passkey, oauthError, reason } = failure
   const message = failure.sentence
     ? texts.sentences[failure.sentence]
-    : errorSentence(errorCode, texts, failure.wantedType)
+    : (ownSentence(failure.message, language) ?? errorSentence(errorCode, texts, failure.wantedType))
   const described = failure.oauthDescription ?? errorSentence(errorCode, en, failure.wantedType)
   return {
     status: errorStatus[errorCode],
@@ -33,7 +44,7 @@ export function errorAnswerBody(failure: Failure, texts: Texts, requestId: strin
   }
 }
 
-export function errorAnswer(failure: Failure, texts: Texts, requestId: string, showsCause = false): Response {
+export function errorAnswer(failure: Failure, reader: Reader, showsCause = false): Response {
   const { errorCode, retryAfterSeconds } = failure
   const headers = new Headers()
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds))
@@ -44,7 +55,7 @@ export function errorAnswer(failure: Failure, texts: Texts, requestId: string, s
     headers.set('www-authenticate', 'Bearer error="insufficient_scope", scope="openid"')
   if (failure.scheme) headers.set('www-authenticate', `${failure.scheme} realm="applications"`)
   if (failure.page) return pageAnswer(failure.page, errorStatus[errorCode], headers)
-  const body = errorAnswerBody(failure, texts, requestId, showsCause)
+  const body = errorAnswerBody(failure, reader, showsCause)
   return Response.json(body, { status: body.status, headers })
 }
 

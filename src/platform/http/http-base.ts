@@ -218,7 +218,7 @@ export function createHttpBase({
       failure.page ??= unreachedPage(failure.errorCode, exchange.client)
     exchange.failure = failure
     if (failure.errorCode === 'internal_error') onInternalError?.(thrown)
-    const answer = errorAnswer(failure, exchange.client.texts, exchange.client.requestId, showsCauses)
+    const answer = errorAnswer(failure, exchange.client, showsCauses)
     if (failure.errorCode === 'method_not_allowed') answer.headers.set('allow', methods.join(', '))
     return answer
   }

@@ -80,7 +80,7 @@ function errorExample(code: ErrorCode) {
     ...(code === 'terms_required' && { terms: '2026-11' }),
     ...(code === 'unknown_passkey' && { passkey: { rp_id: 'example.com', credential_id: 'zTCzmVPBJ0A' } }),
   }
-  return errorAnswerBody(failure, languages.en, EXAMPLE_REQUEST_ID)
+  return errorAnswerBody(failure, { texts: languages.en, language: 'en', requestId: EXAMPLE_REQUEST_ID })
 }
 
 const namesMethods = (code: ErrorCode) => code === 'two_factor_required' || code === 'use_another_method'

@@ -28,4 +28,5 @@ export const entryErrors = [
   'invalid_invitation',
   'domain_not_allowed',
   'terms_required',
+  'registration_refused',
 ] as const satisfies ErrorCode[]

@@ -22,6 +22,10 @@ export const permitParamTypes = {
   /** The version of the terms that this call accepts, and the one that has to be accepted. */
   ownTerms: 'text?',
   requiredTerms: 'text?',
+  /** What the team's own program gives the account in place of the invitation; null: nothing. */
+  decidedRoleId: 'int?',
+  decidedGroups: 'text?',
+  decidedMetadata: 'text?',
 } as const
 
 type PermitParams = Placeholders<keyof typeof permitParamTypes | 'now'>
@@ -53,8 +57,10 @@ export function permitCtes(p: PermitParams, candidate: SQL): SQL {
          and ${isUsable(p)} and (${invitations}.domain is null or ${invitations}.domain = ${p.provedDomain})
       returning ${invitations}.id, ${invitations}.role_id, ${invitations}.groups),
     permit as materialized (
-      select coalesce(spent.id, wanted.invitation_id) as invitation_id, spent.role_id,
-             nullif(spent.groups, '[]'::jsonb) as groups, wanted.terms_version, wanted.terms_accepted_at,
+      select coalesce(spent.id, wanted.invitation_id) as invitation_id,
+             coalesce(${p.decidedRoleId}, spent.role_id) as role_id,
+             nullif(coalesce(${p.decidedGroups}::jsonb, spent.groups), '[]'::jsonb) as groups,
+             ${p.decidedMetadata}::jsonb as metadata, wanted.terms_version, wanted.terms_accepted_at,
              ${p.isTest} as test_identity
         from wanted left join spent on true
        where wanted.exempt

@@ -15,11 +15,12 @@ import type { Account } from '../core/account.ts'
 import type { EntryBody } from './entry-schema.ts'
 import { readInvitation } from './invitation.ts'
 import type { permitParamTypes } from './permit-sql.ts'
+import { type Decision, type Newcomer, nothingDecided, type Question } from './question.ts'
 import type { Invitation, InvitationStore } from './store.ts'
 
 /** The fields that a call sent which may open an account, once they were checked. */
 export interface Entry {
-  invitation: Pick<Invitation, 'id' | 'hash'> | null
+  invitation: Invitation | null
   /** The version that has to be accepted, if the call accepts it. */
   terms: string | null
   /** The contact is a test identity: no mode, domain or invitation matters. */
@@ -36,6 +37,7 @@ type WaitingRegistration = Pick<Account, 'invitationId' | 'termsVersion' | 'orig
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   testIdentities: Pick<TestIdentities, 'find'>
   limits: LimitService
+  question: Question
   stores: { invitations: InvitationStore }
 }
 
@@ -51,7 +53,7 @@ export const domainOf = (identifier: Identifier | null): string | null =>
 
 export type Admission = ReturnType<typeof createAdmission>
 
-export function createAdmission({ testIdentities, limits, clock, config, stores }: Needs) {
+export function createAdmission({ testIdentities, limits, question, clock, config, stores }: Needs) {
   const { registration: mode, registrationDomains: domains } = config.accounts
   const terms = config.accounts.terms === '' ? null : config.accounts.terms
   const { invitations } = stores
@@ -125,6 +127,30 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
     return { invitation, terms: accepted(body.terms), test }
   }
 
+  /** It is null if the reason is not one of this room. `tag`: of the password that the call names. */
+  async function refusal(
+    entry: Entry,
+    proved: Identifier | null,
+    waiting: WaitingRegistration | null,
+    tag: Uint8Array | null = null,
+  ): Promise<AppError | null> {
+    if (waiting !== null && waiting.origin !== null) return null
+    const kept = proved && (await keptOf(waiting, proved, tag))
+    if (entry.test)
+      return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
+    const refused = await refusalOfInvitation(entry.invitation?.id ?? kept?.invitationId ?? null, proved)
+    if (refused !== null) return new AppError(refused)
+    if (!isListed(proved)) return new AppError('domain_not_allowed')
+    return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
+  }
+
+  /** The invitation that the account would spend. */
+  async function invitationFor({ invitation: own }: Entry, kept: WaitingRegistration | null) {
+    const invitation = own ?? (kept?.invitationId ? await invitations.findById(kept.invitationId) : null)
+    if (invitation === null) return null
+    return { id: invitation.uuid, role_id: invitation.roleId, groups: invitation.groups }
+  }
+
   return {
     /** The version of the terms that has to be accepted; null: none. */
     terms,
@@ -186,7 +212,12 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
       return names ? invitation !== null && fits(invitation, [identifier]) : mode === 'open'
     },
     /** Returns the parameters that the statement checks. `proved`: the contact that the call proves; null: none. */
-    permit: ({ invitation, terms: ownTerms, test }: Entry, proved: Identifier | null): Permit => ({
+    permit: (
+      { invitation, terms: ownTerms, test }: Entry,
+      proved: Identifier | null,
+      decision = nothingDecided,
+    ): Permit => ({
+      ...decision,
       admissionMode: test ? 'open' : mode,
       isContactAdmitted: test !== null || isListed(proved),
       ownInvitation: invitation?.hash ?? null,
@@ -195,24 +226,34 @@ export function createAdmission({ testIdentities, limits, clock, config, stores 
       ownTerms,
       requiredTerms: terms,
     }),
+    /** Says why an account is not opened. */
+    refusal,
+    /** True if a program of the team decides: then a code is used up only after its answer. */
+    asks: question.isConfigured,
+    /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
+    isContested: invitations.isContested,
     /**
-     * Says why an account was not opened; null if the reason is not one of this room. `tag`: of the password that the
-     * call names.
+     * What the team's own program decides of somebody whom everything else permits; throws where it lets nobody in. Nobody
+     * is asked about a test identity.
      */
-    async refusal(
+    async decide(
       entry: Entry,
-      proved: Identifier | null,
-      waiting: WaitingRegistration | null,
-      tag: Uint8Array | null = null,
-    ): Promise<AppError | null> {
-      if (waiting !== null && waiting.origin !== null) return null
-      const kept = proved && (await keptOf(waiting, proved, tag))
-      if (entry.test)
-        return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
-      const refused = await refusalOfInvitation(entry.invitation?.id ?? kept?.invitationId ?? null, proved)
-      if (refused !== null) return new AppError(refused)
-      if (!isListed(proved)) return new AppError('domain_not_allowed')
-      return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
+      {
+        identifier,
+        waiting,
+        tag = null,
+      }: { identifier: Identifier | null; waiting: WaitingRegistration | null; tag?: Uint8Array | null },
+      person: Omit<Newcomer, 'invitation'>,
+      { addressBucket }: Source,
+    ): Promise<Decision> {
+      if (!question.isConfigured || entry.test) return nothingDecided
+      const refused = await refusal(entry, identifier, waiting, tag)
+      if (refused !== null) throw refused
+      const kept = identifier && (await keptOf(waiting, identifier, tag))
+      const invitation = await invitationFor(entry, kept)
+      // Two accounts may be about to open for one contact.
+      const contacts = identifier ? [`about ${identifier.key}`] : []
+      return question.ask({ ...person, invitation }, [`from ${addressBucket}`, ...contacts])
     },
     /** Tells whether what the registration named is enough of the terms, so that the call need not accept them. */
     async hasAccepted(

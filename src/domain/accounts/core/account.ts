@@ -67,4 +67,11 @@ export function requireOrdinary({ testIdentity }: Pick<Account, 'testIdentity'>)
   if (testIdentity) throw new AppError('test_identity')
 }
 
+/** A contact as other programs are told of it. */
+export const provedContact = (
+  { kind }: Identifier,
+  destination: string,
+): { email: string } | { phone: string } =>
+  kind === 'email' ? { email: destination } : { phone: destination }
+
 export const channelOf = (kind: Identifier['kind']): 'email' | 'sms' => (kind === 'email' ? 'email' : 'sms')

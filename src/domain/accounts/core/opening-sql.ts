@@ -25,6 +25,7 @@ export const isContested = (contact: SQL, tag = sql`null::bytea`) => sql`
  */
 export const admitted = (source: SQL) => sql`
              role_id = coalesce(permit.role_id, ${source}.role_id), groups = coalesce(permit.groups, ${source}.groups),
+             metadata = coalesce(permit.metadata, ${source}.metadata),
              invitation_id = permit.invitation_id, test_identity = ${source}.test_identity or permit.test_identity,
              terms_version = permit.terms_version, terms_accepted_at = permit.terms_accepted_at`
 
@@ -125,12 +126,12 @@ export function confirmApart(
   const contact = kind === 'email' ? sql.raw('email, email_key') : sql.raw('phone')
   return sql`
       insert into ${accounts} (uuid, ${contact}, ${unqualifiedColumns[kind].verifiedAt}, account_confirmed_at, password_digest,
-                               accountable_type, role_id, language, created_at, updated_at, groups,
+                               accountable_type, role_id, language, created_at, updated_at, groups, metadata,
                                profile, invitation_id, terms_version, terms_accepted_at)
       select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
              coalesce(${p.digest}, case when not ${contested}.yes then password_digest end),
              accountable_type, coalesce(permit.role_id, ${registration}.role_id), language, created_at, ${p.now},
-             permit.groups, ${openedProfile(p, registration, contested)}, permit.invitation_id, permit.terms_version,
+             permit.groups, permit.metadata, ${openedProfile(p, registration, contested)}, permit.invitation_id, permit.terms_version,
              permit.terms_accepted_at
         from ${registration}, ${contested}, permit
       returning *`
@@ -162,11 +163,11 @@ export const addByProvider = (
   where: SQL,
 ): SQL => sql`
     insert into ${accounts} (uuid, email, email_key, email_confirmed_at, account_confirmed_at, provider, provider_uid,
-                             accountable_type, role_id, language, created_at, updated_at, groups, invitation_id,
+                             accountable_type, role_id, language, created_at, updated_at, groups, metadata, invitation_id,
                              terms_version, terms_accepted_at)
     select ${p.uuid}, ${p.accountEmail}, ${p.accountEmailKey}, ${verifiedAt}, ${p.now}, ${p.provider}, ${p.subject},
            ${p.accountableType}, coalesce(permit.role_id, ${p.roleId}), ${p.language}, ${p.now}, ${p.now},
-           permit.groups, permit.invitation_id, permit.terms_version, permit.terms_accepted_at
+           permit.groups, permit.metadata, permit.invitation_id, permit.terms_version, permit.terms_accepted_at
       from permit where ${where}
     returning *`
 

@@ -78,6 +78,10 @@ export const counters = {
     help: 'Requests that told a webhook of an event.',
     labels: ['endpoint', 'outcome'],
   },
+  admissions_total: {
+    help: 'Accounts about which the program of the team was asked before they opened.',
+    labels: ['outcome'],
+  },
   limit_refusals_total: { help: 'Requests that a limit refused.', labels: ['limit'] },
 } as const satisfies Record<string, CounterDefinition>
 

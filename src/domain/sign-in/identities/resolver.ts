@@ -7,17 +7,21 @@ import { randomUUID } from 'node:crypto'
 import type { Ground } from '../../../platform/ground.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
+import { nothingDecided } from '../../accounts/admission/question.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
 import {
   type Account,
   type AccountSession,
   hasVerified,
+  provedContact,
   requireOrdinary,
 } from '../../accounts/core/account.ts'
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import { requireRemoval, usableMethods } from '../../accounts/core/sign-in-methods-sql.ts'
 import type { AccountStore } from '../../accounts/core/store.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
+import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { Source } from '../../foundation/limits/callers.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-claims.ts'
 import type { ProvedIdentity } from './identity.ts'
@@ -28,6 +32,10 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   providers: ProviderService
   notices: OwnerNotices
   stores: { identities: IdentityStore; accounts: AccountStore }
+}
+
+interface Client extends Source {
+  language: Language
 }
 
 /** More than anybody has; each is a way in that its owner has to know. */
@@ -68,15 +76,35 @@ export function createIdentityResolver(needs: Needs) {
   /** The contact that a new account would verify. */
   const provedBy = ({ email }: ProvedIdentity) => (email?.authoritative ? email.address : null)
 
+  /** The registration that becomes the account. */
+  async function registrationOf(proved: Identifier | null): Promise<Account | null> {
+    const waiting = proved && (await accounts.findByIdentifier(proved, 'confirmation'))
+    return waiting && waiting.waitingFor === proved.key && waiting.origin === null ? waiting : null
+  }
+
   async function refusalOf(identity: ProvedIdentity, entry: Entry) {
     const proved = provedBy(identity)
-    const waiting = proved && (await accounts.findByIdentifier(proved, 'confirmation'))
-    const isTakenOver = waiting !== null && waiting.waitingFor === proved?.key && waiting.origin === null
-    return admission.refusal(entry, proved, isTakenOver ? waiting : null)
+    return admission.refusal(entry, proved, await registrationOf(proved))
+  }
+
+  /** Gives the account the uuid that was told. */
+  async function decide(
+    { provider }: ProvedIdentity,
+    proved: Identifier | null,
+    entry: Entry,
+    client: Client,
+  ) {
+    if (!admission.asks) return { uuid: randomUUID(), isTold: false, decision: nothingDecided }
+    const waiting = await registrationOf(proved)
+    const uuid = waiting?.uuid ?? randomUUID()
+    const contact = proved && provedContact(proved, proved.destination)
+    const person = { account: uuid, contact, provider, profile: null, language: client.language }
+    const decision = await admission.decide(entry, { identifier: proved, waiting }, person, client)
+    return { uuid, isTold: true, decision }
   }
 
   /** It returns null if something relevant changed in the meantime. */
-  async function findOrOpen(identity: ProvedIdentity, language: Language, entry: Entry) {
+  async function findOrOpen(identity: ProvedIdentity, client: Client, entry: Entry) {
     const account = await store.findAccount(identity)
     if (account) return account
     const owner = await ownerOf(identity)
@@ -86,9 +114,11 @@ export function createIdentityResolver(needs: Needs) {
       const about = await noticesFor(owner, 'identity_linked', identity.provider)
       if (await store.linkByEmail(owner, identity, about, clock.now())) return owner
     }
-    const fresh = { uuid: randomUUID(), language, accountableType, roleId }
     const email = emailOfNew(identity, owner)
-    const permit = admission.permit(entry, email === 'verified' ? provedBy(identity) : null)
+    const proved = email === 'verified' ? provedBy(identity) : null
+    const { decision, ...told } = await decide(identity, proved, entry, client)
+    const fresh = { ...told, language: client.language, accountableType, roleId }
+    const permit = admission.permit(entry, proved, decision)
     const opened = await store.open(identity, fresh, email, permit, clock.now())
     const refusal = opened === null ? await refusalOf(identity, entry) : null
     if (refusal !== null) throw refusal
@@ -106,9 +136,9 @@ export function createIdentityResolver(needs: Needs) {
      * The account that it opens. At the first sign-in an account is found for it, or created. An account that has
      * verified its e-mail address keeps it, unless the provider is authoritative enough to open that account.
      */
-    async accountOf(identity: ProvedIdentity, language: Language, entry: Entry): Promise<Account> {
+    async accountOf(identity: ProvedIdentity, client: Client, entry: Entry): Promise<Account> {
       for (let tries = 1; ; tries++) {
-        const account = await findOrOpen(identity, language, entry)
+        const account = await findOrOpen(identity, client, entry)
         if (account) return account
         if (tries === TRIES) throw new Error('an identity changed hands too often')
       }

@@ -37,6 +37,8 @@ import { deleteIdentities } from './identity-sql.ts'
 
 interface NewSocialAccount {
   uuid: string
+  /** Somebody was told that the account will have the uuid: it has no other. */
+  isTold: boolean
   language: Language
   accountableType: string
   roleId: number
@@ -133,6 +135,7 @@ const open = defineStatement({
     roleId: 'int',
     issuer: 'text',
     email: 'text?',
+    isTold: 'boolean',
     ...permitParamTypes,
   },
   row: accountRow,
@@ -140,6 +143,7 @@ const open = defineStatement({
   with claimed as materialized (
     select id, invitation_id, terms_version, terms_accepted_at from ${accounts}
      where waiting_for = ${p.key} and account_confirmed_at is null and origin is null
+       and (not ${p.isTold} or uuid = ${p.uuid})
      order by id limit 1 for update),
   candidate as (
     select false as exempt, not ${isContested(p.key)} as keeps, invitation_id, terms_version, terms_accepted_at from claimed
@@ -276,8 +280,8 @@ export function createIdentityStore(database: Database) {
           { type: 'identity.linked', account: uuid, data },
         ])
       } catch (error) {
-        if (violates(error, 'identities_issuer_subject') || violates(error, 'accounts_email_proved'))
-          return null
+        const others = ['identities_issuer_subject', 'accounts_email_proved', 'accounts_uuid_unique']
+        if (others.some((name) => violates(error, name))) return null
         throw error
       }
     },

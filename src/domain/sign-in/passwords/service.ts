@@ -8,6 +8,7 @@ import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { AccountCodes } from '../../accounts/account-codes/service.ts'
+import { type Decision, nothingDecided } from '../../accounts/admission/question.ts'
 import { type Admission, noEntry } from '../../accounts/admission/service.ts'
 import {
   type Account,
@@ -15,6 +16,7 @@ import {
   channelOf,
   destinationOf,
   hasVerified,
+  provedContact,
   requireOrdinary,
   verifiedContacts,
   verifiedKeys,
@@ -98,7 +100,7 @@ export function createPasswordsService(needs: Needs) {
   async function replace(
     account: Account,
     identifier: Identifier,
-    newPassword: string,
+    { newPassword, decision }: { newPassword: string; decision: Decision },
     caller: Caller,
     client: DeviceSource,
   ): Promise<string[]> {
@@ -106,11 +108,20 @@ export function createPasswordsService(needs: Needs) {
       prepare(account, newPassword, identifier, client, { owner: caller.group === 'owner' }),
       codes.kill(account.uuid),
     ])
-    const permit = admission.permit(noEntry, identifier)
+    const permit = admission.permit(noEntry, identifier, decision)
     const removed = await store.reset(account, identifier, password, permit, clock.now())
     if (removed === null) throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
     await forgetStrangers(account, [identifier.key], client)
     return removed
+  }
+
+  /** Of a registration that the reset would open; of an account, and of one that administration made, nothing is asked. */
+  async function decide(account: Account, identifier: Identifier, client: Source): Promise<Decision> {
+    const { uuid, accountConfirmedAt, origin, waitingFor, language } = account
+    if (accountConfirmedAt !== null || origin !== null || waitingFor !== identifier.key) return nothingDecided
+    const contact = provedContact(identifier, destinationOf(account, identifier))
+    const person = { account: uuid, contact, provider: null, profile: null, language }
+    return admission.decide(noEntry, { identifier, waiting: account }, person, client)
   }
 
   const refusalOf = (account: Account, identifier: Identifier) =>
@@ -220,10 +231,16 @@ export function createPasswordsService(needs: Needs) {
       await limits.chargeVisit('verification', caller)
       hashing.requireFreePlace({ owner: caller.group === 'owner' })
       const binding = bindingOf(account, identifier, caller.group)
-      await codes.attempt(binding, body.otp, { caller, name: identifier.key })
+      const attempt = (keepsRight: boolean) =>
+        codes.attempt(binding, body.otp, { caller, name: identifier.key, keepsRight })
+      await attempt(admission.asks)
       if (account === null) throw new AppError('invalid_code')
       requireOrdinary(account)
-      return kindsOf(await replace(account, identifier, body.password, caller, client))
+      const decision = await decide(account, identifier, client)
+      if (admission.asks) await attempt(false)
+      return kindsOf(
+        await replace(account, identifier, { newPassword: body.password, decision }, caller, client),
+      )
     },
     /** Reauthentication checks the present password. Of two parallel calls the second one has the wrong password. */
     async change(

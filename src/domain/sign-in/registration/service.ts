@@ -9,8 +9,9 @@ import type { Ground } from '../../../platform/ground.ts'
 import { AppError, type FieldError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { EntryBody } from '../../accounts/admission/entry-schema.ts'
+import { type Decision, nothingDecided } from '../../accounts/admission/question.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
-import { type Account, channelOf, destinationOf } from '../../accounts/core/account.ts'
+import { type Account, channelOf, destinationOf, provedContact } from '../../accounts/core/account.ts'
 import { mergeProfile, type Profile, type ProfilePatch, readProfile } from '../../accounts/core/profile.ts'
 import type { AccountStore } from '../../accounts/core/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
@@ -208,10 +209,10 @@ export function createRegistrationService(needs: Needs) {
   }
 
   /**
-   * A call that lacks the terms, or that could sign nobody in, is refused after the right code and does not use it up: the
-   * same one may come again.
+   * A call that lacks the terms, that could sign nobody in, or that the team's own program refuses, is refused after the
+   * right code and does not use it up: the same one may come again.
    */
-  async function takeCode(confirmation: Confirmation, signsIn: boolean): Promise<void> {
+  async function takeCode(confirmation: Confirmation, newUuid: string, signsIn: boolean): Promise<Decision> {
     const { entry, account, identifier, otp, caller, tag } = confirmation
     const waiting = whatCounts(confirmation)
     const binding = confirmationOf(account, identifier)
@@ -221,14 +222,38 @@ export function createRegistrationService(needs: Needs) {
     const accepts = await admission.hasAccepted(entry, waiting, identifier, tag)
     const isComplete = !signsIn || account === null || accountClaims.isComplete(account)
     const by = { caller, name: identifier.key, eachAddress: true, boundByName, countsOn }
-    await codes.attempt(binding, otp, {
-      ...by,
-      keepsRight: !accepts || !isComplete,
-      test: account && entry.test,
-    })
+    const attempt = (keepsRight: boolean) =>
+      codes.attempt(binding, otp, { ...by, keepsRight, test: account && entry.test })
+    const asks = admission.asks && entry.test === null
+    await attempt(!accepts || !isComplete || asks)
     if (!accepts)
       throw (await admission.refusal(entry, identifier, waiting, tag)) ?? new AppError('invalid_code')
     if (!isComplete) accountClaims.require(account)
+    if (!asks || account === null) return nothingDecided
+    const decision = await decide(confirmation, account, newUuid)
+    await attempt(false)
+    return decision
+  }
+
+  /** Foresees the account as the statement opens it, apart from the registration or not. */
+  async function decide(confirmation: Confirmation, account: Account, newUuid: string): Promise<Decision> {
+    const { entry, identifier, isForeign, tag, caller, profile } = confirmation
+    const { origin, waitingFor: first } = account
+    const isApart =
+      first !== null &&
+      first !== identifier.key &&
+      ((isForeign && origin === null) || (await admission.isContested(first, tag)))
+    if (origin !== null && !isApart) return nothingDecided
+    const isKept = origin !== null || !(isForeign || (await admission.isContested(identifier.key, tag)))
+    const waiting = { ...(whatCounts(confirmation) ?? account), origin: null }
+    const person = {
+      account: isApart ? newUuid : account.uuid,
+      contact: provedContact(identifier, destinationOf(account, identifier)),
+      provider: null,
+      profile: profile ?? (isKept ? account.profile : null),
+      language: account.language,
+    }
+    return admission.decide(entry, { identifier, waiting, tag }, person, caller)
   }
 
   /** The call must not be refused any more once the code was taken, so the queue was asked for a free place before. */
@@ -240,10 +265,11 @@ export function createRegistrationService(needs: Needs) {
     { address }: { address: string },
   ): Promise<{ hasPassword: boolean; signedIn: OpenedSession | null }> {
     const { entry, profile, account, isForeign, identifier, tag } = confirmation
-    await takeCode(confirmation, signsIn)
+    const newUuid = randomUUID()
+    const decision = await takeCode(confirmation, newUuid, signsIn)
     const named = await name()
-    const permit = admission.permit(entry, identifier)
-    const by = { permit, profile: entry.test ? null : profile, isForeign }
+    const permit = admission.permit(entry, identifier, decision)
+    const by = { permit, newUuid, profile: entry.test ? null : profile, isForeign }
     const opened = account && (await registrations.confirm(account, identifier, named, by, clock.now()))
     if (!opened) {
       const waiting = whatCounts(confirmation)

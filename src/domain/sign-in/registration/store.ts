@@ -261,6 +261,8 @@ export function createRegistrationStore(database: Database) {
         profile?: Profile | null
         isAdministrator?: boolean
         isForeign?: boolean
+        /** Of an account apart from the registration. */
+        newUuid?: string
       },
       now: Date,
     ): Promise<Account | null> {
@@ -284,7 +286,7 @@ export function createRegistrationStore(database: Database) {
               : await changeAndRecord(
                   database,
                   confirmedApart[kind],
-                  { ...params, newUuid: randomUUID() },
+                  { ...params, newUuid: by.newUuid ?? randomUUID() },
                   now,
                   eventsOf,
                 )

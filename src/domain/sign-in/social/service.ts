@@ -79,7 +79,7 @@ export function createSocialService(needs: Needs) {
     device: Device,
     client: SocialClient,
   ): Promise<SocialOutcome> {
-    const account = await identityResolver.accountOf(identity, client.language, entry)
+    const account = await identityResolver.accountOf(identity, client, entry)
     const identifier = mainIdentifier(account, config.accounts.defaultCountry)
     const outcome = await signIn.continue({ account, identifier, factor: 'fed', device, client })
     return 'due' in outcome ? { due: { ...outcome.due, identifier: account.uuid } } : outcome
