@@ -178,6 +178,8 @@ describe('over the socket of a service with the embedded database', () => {
       'accounts invite',
       'accounts remove-two-factor',
       'accounts undo-contact',
+      // There is no application.
+      'apps show',
       // Nothing listens there.
       'webhooks try',
     ]

@@ -64,7 +64,9 @@ test('is there for every DELETE with a body, and described alike', async () => {
   expect(removals).toHaveLength(5)
   for (const [path, operations] of removals) {
     const { requestBody, responses, parameters, security } = operations.delete!
-    expect(paths[`${path}/remove`]?.post).toMatchObject({ requestBody, responses, security })
-    expect(paths[`${path}/remove`]?.post.parameters).toEqual(parameters)
+    // Some refusals have the name of their operation.
+    const post = JSON.parse(JSON.stringify(paths[`${path}/remove`].post).replaceAll('ByPostError', 'Error'))
+    expect(post).toMatchObject({ requestBody, responses, security })
+    expect(post.parameters).toEqual(parameters)
   }
 })

@@ -165,9 +165,10 @@ describe('a restore', () => {
       await waitFor(() => hasAll(receiver, after))
       await waitFor(() => receiver.of('backup.restored').length === 1)
     }
-    const later = receiver.deliveries.slice(told)
-    expect(later).toHaveLength(after.length + 1)
-    for (const { data } of later) expect(data.id).toBeGreaterThan(lastId)
+    // A machine that stalls for seconds loses its lease, and may tell the same events twice.
+    const later = new Set(receiver.deliveries.slice(told).map(({ data }) => data.id as number))
+    expect(later.size).toBe(after.length + 1)
+    for (const id of later) expect(id).toBeGreaterThan(lastId)
     expect(receiver.problems).toEqual([])
     await receiver.close()
     await drop()

@@ -71,7 +71,10 @@ export const administrationInterface = (routes: readonly AdminRoute[]): Interfac
   complete: (gathered) => describeAccess(gathered, routes),
 })
 
-/** Adds to the description of each route: the scope, the refusals, the header of calls that can be sent again. */
+/**
+ * Adds to the description of each route: the scope, the refusals, the header of calls that can be sent again. What is for the
+ * operator behind the socket alone is left out.
+ */
 function describeAccess(gathered: unknown, routes: readonly AdminRoute[]): Json {
   const document = JSON.parse(JSON.stringify(gathered)) as Json
   const table = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
@@ -79,8 +82,10 @@ function describeAccess(gathered: unknown, routes: readonly AdminRoute[]): Json 
     const pattern = path.replace(/\{(\w+)\}/g, ':$1')
     for (const [method, operation] of Object.entries(operations)) {
       const route = table.get(`${method.toUpperCase()} ${pattern}`)
-      if (route) describe(operation, route)
+      if (route?.access === 'operator') delete operations[method]
+      else if (route) describe(operation, route)
     }
+    if (Object.keys(operations).length === 0) delete (document.paths as Json)[path]
   }
   return document
 }
