@@ -7,7 +7,7 @@ import { PoterneError } from './error.ts'
 import { browserPasskeys, type PasskeyEngine, tellAccepted, tellUnknown } from './passkeys.ts'
 import { createRedirects, type Destination, formOf, type RedirectOptions } from './redirect.ts'
 import type { AnswerOf, BodyOf, Method, PathOf, WithoutOurs } from './routes.ts'
-import { type Answer, createSend, type Fetch, type Sent, sendAgain } from './send.ts'
+import { type Answer, createSend, type Fetch, type Sent, sendAgain, withoutSlash } from './send.ts'
 import { createSession, isOver, isSame, type Kept, type State, sidOf } from './session.ts'
 import { type ClientStorage, createStorage, parse } from './storage.ts'
 
@@ -57,7 +57,7 @@ const YOUNG_MS = 10_000
 
 export function createClient(options: ClientOptions) {
   const { key = 'poterne', services = [], device, passkeys = browserPasskeys } = options
-  const url = options.url.replace(/\/+$/, '')
+  const url = withoutSlash(options.url)
   const fetch: Fetch = options.fetch ?? ((address, init) => globalThis.fetch(address, init))
   const send = createSend(url, options.language, fetch)
   const storage = createStorage(options.storage, options.onProblem ?? (() => {}))
@@ -131,7 +131,7 @@ export function createClient(options: ClientOptions) {
 
   async function fetchService(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const text = String(address)
-    if (!services.some((origin) => text.startsWith(`${origin.replace(/\/+$/, '')}/`)))
+    if (!services.some((origin) => text.startsWith(`${withoutSlash(origin)}/`)))
       throw new PoterneError('not_a_service', { message: `${text} is in none of the services` })
     const held = await session.required()
     const go = ({ access_token }: Kept) =>

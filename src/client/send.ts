@@ -17,6 +17,9 @@ const LONGEST_PAUSE = 10
 
 const sleep = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
+export const withoutSlash = (address: string): string =>
+  address.endsWith('/') ? address.slice(0, -1) : address
+
 export function createSend(url: string, language: string | undefined, fetch: Fetch) {
   return async function send(
     method: string,

@@ -2,6 +2,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { followEnded } from './ended.ts'
 import { PoterneError } from './error.ts'
+import { withoutSlash } from './send.ts'
 
 export interface VerifierOptions {
   /** `https://auth.example.com`: `server.base_url` of the service. */
@@ -41,7 +42,7 @@ const KEYS_KEPT_MS = 300_000
 const KEYS_AGAIN_MS = 10_000
 
 export function createVerifier(options: VerifierOptions): Verifier {
-  const url = options.url.replace(/\/+$/, '')
+  const url = withoutSlash(options.url)
   const {
     issuer = url,
     audience = url,

@@ -16,7 +16,7 @@ export type Reader = (hash: string) => ForeignPassword | RefusedPassword | null
 export const toBase64 = (bytes: Uint8Array | string) =>
   Buffer.from(bytes as string)
     .toString('base64')
-    .replace(/=+$/, '')
+    .replaceAll('=', '')
 
 /** Bytes of base64 with or without padding, of either alphabet, and of passlib's with a dot; null if it is none. */
 export function fromBase64(text: string): Buffer | null {

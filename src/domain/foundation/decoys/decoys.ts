@@ -62,7 +62,7 @@ export const decoyPassword = 'impossible'
  * rounds, and that no known password matches. Making it costs nothing.
  */
 export function decoyDigest(family: string, number = 0): string {
-  const random = (bytes = 32) => randomBytes(bytes).toString('base64').replace(/=+$/, '')
+  const random = (bytes = 32) => randomBytes(bytes).toString('base64').replaceAll('=', '')
   if (family === 'bcrypt') {
     const hex = () => randomBytes(16).toString('hex')
     // Only some bits of the last character of salt and hash count; the others must be zero.

@@ -103,12 +103,15 @@ function codeBlock(code: string | null): string[] {
   return [`<p class="code" dir="ltr" style="${figures}">${spans.join('')}</p>`]
 }
 
+/** `Heure :` as it stands beside its fact. */
+const withoutColon = (name: string) => (name.endsWith(':') ? name.slice(0, -1).trimEnd() : name)
+
 function factRows(facts: EmailParts['facts']): string[] {
   if (facts.length === 0) return []
   const label = 'padding:4px 0;color:#5a626d;vertical-align:top;width:104px'
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td class="soft" style="${label}">${escapeHtml(name.replace(/\s*:$/, ''))}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
+      `<tr><td class="soft" style="${label}">${escapeHtml(withoutColon(name))}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
   )
   return [
     `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" class="rule" style="margin:0 0 16px;padding:12px 0;border-top:1px solid #e8eaee;border-bottom:1px solid #e8eaee;font-size:14px;line-height:20px">${rows.join('')}</table>`,
