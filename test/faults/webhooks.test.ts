@@ -4,11 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { recordEvents } from '../../src/domain/foundation/events/event-sql.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
 import { newEmail } from '../helpers/api-client.ts'
+import { countRows } from '../helpers/database.ts'
 import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
@@ -152,6 +154,11 @@ describe('a restore', () => {
       await service.signUp(newEmail())
       await happen(service.inside.database, before)
       await waitFor(() => hasAll(receiver, before))
+      const last = Math.max(...receiver.deliveries.map(({ data }) => data.id))
+      // What was told since the position was stored comes again after a restore.
+      await waitFor(
+        async () => (await countRows(service, 'webhook_endpoints', sql`position >= ${last}`)) === 1,
+      )
       await poterne('backup', join(directory, 'auth.backup'))
       await happen(service.inside.database, since)
       await waitFor(() => hasAll(receiver, since))
