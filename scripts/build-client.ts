@@ -2,7 +2,7 @@
  * Builds the package `@poterne/client` in dist/client: readable modules and declarations by the compiler alone, with the
  * version of package.json. `npm pack` there makes the file that is published.
  */
-import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../package.json'
 
@@ -38,6 +38,8 @@ const description = {
   peerDependenciesMeta: { react: { optional: true } },
 }
 writeFileSync(join(directory, 'package.json'), `${JSON.stringify(description, null, 2)}\n`)
-cpSync(join(root, 'docs/client-package.md'), join(directory, 'README.md'))
+// The other pages are not in the package: of a link to one its words stay.
+const page = readFileSync(join(root, 'docs/client-package.md'), 'utf8')
+writeFileSync(join(directory, 'README.md'), page.replace(/\[([^\]]+)\]\([\w-]+\.md[^)]*\)/g, '$1'))
 cpSync(join(root, 'LICENSE'), join(directory, 'LICENSE'))
 console.log(`${directory}: ${description.name} ${description.version}`)

@@ -162,11 +162,6 @@ function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Bo
   return limited === undefined || limited[`${method} ${path}`]?.(body ?? {}) === true
 }
 
-/** For a route outside of the table of administration, which a token alone may call. */
-export function requireScope({ scopes }: TokenCaller, scope: Scope): void {
-  if (!scopes.includes(scope)) throw new AppError('insufficient_scope')
-}
-
 export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): void {
   if (!mayCall(caller, route, body)) throw new AppError('insufficient_scope')
 }

@@ -8,7 +8,7 @@ import type { Ground } from '../../platform/ground.ts'
 import { readNumber } from '../../platform/http/read-values.ts'
 import { createPlaces } from '../../platform/waiting.ts'
 import type { EventType } from '../../texts/event-types.ts'
-import { requireScope, type TokenCaller } from '../access/access.ts'
+import { requireAccess, type TokenCaller } from '../access/access.ts'
 
 /** One of the first three; `before` beside `account`, or alone: only tokens that were issued before that second. */
 export interface EndedTokens {
@@ -44,6 +44,8 @@ const LIMIT = 1000
 const LONGEST_WAIT_SECONDS = 25
 /** The most calls with one token that wait at the same time: each holds a connection. */
 const MAXIMUM_FOLLOWERS = 16
+/** It is mounted on the public listener, so the table of administration does not have it. */
+const ROUTE = { method: 'GET', path: '/api/v1/auth/sessions/ended', access: 'sessions:watch' } as const
 const TYPES: EventType[] = [
   'session.ended',
   'account.erased',
@@ -60,7 +62,7 @@ export function createEndedTokensFeed({ eventTail, administrationTokens, clock, 
 
   async function recognize(authorization: string | undefined, client: Client): Promise<TokenCaller> {
     const caller = await administrationTokens.authenticate(authorization ?? '', client)
-    requireScope(caller, 'sessions:watch')
+    requireAccess(caller, ROUTE, null)
     return caller
   }
 

@@ -7,14 +7,12 @@ import type { Roles } from '../../domain/accounts/core/roles.ts'
 import {
   type ClaimAccount,
   type ClaimValue,
-  claimColumns,
   type MadeClaims,
   makeClaims,
 } from '../../domain/sessions/tokens/account-claims.ts'
 import type { ClaimConfig } from '../../platform/config/claims-rule.ts'
 
-/** The columns from which they are made. */
-export const identityColumns = [...claimColumns, 'profile'] as const
+/** What they are made from. */
 export type IdentityAccount = ClaimAccount & Pick<Account, 'profile'>
 
 interface ClaimingApplication {
