@@ -1,8 +1,8 @@
 /** Opens what is outside the process, as the configuration names it: the database, Redis, the server secret. */
 import { resolve } from 'node:path'
-import { causeOf } from '../platform/cause.ts'
 import { decodeSecret } from '../platform/config/formats.ts'
 import type { Config } from '../platform/config/types.ts'
+import { causeOf } from '../platform/failure.ts'
 import type { Logger } from '../platform/log/logging.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { connectServer } from '../platform/postgres/server.ts'

@@ -3,7 +3,7 @@
  * kept one that died unnoticed costs a whole timeout. No redirect is followed.
  */
 import { createHmac } from 'node:crypto'
-import { isTlsFailure } from './tls-failure.ts'
+import { isTlsFailure } from './failure.ts'
 
 export interface SignedCall {
   url: string

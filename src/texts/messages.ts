@@ -7,7 +7,7 @@
  *   then says what follows the bar.
  * - `{{` and `[[` are a brace and a bracket. A paragraph of which nothing is left is no paragraph.
  */
-import { nameOfProvider } from './provider-name.ts'
+import { nameOfProvider } from './names.ts'
 import { inSmsLetters } from './sms-length.ts'
 import { compileTemplate } from './template.ts'
 

@@ -13,8 +13,7 @@ import {
   normalizePassword,
 } from '../../src/domain/foundation/hashing/password.ts'
 import { parseEmail } from '../../src/domain/foundation/identifiers/email.ts'
-import { parseIdentifier } from '../../src/domain/foundation/identifiers/identifier.ts'
-import { maskDestination } from '../../src/domain/foundation/identifiers/mask.ts'
+import { maskDestination, parseIdentifier } from '../../src/domain/foundation/identifiers/identifier.ts'
 import { parsePhone } from '../../src/domain/foundation/identifiers/phone.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { bucketAddress, createAddressFinder } from '../../src/platform/http/client-address.ts'

@@ -5,7 +5,7 @@ import { deleteAccountCodes } from '../../domain/accounts/account-codes/account-
 import { holdAccount } from '../../domain/accounts/core/account-sql.ts'
 import { forgetTrusted } from '../../domain/accounts/devices/trusted-devices-sql.ts'
 import { endMeansOf } from '../../domain/credentials/administrator-means/means-sql.ts'
-import { deleteRemovals } from '../../domain/credentials/authenticators/removals-sql.ts'
+import { deleteRemovals } from '../../domain/credentials/authenticators/factors-sql.ts'
 import type { NewEvent } from '../../domain/foundation/events/event.ts'
 import { eventOrigin, eventOriginTypes, recordEvents } from '../../domain/foundation/events/event-sql.ts'
 import { endSessions } from '../../domain/sessions/core/session-sql.ts'

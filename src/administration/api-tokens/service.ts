@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { GatheredEvents } from '../../domain/foundation/events/gathered-events.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../domain/foundation/events/page.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { TellOperator } from '../../domain/messages/outbox/operator-notices.ts'
 import { readBearerToken } from '../../domain/sessions/core/authentication.ts'

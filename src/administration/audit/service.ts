@@ -5,7 +5,7 @@ import { type EventRecord, eventRecord } from '../../domain/foundation/events/ev
 import type { EventTail } from '../../domain/foundation/events/event-tail.ts'
 import { mergeNewest, type Page, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventFilter, EventStore } from '../../domain/foundation/events/store.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import { invalid, readNumber, readOneOf, readTime } from '../../platform/http/read-values.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import { createPlaces } from '../../platform/waiting.ts'

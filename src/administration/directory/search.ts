@@ -2,8 +2,8 @@
 
 import type { Roles } from '../../domain/accounts/core/roles.ts'
 import { parseEmail } from '../../domain/foundation/identifiers/email.ts'
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import { parsePhone, parsePhonePrefix, toPlain } from '../../domain/foundation/identifiers/phone.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
 import { invalid, parseWholeNumber, readOneOf, readTime } from '../../platform/http/read-values.ts'
 import type { AccountQuery } from './directory-schema.ts'
 import type { AccountFilter, AccountSearch } from './store.ts'

@@ -6,7 +6,7 @@ import type { Invitation, InvitationStore } from '../../domain/accounts/admissio
 import { MAXIMUM_GROUPS } from '../../domain/accounts/core/profile.ts'
 import type { Roles } from '../../domain/accounts/core/roles.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../domain/foundation/events/page.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import { groupLetters, randomLetters } from '../../domain/messages/codes/letters.ts'
 import { isDomain, isGroupName } from '../../platform/config/formats.ts'
 import type { Ground } from '../../platform/ground.ts'

@@ -2,8 +2,7 @@
 
 import type { AccountStore } from '../../domain/accounts/core/store.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
-import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import { isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { CodeService } from '../../domain/messages/codes/service.ts'
 import { codePurposes } from '../../domain/messages/codes/store.ts'

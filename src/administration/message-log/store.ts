@@ -2,10 +2,8 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import { changeAndRecord } from '../../domain/foundation/events/event-sql.ts'
-import { DECOYS_LANE } from '../../domain/messages/outbox/lanes.ts'
-import type { OutboxChannel } from '../../domain/messages/outbox/message.ts'
-import { queueAgain } from '../../domain/messages/outbox/message-sql.ts'
-import { aboutAccount } from '../../domain/messages/outbox/queue-sql.ts'
+import { DECOYS_LANE, type OutboxChannel } from '../../domain/messages/outbox/message.ts'
+import { aboutAccount, queueAgain } from '../../domain/messages/outbox/queue-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { messages } from '../../platform/postgres/schema.ts'
 import {

@@ -5,8 +5,7 @@
 
 import { sql } from 'drizzle-orm'
 import type { EventType } from '../../domain/foundation/events/event.ts'
-import { DECOYS_LANE } from '../../domain/messages/outbox/lanes.ts'
-import type { OutboxChannel } from '../../domain/messages/outbox/message.ts'
+import { DECOYS_LANE, type OutboxChannel } from '../../domain/messages/outbox/message.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { accounts, eventDetails, events, messages } from '../../platform/postgres/schema.ts'
 import { column, defineStatement, type RowOf } from '../../platform/postgres/statement.ts'

@@ -5,17 +5,16 @@
 import { sql } from 'drizzle-orm'
 import { changeRoles, deleteAdministrators } from '../../administration/administrators/administrator-sql.ts'
 import { deleteAccountCodes } from '../../domain/accounts/account-codes/account-code-sql.ts'
-import { lockAccounts } from '../../domain/accounts/core/changes-sql.ts'
-import { deleteAccounts } from '../../domain/accounts/core/erasure-sql.ts'
+import { deleteAccounts, lockAccounts } from '../../domain/accounts/core/changes-sql.ts'
 import { forgetTrusted } from '../../domain/accounts/devices/trusted-devices-sql.ts'
 import { revokeTokens } from '../../domain/credentials/administrator-means/token-sql.ts'
-import { deleteRemovals } from '../../domain/credentials/authenticators/removals-sql.ts'
+import { deleteRemovals } from '../../domain/credentials/authenticators/factors-sql.ts'
 import { forgetEventDetails } from '../../domain/foundation/events/event-sql.ts'
 import { deleteTickets } from '../../domain/foundation/tickets/ticket-sql.ts'
 import { deleteCodes } from '../../domain/messages/codes/code-sql.ts'
-import { deleteMessages } from '../../domain/messages/outbox/message-sql.ts'
+import { deleteMessages } from '../../domain/messages/outbox/queue-sql.ts'
 import { endUnrecorded } from '../../domain/sessions/core/session-sql.ts'
-import { deleteSigningKeys } from '../../domain/sessions/tokens/signing-key-sql.ts'
+import { deleteSigningKeys } from '../../domain/sessions/tokens/key-store.ts'
 import {
   accountCodes,
   accounts,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Command } from 'commander'
 import { createSecretText } from '../../administration/api-tokens/token.ts'
 import type { ApplicationRecord, ShownApplicationRecord } from '../../administration/applications/routes.ts'
-import { type CommonOptions, jsonOption } from './common-options.ts'
+import { type CommonOptions, jsonOption } from './option-values.ts'
 import { print, printJson, printResult } from './print.ts'
 import {
   addServiceCommand,

@@ -5,7 +5,6 @@ import { type ConfigProblem, describeProblem, mask, toToml } from '../../platfor
 import type { Setting } from '../../platform/config/settings.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { whyUnwritable } from '../../storage/backup/files.ts'
-import type { CommonOptions } from './common-options.ts'
 import {
   type CommandOptions,
   configOption,
@@ -15,6 +14,7 @@ import {
 } from './configuration.ts'
 import { type TriedConnection, tryConnections } from './connect.ts'
 import { CommandFailure } from './failure.ts'
+import type { CommonOptions } from './option-values.ts'
 import { print, printJson } from './print.ts'
 
 type OutputOptions = CommandOptions & { json?: boolean }

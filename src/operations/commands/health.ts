@@ -3,9 +3,9 @@ import { get } from 'node:http'
 import { Command } from 'commander'
 import type { Config } from '../../platform/config/types.ts'
 import { parseDuration } from '../../platform/duration.ts'
-import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import type { CommonOptions } from './option-values.ts'
 import { print, printJson } from './print.ts'
 
 /** Shorter than the timeout of container engines and load balancers. */

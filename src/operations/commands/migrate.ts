@@ -3,8 +3,8 @@ import { Command } from 'commander'
 import { openDatabase } from '../../compose/connections.ts'
 import { migrateDatabase } from '../../compose/migrating.ts'
 import { ownMigrations, planMigrations } from '../../platform/postgres/migrate.ts'
-import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import type { CommonOptions } from './option-values.ts'
 import { print, printJson } from './print.ts'
 
 export function migrateCommand(): Command {

@@ -2,8 +2,7 @@
  * Reads the values of options before anything else is done. A value that the command line alone can refuse ends with
  * exit code 2, and the refusal names what is taken. The service checks what depends on its configuration.
  */
-import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import { isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import { isDomain } from '../../platform/config/formats.ts'
 import { parseDuration } from '../../platform/duration.ts'
 import { parseAddressRange } from '../../platform/http/address-ranges.ts'
@@ -73,3 +72,12 @@ export const identifierOf = (argument: string) =>
     'an e-mail address, a phone number or a uuid',
     (text) => isUuid(text) || isEmail(text) || mayBePhone(text),
   )
+
+/** The options that every command takes; `run` adds them where a command does not describe its own. */
+export const jsonOption = ['--json', 'print JSON, for programs'] as const
+export const yesOption = ['--yes', 'do not ask for confirmation'] as const
+
+export interface CommonOptions {
+  json?: boolean
+  yes?: boolean
+}

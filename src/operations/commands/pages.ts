@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { writePreview } from '../../pages/preview/write.ts'
 import { createCatalog } from '../../texts/catalog.ts'
-import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
+import type { CommonOptions } from './option-values.ts'
 import { printResult } from './print.ts'
 
 export function pagesCommand(): Command {

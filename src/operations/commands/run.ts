@@ -3,13 +3,12 @@
  * wrong usage or configuration. It never exits the process, so that `serve` can keep running.
  */
 import { Command, CommanderError } from 'commander'
-import { LastingFailure } from '../../platform/lasting-failure.ts'
+import { LastingFailure, StoreUnreachable } from '../../platform/failure.ts'
 import { WORKER_COMMAND } from '../../platform/own-process.ts'
 import { databaseCode } from '../../platform/postgres/failure.ts'
-import { StoreUnreachable } from '../../platform/store-unreachable.ts'
 import { explainFailure } from '../doctor/explain.ts'
-import { jsonOption, yesOption } from './common-options.ts'
 import { CommandFailure } from './failure.ts'
+import { jsonOption, yesOption } from './option-values.ts'
 import { outputWasRefused, watchStandardOutput } from './standard-output.ts'
 import { versionLine } from './version.ts'
 

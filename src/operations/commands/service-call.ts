@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { ListedAccount } from '../../administration/directory/directory-schema.ts'
 import { withService } from '../../compose/compose.ts'
-import { isUuid } from '../../domain/foundation/identifiers/uuid.ts'
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import {
   answers,
   isServiceOf,
@@ -18,10 +18,9 @@ import type { LoadedConfig } from '../../platform/config/load.ts'
 import { nameOfUser } from '../../platform/data-directory.ts'
 import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { runAsRequest } from '../../platform/request-context.ts'
-import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { timeOf } from './option-values.ts'
+import { type CommonOptions, timeOf } from './option-values.ts'
 import { type Cell, print, printJson, printResult, printTable } from './print.ts'
 
 /** The names by which people find an account. */

@@ -12,9 +12,9 @@ import type { Config } from '../../platform/config/types.ts'
 import { createCatalog, fallbackOf } from '../../texts/catalog.ts'
 import { canonicalTag, isBuiltIn, languageName } from '../../texts/languages.ts'
 import { textsFile } from '../../texts/write-file.ts'
-import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import type { CommonOptions } from './option-values.ts'
 import { print, printJson, printResult } from './print.ts'
 
 export function textsCommand(): Command {

@@ -9,9 +9,9 @@ import { systemClock } from '../../platform/clock.ts'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config, GatewayConfig } from '../../platform/config/types.ts'
 import { reach, type Step } from '../../platform/reach.ts'
-import type { CommonOptions } from './common-options.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
+import type { CommonOptions } from './option-values.ts'
 import { print, printJson } from './print.ts'
 
 export function gatewaysCommand(): Command {

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { preparedDatabasePath } from '../../platform/bundled/paths.ts'
 import { UpgradeRefused } from '../upgrade/release-index.ts'
-import type { CommonOptions } from './common-options.ts'
 import type { CommandOptions } from './configuration.ts'
+import type { CommonOptions } from './option-values.ts'
 
 export interface UpgradeCommandOptions extends CommandOptions, CommonOptions {
   from?: string

@@ -4,8 +4,8 @@ import { findMisshapen, findUnknown } from '../../platform/http/body-shape.ts'
 import { parseTime } from '../../platform/http/read-values.ts'
 import { en } from '../../texts/en.ts'
 import type { FieldError } from '../../texts/errors.ts'
-import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Language } from '../../texts/languages.ts'
+import { fieldSentence } from '../../texts/sentences.ts'
 import { type SeedLine, seedLine } from './seed-schema.ts'
 
 /** The people, or one sentence for each line that cannot be taken. */

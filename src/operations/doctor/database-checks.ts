@@ -1,15 +1,15 @@
 /** PostgreSQL, on a server or embedded. */
 import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { measureClockSkewMs } from '../../platform/postgres/clock-skew.ts'
-import { describePool } from '../../platform/postgres/connection-limit.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { canWrite, freeBytes } from '../../platform/postgres/disk-space.ts'
 import { MigrationRefused, planMigrations } from '../../platform/postgres/migrate.ts'
 import {
   describeForeignEncoding,
   describeOldVersion,
+  describePool,
   describeUnfit,
+  measureClockSkewMs,
 } from '../../platform/postgres/server-fitness.ts'
 import { findNeglect } from '../../storage/embedded/upkeep.ts'
 import { type DatabaseContext, type Finding, failure, ok, warning } from './check.ts'

@@ -3,7 +3,7 @@
  * task that fails is tried again in the next round.
  */
 
-import { causeOf } from '../../platform/cause.ts'
+import { causeOf } from '../../platform/failure.ts'
 import type { Ground } from '../../platform/ground.ts'
 import type { Sweep } from '../../platform/postgres/sweep.ts'
 import { together } from '../../platform/waiting.ts'

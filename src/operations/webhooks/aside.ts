@@ -1,6 +1,6 @@
 /** What is set aside of one endpoint: put there, taken in turn, tried again later, given up. */
 import type { EventStore, StoredEvent } from '../../domain/foundation/events/store.ts'
-import { causeOf } from '../../platform/cause.ts'
+import { causeOf } from '../../platform/failure.ts'
 import type { Ground } from '../../platform/ground.ts'
 import type { Reports } from './reports.ts'
 import { delayMs, isGivenUp } from './schedule.ts'

@@ -5,8 +5,8 @@
  */
 import type { EventStore, StoredEvent } from '../../domain/foundation/events/store.ts'
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
-import { causeOf } from '../../platform/cause.ts'
 import type { WebhookConfig } from '../../platform/config/types.ts'
+import { causeOf } from '../../platform/failure.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { within } from '../../platform/waiting.ts'
 import { toldTypes } from '../../texts/event-types.ts'

@@ -2,7 +2,7 @@
 
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import type { LinkedIdentity } from '../../domain/sign-in/identities/store.ts'
-import { nameOfProvider } from '../../texts/provider-name.ts'
+import { nameOfProvider } from '../../texts/names.ts'
 import { isolated, markOf, notice, row, rows, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'

@@ -8,7 +8,7 @@ import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../domain/sessions/core/service.ts'
 import type { IconName } from '../../platform/look/icons.ts'
 import { profileFields } from '../../platform/postgres/schema.ts'
-import { nameOfProvider } from '../../texts/provider-name.ts'
+import { nameOfProvider } from '../../texts/names.ts'
 import {
   badge,
   codeField,

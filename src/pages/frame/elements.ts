@@ -1,6 +1,6 @@
 /** The elements that pages are made of. Errors are linked to their fields, and announced by the title of the page too. */
 import { type IconName, iconSvg, providerMark } from '../../platform/look/icons.ts'
-import { nameOfProvider } from '../../texts/provider-name.ts'
+import { nameOfProvider } from '../../texts/names.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { Html, html } from './html.ts'
 

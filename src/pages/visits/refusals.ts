@@ -1,7 +1,7 @@
 /** The screens that take the place of a page which cannot be drawn, or of a form which cannot be taken. */
 
-import { errorSentence, FORM_TYPE } from '../../texts/error-sentence.ts'
 import { type ErrorCode, errorStatus } from '../../texts/errors.ts'
+import { errorSentence, FORM_TYPE } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { heading } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'

@@ -1,5 +1,5 @@
 /** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
-import { fieldSentence } from '../../texts/field-sentence.ts'
+import { fieldSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { isolated, notice } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { IconName } from '../../platform/look/icons.ts'
-import { nameOfProvider } from '../../texts/provider-name.ts'
+import { nameOfProvider } from '../../texts/names.ts'
 import {
   changesCodeField,
   check,

@@ -1,6 +1,5 @@
 /** The name of the service in messages, in authenticator apps and on pages. */
-import { oneLine } from '../../texts/one-line.ts'
-import { parseMailbox } from './mailbox.ts'
+import { oneLine } from '../../texts/names.ts'
 import type { Config } from './types.ts'
 
 /**
@@ -13,4 +12,23 @@ export function serviceName({ server, smtp, texts }: Pick<Config, 'server' | 'sm
   if (sender) return oneLine(sender)
   const host = new URL(server.baseUrl).hostname
   return /\.[a-z][a-z0-9-]*$/i.test(host) ? host : 'Poterne'
+}
+
+/** The two parts of `Display Name <name@host>`, as the configuration has it. */
+export interface NamedAddress {
+  /** Without its quotes; empty where there is none. */
+  name: string
+  address: string
+}
+
+/** Expects what `isMailbox` takes. The name is read here, since a reader of headers would take brackets in it for a comment. */
+export function parseMailbox(text: string): NamedAddress {
+  const [, name = '', address = text.trim()] = /^([^<]*)<([^<>]+)>\s*$/.exec(text) ?? []
+  return {
+    name: name
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .trim(),
+    address,
+  }
 }

@@ -1,10 +1,9 @@
 /** The one shape of every error answer, in the client's language. */
 
 import { en } from '../../texts/en.ts'
-import { errorSentence, ownSentence } from '../../texts/error-sentence.ts'
 import { errorStatus, type FieldError } from '../../texts/errors.ts'
-import { fieldSentence } from '../../texts/field-sentence.ts'
 import type { Language } from '../../texts/languages.ts'
+import { errorSentence, fieldSentence, ownSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Failure } from './failure.ts'
 import { pageAnswer } from './page-answer.ts'

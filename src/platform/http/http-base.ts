@@ -15,10 +15,8 @@ import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { findMisshapen, findUnknown } from './body-shape.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
 import { createCors, type PathOrigins } from './cors.ts'
-import { mendDescriptions } from './descriptions.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
-import { findRepeated } from './repeated-query.ts'
 import {
   BODY_DEADLINE_MS,
   isUnbounded,
@@ -29,9 +27,9 @@ import {
   parsePairs,
   readBody,
 } from './request-body.ts'
-import { createSchemaFinder, type RouteWithSchemas } from './route-schemas.ts'
+import { createSchemaFinder, findRepeated, type RouteWithSchemas } from './route-schemas.ts'
 import { traitsOf } from './route-traits.ts'
-import { findUnstorable } from './unstorable.ts'
+import { findUnstorable, mendDescriptions } from './unstorable.ts'
 
 /** The client of a request, for handlers: `({ body, client }) => service.register(body, client)`. */
 export interface Client {

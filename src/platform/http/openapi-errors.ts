@@ -3,9 +3,9 @@
  * once in `components.responses`, each code once in `components.examples`, and the operations refer to them.
  */
 
-import { errorSentence } from '../../texts/error-sentence.ts'
 import { type ErrorCode, errorStatus, fieldErrorCodes, twoFactorMethods } from '../../texts/errors.ts'
 import { languages } from '../../texts/languages.ts'
+import { errorSentence } from '../../texts/sentences.ts'
 import { errorAnswerBody } from './error-answer.ts'
 import type { Json } from './openapi-components.ts'
 

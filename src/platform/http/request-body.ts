@@ -3,8 +3,8 @@
  * one. Elysia's own parsers never run: they accept forms and text everywhere, and up to 128 MB.
  */
 
-import { FORM_TYPE, JSON_TYPE } from '../../texts/error-sentence.ts'
 import { AppError } from '../../texts/errors.ts'
+import { FORM_TYPE, JSON_TYPE } from '../../texts/sentences.ts'
 import { readBounded } from '../read-bounded.ts'
 import { stripBlanks } from './header-text.ts'
 import { readableField } from './unstorable.ts'

@@ -1,5 +1,6 @@
 /** The schemas of the routes as they were written: Elysia checks copies of them, and a copy of the body. */
 import type { TSchema } from '@sinclair/typebox'
+import type { FieldError } from '../../texts/errors.ts'
 import type { RoutePattern } from './allowed-methods.ts'
 
 /** The part of Elysia's routes that is read here. */
@@ -22,4 +23,17 @@ export function createSchemaFinder(routes: () => readonly RouteWithSchemas[]) {
     }
     return schemas.get(`${method === 'HEAD' ? 'GET' : method} ${route}`) ?? {}
   }
+}
+
+/**
+ * One `invalid_value` for each parameter that the route declares and the address repeats: two programs would read two
+ * values of it.
+ */
+export function findRepeated({ query }: RouteSchemas, url: string): FieldError[] {
+  const start = url.indexOf('?')
+  if (start < 0 || query?.properties === undefined) return []
+  const given = [...new URLSearchParams(url.slice(start + 1)).keys()]
+  return Object.keys(query.properties)
+    .filter((name) => given.indexOf(name) !== given.lastIndexOf(name))
+    .map((field) => ({ field, code: 'invalid_value' as const }))
 }

@@ -4,7 +4,7 @@
  */
 import type { PGlite } from '@electric-sql/pglite'
 import postgres from 'postgres'
-import { StoreUnreachable } from '../store-unreachable.ts'
+import { StoreUnreachable } from '../failure.ts'
 import { readDatabaseUrl } from './address.ts'
 import { camelCase, createExecutor, type Database } from './database.ts'
 import { databaseCode } from './failure.ts'

@@ -3,7 +3,7 @@
  * database that a newer poterne migrated, and one whose applied migrations are not the ones in this executable.
  */
 import { sql } from 'drizzle-orm'
-import { LastingFailure } from '../lasting-failure.ts'
+import { LastingFailure } from '../failure.ts'
 import { version } from '../version.ts'
 import { type Database, type Executor, param, statement } from './database.ts'
 import { databaseCode, isConflict } from './failure.ts'

@@ -1,13 +1,13 @@
 /** A Database on a PostgreSQL server, by postgres.js. */
 import postgres from 'postgres'
-import { StoreUnreachable } from '../store-unreachable.ts'
+import { StoreUnreachable } from '../failure.ts'
 import { readDatabaseUrl } from './address.ts'
-import { countGiven, describePool } from './connection-limit.ts'
 import { announceInserts, camelCase, createExecutor, type Database, type RunStatement } from './database.ts'
 import { DatabaseReadOnly, retryConflicts } from './failure.ts'
 import { inTransaction } from './in-transaction.ts'
 import { createPool, whilePlansAreStale } from './pool.ts'
 import { MIXED, mixesSessions } from './pooler.ts'
+import { countGiven, describePool } from './server-fitness.ts'
 import { settingsSql } from './session-settings.ts'
 
 interface ServerOptions {

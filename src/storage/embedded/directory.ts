@@ -2,13 +2,14 @@
  * Looks at the directory of the embedded database before PostgreSQL sees it. It holds nothing, a database of this
  * engine, one of another engine, or something that must not be touched.
  */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import {
   DATABASE_DIRECTORY,
   DataDirectoryRefused,
   describeForeignFile,
 } from '../../platform/data-directory.ts'
+import { lockDirectory, removeAbandoned } from '../../platform/directory-lock.ts'
 import { flush } from '../../platform/flush.ts'
 
 /** The version of the PostgreSQL inside PGlite. Another one cannot read these files. */
@@ -101,4 +102,28 @@ export function finishSwap(dataDir: string): void {
   if (existsSync(current) || !existsSync(upgraded)) return
   renameSync(upgraded, current)
   flush(dataDir)
+}
+
+const TRIAL_PREFIX = 'trial-'
+
+/**
+ * Holds the database of a trial restore, which is in clear. It is never beside the backup, whose directory may be
+ * copied elsewhere. Removed with this process too, and what a killed one left the next backup or start removes.
+ */
+export function openTrialDirectory(directory: string): { path: string; remove(): void } {
+  removeOldTrials(directory)
+  const path = join(directory, `${TRIAL_PREFIX}${crypto.randomUUID()}`)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(path)
+  const remove = () => {
+    process.off('exit', remove)
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+    if (typeof lock === 'function') lock()
+  }
+  process.once('exit', remove)
+  return { path, remove }
+}
+
+export function removeOldTrials(directory: string): void {
+  if (existsSync(directory)) removeAbandoned(directory, TRIAL_PREFIX)
 }

@@ -11,8 +11,7 @@ import { column, defineStatement, type ValuesOf } from '../../../platform/postgr
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { AccountCodeKind } from '../../messages/codes/store.ts'
-import { accountRow, unqualifiedColumns, withHeldAccount } from '../core/account-sql.ts'
-import { candidates } from '../core/candidates-sql.ts'
+import { accountRow, candidates, unqualifiedColumns, withHeldAccount } from '../core/account-sql.ts'
 import type { PreparedCode } from './account-code.ts'
 import { putAccountCode } from './account-code-sql.ts'
 

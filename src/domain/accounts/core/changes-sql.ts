@@ -3,7 +3,7 @@
  * statement has at most one change of the same account: PostgreSQL applies only one of two, and says nothing.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { accounts } from '../../../platform/postgres/schema.ts'
+import { accounts, replacedContacts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 
 /** `digest`: null takes the password away. `forgives`: the failed attempts are forgotten. */
@@ -142,3 +142,18 @@ export const setAsSeeded = (
          phone_confirmed_at = ${p.phoneVerifiedAt},
          locked_at = ${p.lockedAt}
    where uuid = ${p.uuid}`
+
+/**
+ * The CTEs of every erasure, when it happens and when it is repeated after a restore. `gone`: the accounts, which are deleted;
+ * `destinations`: their verified contacts, those of the last seven days included.
+ */
+export const deleteAccounts = (where: SQL): SQL => sql`
+  gone as (
+    delete from ${accounts}
+     where ${where}
+    returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
+              case when phone_confirmed_at is not null then phone end as phone),
+  destinations as (
+    select email as destination from gone where email is not null
+    union select phone from gone where phone is not null
+    union select destination_key from ${replacedContacts} join gone on gone.id = account_id)`

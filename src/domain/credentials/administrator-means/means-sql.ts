@@ -8,7 +8,7 @@ import { accountCodes, accounts, administrationTokens, events } from '../../../p
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { deleteAccountCodes } from '../../accounts/account-codes/account-code-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
-import { deleteRemovals } from '../authenticators/removals-sql.ts'
+import { deleteRemovals } from '../authenticators/factors-sql.ts'
 import { revokeTokens } from './token-sql.ts'
 
 /**

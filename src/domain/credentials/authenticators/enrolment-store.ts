@@ -23,8 +23,7 @@ import { forgetSecondStep } from '../../messages/codes/code-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { addNotices } from '../../messages/outbox/queue-sql.ts'
 import { endSessionsBy, keepTwoFactorSession } from '../../sessions/core/session-sql.ts'
-import { dropFactors } from './factors-sql.ts'
-import { deleteRemovals } from './removals-sql.ts'
+import { deleteRemovals, dropFactors } from './factors-sql.ts'
 import type { FactorTry } from './store.ts'
 
 /** Turning two-factor sign-in on: the session stays and has verified both factors (RFC 8176 values). */

@@ -19,7 +19,7 @@ import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { noticeParams, queueNotices, queueOwnersNotice } from '../../messages/outbox/queue-sql.ts'
-import { deleteRemovals } from './removals-sql.ts'
+import { deleteRemovals } from './factors-sql.ts'
 
 /** The stored factors that an attempt matched; null for each that it did not match. */
 export interface FactorTry {

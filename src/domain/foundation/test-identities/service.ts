@@ -8,8 +8,7 @@ import { endOfDay } from '../../../platform/config/schema-people.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Logger } from '../../../platform/log/logging.ts'
 import { AppError } from '../../../texts/errors.ts'
-import { type Identifier, parseIdentifier } from '../identifiers/identifier.ts'
-import { maskDestination } from '../identifiers/mask.ts'
+import { type Identifier, maskDestination, parseIdentifier } from '../identifiers/identifier.ts'
 import type { TestIdentityStore } from './store.ts'
 
 export interface TestIdentity {

@@ -2,12 +2,10 @@
  * The messages of one channel: claims those that are due, as many of owners and of strangers as are allowed, and
  * sees each through its attempt. Nothing here ends with an error: an outbox that is away is asked again.
  */
-import { causeOf } from '../../../platform/cause.ts'
-import { isCausedByStranger } from '../outbox/lanes.ts'
-import type { OutboxChannel } from '../outbox/message.ts'
+import { causeOf } from '../../../platform/failure.ts'
+import { isCausedByStranger, type OutboxChannel } from '../outbox/message.ts'
 import type { LaneLimits, QueuedMessage } from '../outbox/store.ts'
 import { createDeliveryAttempt, type DeliveryAttemptOptions } from './delivery-attempt.ts'
-import { createWakeSignal } from './wake-signal.ts'
 
 export interface ChannelWorkerOptions extends DeliveryAttemptOptions {
   /** Messages of a channel under way at once: those of owners, and those that strangers caused. */
@@ -155,6 +153,30 @@ export function createChannelWorker(channel: OutboxChannel, options: ChannelWork
     abandon(): number {
       abandoned = true
       return underWay.size
+    },
+  }
+}
+
+/** A sleep that can be ended from outside; a call of `wake` before the sleep is not lost. */
+function createWakeSignal() {
+  let woken = false
+  let end: (() => void) | null = null
+  return {
+    wake(): void {
+      woken = true
+      end?.()
+    },
+    async wait(ms: number): Promise<void> {
+      if (!woken) {
+        let timer: Timer | undefined
+        await new Promise<void>((resolve) => {
+          end = resolve
+          timer = setTimeout(resolve, ms)
+        })
+        clearTimeout(timer)
+        end = null
+      }
+      woken = false
     },
   }
 }

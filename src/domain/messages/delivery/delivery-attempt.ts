@@ -1,12 +1,13 @@
 /** One attempt to send one claimed message: it starts the lifetime of the code, sends, and decides what follows. */
-import { causeOf } from '../../../platform/cause.ts'
+
 import type { Clock } from '../../../platform/clock.ts'
+import { causeOf } from '../../../platform/failure.ts'
 import { within } from '../../../platform/waiting.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { type CodeBinding, SEED_BYTES } from '../codes/service.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
-import { isCausedByStranger } from '../outbox/lanes.ts'
+import { isCausedByStranger } from '../outbox/message.ts'
 import type { FinalOutcome, MessageStore, PersonMessage, QueuedMessage } from '../outbox/store.ts'
 import type { MessageSender, RenderedMessage, SendOutcome } from '../senders/sender.ts'
 import type { Funnel } from '../sms-funnel/funnel.ts'

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { backChannels } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
-import { deleteMessages } from './message-sql.ts'
+import { deleteMessages } from './queue-sql.ts'
 
 const put = defineStatement({
   name: 'outbox.put_back_channels',

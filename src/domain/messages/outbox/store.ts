@@ -22,8 +22,7 @@ import { createAgeSweep } from '../../../platform/postgres/sweep.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
-import { DECOYS_LANE, LANES } from './lanes.ts'
-import type { Channel, NewMessage, OutboxChannel } from './message.ts'
+import { type Channel, DECOYS_LANE, LANES, type NewMessage, type OutboxChannel } from './message.ts'
 import { messageParams, messageParamTypes, queueMessage, supersedePending } from './queue-sql.ts'
 
 /**

@@ -4,9 +4,9 @@
  * A gateway whose codes are hardly ever verified is asked last, and a prefix of numbers is closed.
  */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { causeOf } from '../../../platform/cause.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { causeOf } from '../../../platform/failure.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { CodeBinding } from '../codes/service.ts'

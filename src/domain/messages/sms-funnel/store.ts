@@ -21,7 +21,7 @@ import {
 } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, createSweep, daysBefore, type SweptBatch } from '../../../platform/postgres/sweep.ts'
 import type { CodePurpose } from '../codes/store.ts'
-import { noteReceipt, noteVerified } from '../outbox/message-sql.ts'
+import { noteReceipt, noteVerified } from '../outbox/queue-sql.ts'
 
 /** `given_up`: no gateway took it, and it is not tried again; `unknown`: one gave no readable answer, and may have. */
 export const stages = [

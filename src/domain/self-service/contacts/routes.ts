@@ -2,10 +2,9 @@
 import { Elysia, t } from 'elysia'
 import { success } from '../../../platform/http/answers.ts'
 import type { Bearer } from '../../../platform/http/bearer.ts'
-import { documentedInSession } from '../../../platform/http/documented.ts'
+import { byPost, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
-import { byPost } from '../../../platform/http/removal.ts'
 import { accountAnswer } from '../../accounts/core/account-schema.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import {

@@ -21,12 +21,11 @@ import {
 } from '../../../platform/postgres/statement.ts'
 import type { AccountSession } from '../../accounts/core/account.ts'
 import { holdAccount, sessionLives } from '../../accounts/core/account-sql.ts'
-import { deleteAccounts } from '../../accounts/core/erasure-sql.ts'
+import { deleteAccounts } from '../../accounts/core/changes-sql.ts'
 import { endMeansOf } from '../../credentials/administrator-means/means-sql.ts'
 import { forgetEventDetails, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { deleteMessages } from '../../messages/outbox/message-sql.ts'
-import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { deleteMessages, noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 
 /**
  * Codes in a store become useless with what they are bound to: the account's uuid, or that of the pending change. The

@@ -11,7 +11,18 @@ import { identityKeys, signingKeys } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import type { EventType, NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
-import { deleteKeys } from './signing-key-sql.ts'
+
+/** By the algorithm of the keys. */
+export const deleteKeys = {
+  ES256: (where: SQL): SQL => sql`delete from ${signingKeys} where ${where}`,
+  RS256: (where: SQL): SQL => sql`delete from ${identityKeys} where ${where}`,
+}
+
+/** Of both algorithms; it gives the `kid` of each. */
+export const deleteSigningKeys = (where: SQL): SQL => sql`
+  with of_access as (${deleteKeys.ES256(where)} returning kid),
+  of_identity as (${deleteKeys.RS256(where)} returning kid)
+  select kid from of_access union all select kid from of_identity`
 
 /** A public key of RFC 7518: only kty, crv, x, y of an elliptic curve (6.2.1), or kty, n, e of RSA (6.3.1). */
 export type PublicJwk = Record<string, string>

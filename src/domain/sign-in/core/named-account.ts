@@ -6,8 +6,12 @@
 import { type Account, verifiedContacts } from '../../accounts/core/account.ts'
 import type { AccountStore } from '../../accounts/core/store.ts'
 import { decoyContact, decoyIdentifier } from '../../foundation/decoys/decoys.ts'
-import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
-import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import {
+  type Identifier,
+  isUuid,
+  parseIdentifier,
+  readIdentifier,
+} from '../../foundation/identifiers/identifier.ts'
 
 export type NamedAccount = Awaited<ReturnType<typeof findNamedAccount>>
 

@@ -9,7 +9,7 @@ import { type Given, integer, nullable, oneWordOf, optionalField } from '../../.
 import { type TwoFactorMethod, twoFactorMethods } from '../../../texts/errors.ts'
 import type { Texts } from '../../../texts/texts.ts'
 import { accountSchema } from '../../accounts/core/account-schema.ts'
-import { maskDestination } from '../../foundation/identifiers/mask.ts'
+import { maskDestination } from '../../foundation/identifiers/identifier.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { OpenedSession } from '../../sessions/core/session-opener.ts'
 import { tokenFields, tokensRecord } from '../../sessions/core/session-schema.ts'

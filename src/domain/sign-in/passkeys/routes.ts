@@ -3,16 +3,20 @@ import { Elysia, t } from 'elysia'
 import { answer, created, messageAnswer, success } from '../../../platform/http/answers.ts'
 import type { Bearer } from '../../../platform/http/bearer.ts'
 import { namedObject } from '../../../platform/http/components.ts'
-import { documented, documentedInSession } from '../../../platform/http/documented.ts'
+import { byPost, documented, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
 import { assertionField, attestationField } from '../../../platform/http/passkey-schemas.ts'
-import { byPost } from '../../../platform/http/removal.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import { deviceFields, deviceOf } from '../../sessions/core/session-schema.ts'
-import type { OwnerCall, OwnerProof } from '../core/sign-in-schema.ts'
-import { ownerProofBody, signedInAnswer, signedInRecord } from '../core/sign-in-schema.ts'
+import {
+  type OwnerCall,
+  type OwnerProof,
+  ownerProofBody,
+  signedInAnswer,
+  signedInRecord,
+} from '../core/sign-in-schema.ts'
 import { NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import type { PasskeyService } from './service.ts'
 import type { WellKnownFiles } from './well-known.ts'

@@ -27,8 +27,12 @@ import type { KnownDevices } from '../../accounts/devices/service.ts'
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { checkPassword, createPasswordRules } from '../../foundation/hashing/password.ts'
 import type { HashService } from '../../foundation/hashing/service.ts'
-import { type Identifier, parseIdentifier, readIdentifier } from '../../foundation/identifiers/identifier.ts'
-import { isUuid } from '../../foundation/identifiers/uuid.ts'
+import {
+  type Identifier,
+  isUuid,
+  parseIdentifier,
+  readIdentifier,
+} from '../../foundation/identifiers/identifier.ts'
 import {
   type Caller,
   type CallerGroup,
@@ -42,8 +46,7 @@ import type { CodeBinding, CodeService } from '../../messages/codes/service.ts'
 import type { Outbox } from '../../messages/outbox/service.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { SentCode } from '../core/code-destinations.ts'
-import type { Reauthentication } from '../core/reauthentication.ts'
-import { wrongPassword } from '../core/reauthentication.ts'
+import { type Reauthentication, wrongPassword } from '../core/reauthentication.ts'
 import type { OwnerProof } from '../core/sign-in-schema.ts'
 import type { PasswordStore } from './store.ts'
 

@@ -1,4 +1,0 @@
-/** A uuid of any version, as paths and bodies name accounts, sessions and tokens. */
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-export const isUuid = (text: string): boolean => UUID.test(text)
