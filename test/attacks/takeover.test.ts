@@ -5,10 +5,12 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { asOperator } from '../helpers/administration.ts'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
-import { countRows, makeImported } from '../helpers/database.ts'
+import { countRows } from '../helpers/database.ts'
 import { from, newClient, startLimited } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { type Shape, shapes, startService, type TestService } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
 
@@ -443,13 +445,11 @@ describe('who an identifier means, with limits on', () => {
 
   test('an account that was made for somebody is not replaced or joined by a registration', async () => {
     const email = newEmail()
-    await register({ email }, OWNERS, owner())
-    await confirm(email)
-    await makeImported(service, email)
+    await asOperator(service, 'POST', 'accounts', { email, password: OWNERS })
     expect((await register({ email }, STRANGERS, stranger())).status).toBe(201)
     expect(service.inbox.textsTo(email).at(-1)).not.toMatch(/\d{6}/)
     expect(await countRows(service, 'accounts', sql`email_key = ${sql.raw(`'${email}'`)}`)).toBe(1)
-    expect((await logIn(email, OWNERS)).status).toBe(200)
+    expectRefusal(await logIn(email, OWNERS), 'account_unconfirmed')
   })
 
   test('registering with what is somebody’s changes nothing of their account, and tells only them', async () => {

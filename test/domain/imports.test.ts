@@ -296,6 +296,13 @@ test('a verified contact ends the claims of strangers to it', async () => {
   expect(body.account.uuid).toBe(uuid)
 })
 
+test('a verified contact ends the claim of a line before it, in one call', async () => {
+  const phone = newPhone()
+  const [claim] = await resultsOf([verified({ phone }), { phone, phone_verified_at: true }])
+  const { body } = await asOperator(service, 'GET', `accounts/${claim?.uuid}`)
+  expect(body.account.phone).toBeNull()
+})
+
 test('of two imports at once each line is in once', async () => {
   const lines = Array.from({ length: 40 }, () =>
     verified({ username: `r${crypto.randomUUID().slice(0, 8)}` }),

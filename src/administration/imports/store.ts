@@ -197,8 +197,9 @@ export function createImportStore(database: Database) {
     if (linked !== '[]') await transaction.run(addIdentities, { rows: linked, now })
     const held = ofEach(({ passkeys }) => passkeys.map(passkeyRow))
     if (held !== '[]') await transaction.run(addPasskeys, { rows: held, rpId })
+    const claimedHere = new Set(lines.flatMap(claimsOf))
     for (const line of lines) {
-      const proved = verifiedOf(line).filter(({ key }) => claimed.has(key))
+      const proved = verifiedOf(line).filter(({ key }) => claimed.has(key) || claimedHere.has(key))
       if (proved.length > 0) await endClaimsTo(transaction, ids.get(line.uuid) as number, proved)
     }
   }
@@ -239,6 +240,11 @@ const passkeyRow = ({ credentialId, publicKey, userHandle, ...rest }: ImportedLi
 const verifiedOf = ({ emailKey, emailConfirmedAt, phone, phoneConfirmedAt }: MadeLine) => [
   ...(emailKey && emailConfirmedAt ? [{ kind: 'email' as const, key: emailKey }] : []),
   ...(phone && phoneConfirmedAt ? [{ kind: 'phone' as const, key: phone }] : []),
+]
+
+const claimsOf = ({ emailKey, emailConfirmedAt, phone, phoneConfirmedAt }: MadeLine) => [
+  ...(emailKey && !emailConfirmedAt ? [emailKey] : []),
+  ...(phone && !phoneConfirmedAt ? [phone] : []),
 ]
 
 /** The columns of `addImported`: the names of the line, as the database writes them. */

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { PreparedCode } from '../../domain/accounts/account-codes/account-code.ts'
 import { putAccountCode } from '../../domain/accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../domain/accounts/core/account.ts'
-import { endClaimsTo, unqualifiedColumns, withHeldAccount } from '../../domain/accounts/core/account-sql.ts'
+import { endClaimsTo, holder, withHeldAccount } from '../../domain/accounts/core/account-sql.ts'
 import {
   contactsOf,
   type HeldContact,
@@ -28,7 +28,7 @@ import { addNotices, supersedeCodes } from '../../domain/messages/outbox/queue-s
 import { dropContactChanges } from '../../domain/sign-in/undo/contact-changes-sql.ts'
 import type { Database, Executor } from '../../platform/postgres/database.ts'
 import { retryConflicts, violates } from '../../platform/postgres/failure.ts'
-import { accounts, type Profile } from '../../platform/postgres/schema.ts'
+import type { Profile } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
@@ -69,20 +69,14 @@ const create = defineStatement({
   sql: addByAdministrator,
 })
 
-/** Verified by somebody else, or of an account that was made for somebody else. */
-const isElsewhereOf = (kind: Identifier['kind']) => {
-  const { key, verifiedAt } = unqualifiedColumns[kind]
-  return defineStatement({
+/** Another account keeps others from it. */
+const isElsewhereOf = (kind: Identifier['kind']) =>
+  defineStatement({
     name: `people.is_elsewhere_by_${kind}`,
     params: { accountId: 'bigint', key: 'text' },
-    row: { elsewhere: 'boolean' },
-    sql: (p) => sql`
-    select exists (
-      select 1 from ${accounts} where ${key} = ${p.key} and ${verifiedAt} is not null and id <> ${p.accountId}
-      union all
-      select 1 from ${accounts} where ${key} = ${p.key} and origin is not null and id <> ${p.accountId}) as elsewhere`,
+    row: { elsewhere: 'boolean?' },
+    sql: (p) => sql`select ${holder(p, kind)} <> ${p.accountId} as elsewhere`,
   })
-}
 
 const isElsewhere = { email: isElsewhereOf('email'), phone: isElsewhereOf('phone') }
 

@@ -170,7 +170,8 @@ export async function verifyIdentifier<T>(kind: Identifier['kind'], work: () => 
 
 /**
  * The accounts that an identifier may mean. Each of these reads one entry of an index, however many accounts name the identifier. `waiting` is the registration that
- * waits for it, `named` the newest one that names it as its other contact.
+ * waits for it, `made` an account that was made for somebody and waits for it, `named` the newest registration that names it
+ * as its other contact.
  */
 export const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
@@ -182,9 +183,19 @@ export const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind'
       sql`order by id`,
     ),
     waiting: one(sql`waiting_for = ${key} and account_confirmed_at is null`),
+    made: one(sql`waiting_for = ${key} and origin is not null`),
     named: one(
       sql`${keyColumn} = ${key} and account_confirmed_at is null and origin is null`,
       sql`order by id desc`,
     ),
   }
+}
+
+/**
+ * The account that keeps others from the identifier: it has verified it, or was made for somebody and waits for it. A mere
+ * claim keeps nobody, whoever made it.
+ */
+export function holder(p: Placeholders<'key'>, kind: Identifier['kind']): SQL {
+  const { verified, made } = candidates(p, kind)
+  return sql`coalesce(${verified}, ${made})`
 }

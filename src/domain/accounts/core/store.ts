@@ -13,7 +13,7 @@ import type { Language } from '../../../texts/languages.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Account, AccountSession } from './account.ts'
-import { accountRow, candidates, sessionLives } from './account-sql.ts'
+import { accountRow, candidates, holder, sessionLives } from './account-sql.ts'
 import { changeOwnFields, countFailedAttempt, renewPassword } from './changes-sql.ts'
 import type { Profile } from './profile.ts'
 
@@ -78,14 +78,7 @@ const isTaken = defineStatement({
   params: { email: 'text?', phone: 'text?' },
   row: { taken: 'boolean' },
   sql: (p) => sql`
-  select exists (
-    select 1 from ${accounts} where email_key = ${p.email} and email_confirmed_at is not null
-    union all
-    select 1 from ${accounts} where phone = ${p.phone} and phone_confirmed_at is not null
-    union all
-    select 1 from ${accounts} where email_key = ${p.email} and origin is not null
-    union all
-    select 1 from ${accounts} where phone = ${p.phone} and origin is not null) as taken`,
+  select coalesce(${holder({ key: p.email }, 'email')}, ${holder({ key: p.phone }, 'phone')}) is not null as taken`,
 })
 
 const findProfile = defineStatement({

@@ -18,6 +18,7 @@ import type { Account } from '../../accounts/core/account.ts'
 import {
   accountRow,
   endOtherClaims,
+  holder,
   unqualifiedColumns,
   verifyIdentifier,
 } from '../../accounts/core/account-sql.ts'
@@ -82,7 +83,6 @@ const { codeSubject: _, ...withoutSubject } = messageParamTypes
 
 /** The subject of the code is the account's uuid. A replaced registration keeps it, and with it the budget of the day. */
 const registerBy = (kind: Identifier['kind']) => {
-  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
   const stored = kind === 'email' ? accounts.email : accounts.phone
   return defineStatement({
     name: `registration.register_by_${kind}`,
@@ -97,9 +97,7 @@ const registerBy = (kind: Identifier['kind']) => {
     sql: (p) => sql`
     with owner as (
       select uuid, language, ${stored} as destination from ${accounts}
-       where id = coalesce(
-         (select id from ${accounts} where ${keyColumn} = ${p.key} and ${verifiedAt} is not null),
-         (select id from ${accounts} where ${keyColumn} = ${p.key} and origin is not null limit 1))),
+       where id = ${holder(p, kind)}),
     registered as (${addRegistration(p, sql`not exists (select 1 from owner)`)}),
     claimed as (${addClaims(p, sql`not exists (select 1 from owner)`)}),
     replaced as (${supersedePending({ ...p, codeSubject: sql`(select uuid from registered)` })}),
