@@ -1987,7 +1987,7 @@ export interface components {
     * @description What happened: see docs/events.md. Later versions may add types
     * @enum {string}
     */
-   type: "account.registered" | "account.created" | "account.invited" | "account.viewed" | "accounts.listed" | "accounts.imported" | "account.confirmed" | "account.updated" | "account.locked" | "account.unlocked" | "account.erased" | "account.exported" | "login.succeeded" | "login.failed" | "login.locked_out" | "two_factor.enabled" | "two_factor.disabled" | "two_factor.failed" | "recovery_code.used" | "recovery_codes.replaced" | "passkey.added" | "passkey.removed" | "passkey.used" | "password.changed" | "password.reset_requested" | "password.reset" | "identifier.added" | "identifier.changed" | "identifier.removed" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "identity.linked" | "identity.unlinked" | "session.started" | "session.ended" | "session.reuse_detected" | "trusted_device.added" | "trusted_device.used" | "trusted_device.removed" | "test_identity.used" | "recovery.created" | "limits.lifted" | "registration.contested" | "administrator.added" | "administrator.removed" | "administrator.role_changed" | "administrator.signed_in" | "administrator.sign_in_failed" | "token.created" | "token.revoked" | "token.refused" | "token.incomplete" | "token.claim_omitted" | "key.rotated" | "key.revoked" | "message.refused" | "message.retried" | "undo.used" | "backup.created" | "backup.failed" | "backup.restored";
+   type: "account.registered" | "account.created" | "account.invited" | "account.viewed" | "accounts.listed" | "accounts.imported" | "account.confirmed" | "account.updated" | "account.locked" | "account.unlocked" | "account.erased" | "account.exported" | "login.succeeded" | "login.failed" | "login.locked_out" | "two_factor.enabled" | "two_factor.disabled" | "two_factor.failed" | "recovery_code.used" | "recovery_codes.replaced" | "passkey.added" | "passkey.removed" | "passkey.used" | "password.changed" | "password.reset_requested" | "password.reset" | "identifier.added" | "identifier.changed" | "identifier.removed" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "identity.linked" | "identity.unlinked" | "session.started" | "session.ended" | "session.reuse_detected" | "trusted_device.added" | "trusted_device.used" | "trusted_device.removed" | "test_identity.used" | "recovery.created" | "limits.lifted" | "registration.contested" | "administrator.added" | "administrator.removed" | "administrator.role_changed" | "administrator.signed_in" | "administrator.sign_in_failed" | "token.created" | "token.revoked" | "token.refused" | "token.incomplete" | "token.claim_omitted" | "key.rotated" | "key.revoked" | "message.refused" | "message.retried" | "webhook.retried" | "webhook.replayed" | "undo.used" | "backup.created" | "backup.failed" | "backup.restored";
    /**
     * Format: date-time
     * @description ISO 8601, UTC, milliseconds
@@ -2052,6 +2052,10 @@ export interface components {
      * @description When the removal of two factors takes effect
      */
     due_at?: string;
+    /** @description The only event that the webhook gets again */
+    event?: number;
+    /** @description How many events the webhook gets again */
+    events?: number;
     /**
      * Format: date-time
      * @description When the token, invitation or code expires
@@ -2102,6 +2106,11 @@ export interface components {
     /** @description How the code was sent; null: the administrator was shown it */
     sent_by?: ("email" | "sms") | null;
     /**
+     * Format: date-time
+     * @description What happened from then on is told again
+     */
+    since?: string;
+    /**
      * @description What was stopped before it took effect
      * @enum {string}
      */
@@ -2121,6 +2130,8 @@ export interface components {
     warning?: string;
     /** @description The role before */
     was?: string;
+    /** @description The name of the webhook */
+    webhook?: string;
    } & {
     [key: string]: unknown;
    };

@@ -352,6 +352,8 @@ export const wordsEn = {
   'event:key.revoked': 'A signing key was revoked',
   'event:message.refused': 'A message was refused',
   'event:message.retried': 'A message was sent again',
+  'event:webhook.retried': 'Events for a webhook were made due',
+  'event:webhook.replayed': 'A webhook is told again what happened',
   'event:undo.used': 'A change was undone or stopped',
   'event:backup.created': 'A backup was made',
   'event:backup.failed': 'A backup failed',

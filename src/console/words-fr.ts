@@ -359,6 +359,8 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   'event:key.revoked': 'Clé de signature révoquée',
   'event:message.refused': 'Message refusé',
   'event:message.retried': 'Message renvoyé',
+  'event:webhook.retried': 'Événements d’un webhook renvoyés',
+  'event:webhook.replayed': 'Webhook informé à nouveau',
   'event:undo.used': 'Changement annulé ou arrêté',
   'event:backup.created': 'Sauvegarde faite',
   'event:backup.failed': 'Échec de sauvegarde',

@@ -80,6 +80,8 @@ export const meanings = {
   'key.revoked': entity(4),
   'message.refused': entity(OTHER, 'Refusal of a message'),
   'message.retried': entity(3),
+  'webhook.retried': entity(3),
+  'webhook.replayed': entity(3),
   'undo.used': account(OTHER, 'Undo'),
   'backup.created': entity(1),
   'backup.failed': entity(1),

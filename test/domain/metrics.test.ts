@@ -1,5 +1,5 @@
 /** The metrics for Prometheus: a tour over every route, and then the numbers that it must have left behind. */
-import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountedRoutes } from '../../scripts/mounted-routes.ts'
@@ -16,6 +16,7 @@ import { newDirectory } from '../helpers/run-directory.ts'
 import { startService } from '../helpers/service.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
+import { startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
 
 const MOST_SERIES = 600
 /** Below 5 on a quiet machine; slow ones take twice as long. */
@@ -58,6 +59,8 @@ const names = [...Object.keys(counters), ...Object.keys(histograms), ...Object.k
 
 const port = await freePort()
 const address = `127.0.0.1:${port}`
+const hook = await startReceiver(() => ({ body: '{"allow":true}' }))
+afterAll(() => hook.close())
 const service = use(() =>
   startService({
     settings: {
@@ -72,6 +75,8 @@ const service = use(() =>
       password: { memory_kib: 19_456, iterations: 2 },
       passkeys: { rp_id: 'example.com', origins: [pageSettings.server.base_url] },
       pages: pageSettings.pages,
+      ...webhookSettings({ name: 'app', url: hook.url, secret: hook.secret, events: ['account.*'] }),
+      admission: { url: hook.url, secret: hook.secret } as never,
     },
   }),
 )

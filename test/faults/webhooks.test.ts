@@ -18,6 +18,7 @@ import { createStorage, mergeSettings, startService, writeSettings } from '../he
 import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { type Behaviour, startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
+import { startTeller } from '../helpers/webhook-teller.ts'
 
 setDefaultTimeout(reduced(120_000, 900_000))
 
@@ -131,6 +132,26 @@ describe('one person’s events', () => {
       await receiver.close()
     },
   )
+})
+
+test('the events of very many people that are all refused do not keep those after them away for ever', async () => {
+  const [poisoned, others] = [ids(118), ids(3)]
+  const isPoison = new Set(poisoned)
+  const receiver = await startReceiver(({ data }) =>
+    isPoison.has(data.account as string) ? { status: 500 } : {},
+  )
+  const { url } = await createDatabase({ migrated: false })
+  const database = openServer({ url, poolSize: 2 })
+  await applyMigrations(database, new Date())
+  const teller = await startTeller(database, receiver, () => 1)
+  await happen(database, [...poisoned, ...others])
+  await waitFor(() => hasAll(receiver, others))
+  // So many requests go out one at a time, while it is away.
+  expect(receiver.deliveries.length).toBeLessThan(3 * poisoned.length)
+  expect(receiver.problems).toEqual([])
+  await teller.close()
+  await database.close()
+  await receiver.close()
 })
 
 describe('a restore', () => {

@@ -1,6 +1,6 @@
 /** When a webhook gets again what it did not take. */
 import { expect, test } from 'bun:test'
-import { awayDelayMs, delayMs, isGivenUp } from '../../src/operations/webhooks/schedule.ts'
+import { delayMs, delayWhileAwayMs, isGivenUp } from '../../src/operations/webhooks/schedule.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -31,7 +31,9 @@ test('a receiver may ask for more time, and not for less', () => {
 })
 
 test('one that is away is asked after 1, 2, 5, 10 and then every 15 seconds', () => {
-  expect([0, 1, 2, 3, 4, 5, 100].map(awayDelayMs)).toEqual([1000, 2000, 5000, 10_000, 15_000, 15_000, 15_000])
+  expect([0, 1, 2, 3, 4, 5, 100].map(delayWhileAwayMs)).toEqual([
+    1000, 2000, 5000, 10_000, 15_000, 15_000, 15_000,
+  ])
 })
 
 test('the tenth failure gives an event up, once it is four days old', () => {

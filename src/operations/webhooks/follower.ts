@@ -13,7 +13,7 @@ import { toldTypes } from '../../texts/event-types.ts'
 import { createAside, type Retry } from './aside.ts'
 import type { Deliver } from './delivery.ts'
 import type { Reports } from './reports.ts'
-import { awayDelayMs, FAILURES_UNTIL_AWAY } from './schedule.ts'
+import { delayWhileAwayMs, FAILURES_UNTIL_AWAY } from './schedule.ts'
 import type { HeldEndpoint, WebhookStore } from './store.ts'
 import { accountOf, createWindow, type HeldEvent } from './window.ts'
 
@@ -23,6 +23,8 @@ interface Needs extends Pick<Ground, 'clock' | 'logger'> {
   deliver: Deliver
   reports: Reports
   metrics: Pick<Metrics, 'count'>
+  /** Given where nobody can wait as long as an endpoint that is away is waited for. */
+  awayDelayMs?: (tries: number) => number
 }
 
 /** With the two seconds between two looks of the others, a process that died is replaced within 10 s. */
@@ -61,7 +63,7 @@ type Holding = ReturnType<typeof newHolding>
 export type Follower = ReturnType<typeof createFollower>
 
 export function createFollower(webhook: WebhookConfig, needs: Needs) {
-  const { holder, stores, deliver, reports, metrics, clock } = needs
+  const { holder, stores, deliver, reports, metrics, clock, awayDelayMs = delayWhileAwayMs } = needs
   const { name } = webhook
   const types = toldTypes(webhook.events)
   const ending = new AbortController()
@@ -132,6 +134,10 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
       }
       entry.state = 'waiting'
       entry.probes += 1
+      // All that was read was tried, and nothing was taken: what comes after it in the log has its turn.
+      const isFull = held.window.room() === 0 && held.window.readTo() < settled
+      if (entry.probes > 1 && isFull)
+        await putAside(held.window.waitingAbout(new Set([entry.account])), aside.put)
     })
   }
 
@@ -174,7 +180,8 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
 
   async function readLog(held: Holding): Promise<void> {
     const { window } = held
-    const isWorthIt = () => window.room() >= BATCH || (window.room() > 0 && window.isIdle())
+    const isWorthIt = () =>
+      window.room() >= BATCH || (window.room() > 0 && (window.isIdle() || held.awaySince !== null))
     while (isHeld(held) && window.readTo() < settled && isWorthIt()) {
       await readBatch(held, window.room())
       fill(held)

@@ -23,7 +23,7 @@ export function delayMs(failures: number, retryAfterSeconds: number | null, rand
   return Math.max(delay, (retryAfterSeconds ?? 0) * SECOND_MS)
 }
 
-export const awayDelayMs = (tries: number): number =>
+export const delayWhileAwayMs = (tries: number): number =>
   AWAY_DELAYS_MS[Math.min(tries, AWAY_DELAYS_MS.length - 1)] as number
 
 export const isGivenUp = (failures: number, happenedAt: Date, now: Date): boolean =>

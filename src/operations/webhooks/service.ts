@@ -91,8 +91,9 @@ export function createWebhooks({ config, stores, deliver, admissionQuestion: que
     /** Tells again what happened since then. */
     async replay(name: string, time: string): Promise<void> {
       require(name)
-      const first = await events.idSince(readTime('since', time)!)
-      await store.replay(name, first === null ? null : first - 1)
+      const since = readTime('since', time)!
+      const first = await events.idSince(since)
+      await store.replay(name, first === null ? null : first - 1, since, clock.now())
     },
     /** Forgets endpoints that nobody held for a week, and what was set aside of events that are gone. */
     sweep: (now: Date, limit: number) =>
@@ -106,14 +107,18 @@ export function createWebhooks({ config, stores, deliver, admissionQuestion: que
 
 const READ_BYTES = 4000
 
-/** The beginning of an answer, however long it is. */
+/** The beginning of an answer, however long it is. One that breaks off, or never ends, was an answer all the same. */
 async function readStart({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    length += chunk.byteLength
-    if (length >= READ_BYTES) break
+  try {
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk)
+      length += chunk.byteLength
+      if (length >= READ_BYTES) break
+    }
+  } catch {
+    // What came until then is shown.
   }
   return Buffer.concat(chunks).subarray(0, READ_BYTES).toString()
 }

@@ -1,5 +1,7 @@
 /** The state of endpoints as administration shows and changes it, whoever holds them. The tables are those of store.ts. */
 import { sql } from 'drizzle-orm'
+import type { NewEvent } from '../../domain/foundation/events/event.ts'
+import { changeAndRecord } from '../../domain/foundation/events/event-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { events, webhookEndpoints, webhookRetries } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
@@ -94,11 +96,19 @@ export function createWebhookStateStore(database: Database) {
     waiting: (name: string, after: number | null, limit: number) =>
       database.all(waiting, { name, after, limit }),
     /** All of it, or one event, is due at once, given up or not; returns how many. */
-    retry: async (name: string, eventId: number | null, now: Date): Promise<number> =>
-      (await database.first(retry, { name, eventId, now }))!.count,
+    async retry(name: string, eventId: number | null, now: Date): Promise<number> {
+      const found = await changeAndRecord(database, retry, { name, eventId, now }, now, ({ count }) => {
+        const data = { webhook: name, events: count, ...(eventId !== null && { event: eventId }) }
+        return count === 0 ? [] : { type: 'webhook.retried', account: null, data }
+      })
+      return found!.count
+    },
     /** The position goes back to this one, unless it is behind it already (null: as it is). */
-    replay: (name: string, position: number | null): Promise<void> =>
-      database.run(replay, { name, position }),
+    async replay(name: string, position: number | null, since: Date, now: Date): Promise<void> {
+      const data = { webhook: name, since: since.toISOString() }
+      const event: NewEvent = { type: 'webhook.replayed', account: null, data }
+      await changeAndRecord(database, replay, { name, position }, now, () => event)
+    },
     /** `names`: those of the configuration. */
     sweep: async (names: string[], now: Date, limit: number): Promise<number> => {
       const before = daysBefore(now, FORGOTTEN_DAYS)

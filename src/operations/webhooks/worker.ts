@@ -20,6 +20,7 @@ interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   deliver: Deliver
   metrics: Pick<Metrics, 'count'>
   tellOperator: TellOperator
+  awayDelayMs?: (tries: number) => number
 }
 
 const LOOK_MS = 500
