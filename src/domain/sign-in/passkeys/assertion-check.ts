@@ -12,8 +12,9 @@ import type { Authenticators } from '../../credentials/authenticators/service.ts
 import type { GatheredEvents } from '../../foundation/events/gathered-events.ts'
 import { PASSKEY_AGE_MS } from '../../sessions/core/recent-sign-in.ts'
 import type { NewSession } from '../../sessions/core/session.ts'
-import type { ChallengePurpose, Challenges } from './challenge.ts'
-import type { Passkey } from './passkey.ts'
+import type { ConfirmByPasskey } from '../core/reauthentication.ts'
+import { type ChallengePurpose, type Challenges, createChallenges } from './challenge.ts'
+import { amrOf, type Passkey } from './passkey.ts'
 import type { PasskeyStore, PasskeyUse, UseRefusal } from './store.ts'
 import { causeOfRefusal, challengeOf, type RelyingParty, verifyAssertion } from './verification.ts'
 
@@ -94,4 +95,22 @@ export function createAssertionCheck(
       return outcome
     },
   }
+}
+
+/** The part that signing in depends on. */
+export type PasskeyFoundation = ReturnType<typeof createPasskeyAssertions>
+
+export function createPasskeyAssertions(
+  needs: Needs & Parameters<typeof createChallenges>[0],
+  relyingParty: RelyingParty,
+) {
+  const challenges = createChallenges(needs)
+  const assertions = createAssertionCheck(needs, { challenges, relyingParty })
+  const confirmByPasskey: ConfirmByPasskey = async ({ account, sessionId }, credential, kind = 'step_up') => {
+    const checked = await assertions.check(credential, { kind, accountUuid: account.uuid, sessionId })
+    if (checked.account.id !== account.id) throw new AppError('invalid_passkey')
+    await assertions.spend(checked)
+    return amrOf(checked.passkey)
+  }
+  return { challenges, assertions, relyingParty, confirmByPasskey }
 }

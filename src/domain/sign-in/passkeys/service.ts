@@ -19,10 +19,10 @@ import type { SessionOpener } from '../../sessions/core/session-opener.ts'
 import type { Reauthentication } from '../core/reauthentication.ts'
 import type { SecondFactor } from '../core/second-factor.ts'
 import type { OwnerProof } from '../core/sign-in-schema.ts'
+import type { PasskeyFoundation } from './assertion-check.ts'
 import { CHALLENGE_LIFETIME_MS, type ChallengePurpose } from './challenge.ts'
 import { amrOf, NAME_CHARACTERS, type Passkey } from './passkey.ts'
 import { createPasskeyRegistration, encode, MAXIMUM_PASSKEYS, type WebAuthnOptions } from './registration.ts'
-import type { PasskeyFoundation } from './room.ts'
 import type { PasskeyStore } from './store.ts'
 
 /**
