@@ -11,6 +11,7 @@ import { createAccountFactors } from '../administration/factors/service.ts'
 import { createIdempotency } from '../administration/idempotency/service.ts'
 import { createImportService } from '../administration/imports/service.ts'
 import { createInvitationService } from '../administration/invitations/service.ts'
+import { createRefusals } from '../administration/limit-lifts/refusals.ts'
 import { createLimitLifts } from '../administration/limit-lifts/service.ts'
 import { createMessageLog } from '../administration/message-log/service.ts'
 import { createOverview } from '../administration/overview/service.ts'
@@ -25,10 +26,11 @@ import { createFoundation, createLimits, createMessages, type WholeGround } from
 import { createSelfService, createSignIn, createStrictSignIn } from './sign-in.ts'
 
 function createAdministration(below: ReturnType<typeof createSelfService>) {
-  const directory = createDirectory(below)
+  const refusals = createRefusals(below)
+  const directory = createDirectory({ ...below, refusals })
   const strictSignIn = createStrictSignIn(below)
   const administrators = createAdministratorService(below)
-  const limitLifts = createLimitLifts(below)
+  const limitLifts = createLimitLifts({ ...below, refusals })
   const messageLog = createMessageLog({ ...below, directory })
   const administrationTokens = createTokenService(below)
   return {

@@ -8,6 +8,7 @@ import { createDirectoryStore } from '../administration/directory/store.ts'
 import { createAccountFactorStore } from '../administration/factors/store.ts'
 import { createIdempotencyStore } from '../administration/idempotency/store.ts'
 import { createImportStore } from '../administration/imports/store.ts'
+import { createLimitLiftStore } from '../administration/limit-lifts/store.ts'
 import { createMessageLogStore } from '../administration/message-log/store.ts'
 import { createOverviewStore } from '../administration/overview/store.ts'
 import { createPeopleStore } from '../administration/people/store.ts'
@@ -70,6 +71,7 @@ export function createStores(
     accountCodes: createAccountCodeStore(database),
     accountFactors: createAccountFactorStore(database),
     directory: createDirectoryStore(database),
+    limitLifts: createLimitLiftStore(database),
     accounts: createAccountStore(database),
     administrationTokens: createTokenStore(database),
     administrators: createAdministratorStore(database),

@@ -11,6 +11,8 @@ import {
 import type { Roles } from '../../domain/accounts/core/roles.ts'
 import { groupNames, roleField } from '../../domain/accounts/core/set-fields.ts'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
+import { accountLimits } from '../../domain/foundation/limits/account-counters.ts'
+import type { AccountRefusal } from '../../domain/foundation/limits/service.ts'
 import type { FormerContact } from '../../domain/sign-in/undo/service.ts'
 import { answer } from '../../platform/http/answers.ts'
 import { component, namedObject } from '../../platform/http/components.ts'
@@ -32,6 +34,7 @@ export const accountQuery = t.Object({
   ),
   locked: queryWord('Only those that are locked, or only those that are not', ['true', 'false']),
   confirmed: queryWord('Only those that are confirmed, or only those that are not', ['true', 'false']),
+  limited: queryWord('Only those whose password or codes are refused now', ['true']),
   role_id: t.Optional(
     t.String({
       description: 'The number of a role, or its name',
@@ -116,6 +119,9 @@ export const accountSession = namedObject(
 )
 export type AccountSessionRecord = typeof accountSession.static
 
+const limitedField = t.Optional(
+  t.Literal(true, { description: 'Only there where their password or codes are refused now' }),
+)
 const administered = {
   email_verified_at: nullable(timeField()),
   phone_verified_at: nullable(timeField()),
@@ -133,7 +139,29 @@ const administered = {
 }
 export const listedAccount = component(
   'ListedAccount',
-  t.Composite([accountSchema, t.Object(administered)], { description: 'An account, as lists show it.' }),
+  t.Composite([accountSchema, t.Object({ ...administered, limited: limitedField })], {
+    description: 'An account, as lists show it.',
+  }),
+)
+const refusal = component(
+  'AccountRefusal',
+  t.Object(
+    {
+      limit: t.String({
+        enum: accountLimits,
+        description: 'What is refused: the password, codes, or that one is sent',
+      }),
+      until: timeField(),
+      cause: t.String({ description: 'The limit, as metrics name it', examples: ['wrong_passwords'] }),
+      address: nullable(
+        t.String({
+          description:
+            'It is refused from this address or network alone; null: from everywhere, or on a device',
+        }),
+      ),
+    },
+    { description: 'Something that is refused to somebody who signs in to the account.' },
+  ),
 )
 const contactChange = component(
   'FormerContact',
@@ -161,6 +189,7 @@ export const accountDetails = component(
         passkeys: integer(),
         identities: integer(),
         sessions: integer(),
+        limits: t.Array(refusal, { description: 'What is refused now, what lasts longest first' }),
         email_refused_at: emailRefusedAtField,
         contact_changes: t.Optional(
           t.Array(contactChange, {
@@ -186,8 +215,15 @@ export const administeredAccountAnswer = answer(
 )
 
 /** The account with what lists show, and with what one look at it adds. */
-export type ListedAccount = ReturnType<typeof listedRecord>
+export type ListedAccount = ReturnType<typeof listedRecord> & { limited?: true }
 export type AccountDetails = typeof accountDetails.static
+
+export const refusalRecord = ({ limit, until, cause, address }: AccountRefusal) => ({
+  limit,
+  until: until.toISOString(),
+  cause,
+  address,
+})
 
 export const contactChangeRecord = ({ id, kind, former, changedAt, canUndo }: FormerContact) => ({
   id,

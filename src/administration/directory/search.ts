@@ -10,18 +10,21 @@ import type { AccountFilter, AccountSearch } from './store.ts'
 
 type DefaultCountry = Parameters<typeof parsePhone>[1]
 
+/** `among`: the uuids of the only accounts that are listed; null: all may be. */
 export function readSearch(
   { query, ...typed }: AccountQuery,
+  among: string[] | null,
   defaultCountry: DefaultCountry,
   roles: Pick<Roles, 'read'>,
 ): { searches: AccountSearch[]; filter: AccountFilter } {
-  const filter = readFilter(typed, roles)
+  const filter = readFilter(typed, among, roles)
   const text = query?.trim() ?? ''
   return { searches: text === '' ? [listOf(filter)] : searchesFor(text, defaultCountry), filter }
 }
 
 /** The index that a list without a query is read by. */
-function listOf({ locked, roleId, createdAfter, createdBefore }: AccountFilter): AccountSearch {
+function listOf({ among, locked, roleId, createdAfter, createdBefore }: AccountFilter): AccountSearch {
+  if (among !== null) return { by: 'among' }
   if (roleId !== null) return { by: 'role', value: roleId }
   if (locked) return { by: 'locked' }
   return createdAfter || createdBefore ? { by: 'creation' } : { by: 'all' }
@@ -51,12 +54,13 @@ function searchesFor(typed: string, defaultCountry: DefaultCountry): AccountSear
   ]
 }
 
-function readFilter(query: AccountQuery, roles: Pick<Roles, 'read'>): AccountFilter {
+function readFilter(query: AccountQuery, among: string[] | null, roles: Pick<Roles, 'read'>): AccountFilter {
   const flag = (field: 'locked' | 'confirmed') => {
     const text = readOneOf(field, query[field], ['true', 'false'])
     return text === undefined ? null : text === 'true'
   }
   return {
+    among: among && JSON.stringify(among),
     locked: flag('locked'),
     confirmed: flag('confirmed'),
     roleId: query.role_id === undefined ? null : roles.read('role_id', query.role_id),

@@ -22,9 +22,10 @@ import type { RegistrationStore } from '../../domain/sign-in/registration/store.
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
 import { claimsOfApplications, mayEnter } from '../../platform/config/applications.ts'
 import type { Ground } from '../../platform/ground.ts'
-import { invalid } from '../../platform/http/read-values.ts'
+import { invalid, readOneOf } from '../../platform/http/read-values.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAccountUuid } from '../access/account-path.ts'
+import type { Refusals } from '../limit-lifts/refusals.ts'
 import {
   type AccountDetails,
   type AccountPatch,
@@ -32,6 +33,7 @@ import {
   contactChangeRecord,
   type ListedAccount,
   listedRecord,
+  refusalRecord,
   refusedAtRecord,
 } from './directory-schema.ts'
 import { readSearch } from './search.ts'
@@ -54,6 +56,7 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   undo: Pick<UndoService, 'changesOf'>
   notices: OwnerNotices
   refusedAddresses: RefusedAddresses
+  refusals: Refusals
   stores: {
     registrations: RegistrationStore
     directory: DirectoryStore
@@ -89,7 +92,7 @@ export type Directory = ReturnType<typeof createDirectory>
 
 export function createDirectory(needs: Needs) {
   const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
-  const { undo, refusedAddresses, clock, config, stores } = needs
+  const { undo, refusedAddresses, refusals, clock, config, stores } = needs
   const { directory: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const views = createViewRecorder({ events, clock })
@@ -115,10 +118,11 @@ export function createDirectory(needs: Needs) {
   }
 
   async function describe(account: AdministeredAccount): Promise<AccountDetails> {
-    const [held, changes, { passkeys, identities, sessions }, refusedAt] = await Promise.all([
+    const [held, changes, { passkeys, identities, sessions }, limits, refusedAt] = await Promise.all([
       secondFactor.find(account),
       undo.changesOf(account),
       erasure.count(account.id, clock.now()),
+      refusals.of(account.uuid),
       account.email === null ? null : refusedAddresses.findRefusal(account.email),
     ])
     const factors = account.twoFactorEnabled ? secondFactor.methods(held, true) : []
@@ -126,6 +130,7 @@ export function createDirectory(needs: Needs) {
       ...listed(account),
       factors,
       ...{ passkeys, identities, sessions },
+      limits: limits.map(refusalRecord),
       ...refusedAtRecord(refusedAt),
       ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
       ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
@@ -206,9 +211,15 @@ export function createDirectory(needs: Needs) {
   return {
     async list(query: AccountQuery): Promise<Page<ListedAccount>> {
       const { limit, after } = readPage(query)
-      const { searches, filter } = readSearch(query, defaultCountry, roles)
+      const isLimited = readOneOf('limited', query.limited, ['true']) !== undefined
+      const among = isLimited ? [...(await refusals.limitedAmong(null))] : null
+      const { searches, filter } = readSearch(query, among, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, after, limit + 1)
-      const page = toPage(found, limit, listed)
+      const limited = await refusals.limitedAmong(found.map(({ uuid }) => uuid))
+      const page = toPage(found, limit, (account) => ({
+        ...listed(account),
+        ...(limited.has(account.uuid) && { limited: true as const }),
+      }))
       for (const account of page.items) if (isMeant(search, account)) await views.record(account)
       await views.recordList(page.items.length)
       return page
@@ -216,7 +227,7 @@ export function createDirectory(needs: Needs) {
     /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. */
     async uuidsOf(query: string): Promise<string[]> {
       if (isUuid(query)) return [query]
-      const { searches, filter } = readSearch({ query }, defaultCountry, roles)
+      const { searches, filter } = readSearch({ query }, null, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
       for (const account of found) if (isMeant(search, account)) await views.record(account)
       await views.recordList(found.length)

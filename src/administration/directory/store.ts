@@ -41,7 +41,7 @@ export type AccountSearch =
   /** Three or more characters of a contact, a name or a username; beside them an id, and the beginning of a uuid. */
   | { by: 'part'; part: string; id: number | null; uuidPrefix: string | null }
   /** `creation`: all of the filter's span of time. */
-  | { by: 'locked' | 'creation' | 'all' }
+  | { by: 'among' | 'locked' | 'creation' | 'all' }
 
 /** A field that is absent stays as it is. */
 export interface AccountChange {
@@ -67,6 +67,8 @@ const columns = sql`account.*, account.metadata::text as metadata_text`
 /** The parameters of every list, beside the value that is searched for. */
 const listParams = {
   before: 'bigint?',
+  /** JSON: the uuids of the only accounts. */
+  among: 'text?',
   locked: 'boolean?',
   confirmed: 'boolean?',
   roleId: 'int?',
@@ -78,8 +80,11 @@ const listParams = {
 /** The conditions of a list; a field that is null admits every account. */
 export type AccountFilter = Omit<ValuesOf<typeof listParams>, 'before' | 'limit'>
 
+const isAmong = (p: Placeholders<'among'>) =>
+  sql`uuid = any (array(select jsonb_array_elements_text(${p.among}::jsonb)::uuid))`
+
 const filter = (p: Placeholders<keyof typeof listParams>) => sql`
-        (${p.locked} is null or (locked_at is not null) = ${p.locked})
+        (${p.among} is null or ${isAmong(p)}) and (${p.locked} is null or (locked_at is not null) = ${p.locked})
     and (${p.confirmed} is null or (account_confirmed_at is not null) = ${p.confirmed})
     and (${p.roleId} is null or role_id = ${p.roleId})
     and (${p.createdAfter} is null or created_at >= ${p.createdAfter})
@@ -100,14 +105,14 @@ const listBy = <const Type extends TypeName>(by: string, type: Type, where: (val
   })
 
 /** The same without a value. */
-const listWhere = (name: string, where: SQL) =>
+const listWhere = (name: string, where: (p: Placeholders<keyof typeof listParams>) => SQL) =>
   defineStatement({
     name: `administration_accounts.list_${name}`,
     params: listParams,
     row: administeredRow,
     sql: (p) => sql`
     select ${columns} from ${accounts} account
-     where ${where} and id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
+     where ${where(p)} and id < coalesce(${p.before}, 9223372036854775807) and ${filter(p)}
      order by id desc limit ${p.limit}`,
   })
 
@@ -185,9 +190,10 @@ const byNumber = {
   role: listBy('role', 'int', (value) => sql`role_id = ${value}`),
 }
 const byNothing = {
-  locked: listWhere('locked', sql`locked_at is not null`),
+  among: listWhere('among', isAmong),
+  locked: listWhere('locked', () => sql`locked_at is not null`),
   creation: byCreation,
-  all: listWhere('all', sql`true`),
+  all: listWhere('all', () => sql`true`),
 }
 
 const find = defineStatement({

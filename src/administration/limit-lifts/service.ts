@@ -7,22 +7,22 @@ import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { CodeService } from '../../domain/messages/codes/service.ts'
 import { codePurposes } from '../../domain/messages/codes/store.ts'
 import { noticePurposes } from '../../domain/messages/outbox/message.ts'
-import { MAXIMUM_SESSIONS } from '../../domain/sessions/core/session.ts'
-import type { SessionStore } from '../../domain/sessions/core/store.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid } from '../../platform/http/read-values.ts'
+import type { Refusals } from './refusals.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   codes: CodeService
   limits: LimitService
-  stores: { accounts: AccountStore; sessions: SessionStore; events: EventStore }
+  refusals: Pick<Refusals, 'devicesOf'>
+  stores: { accounts: AccountStore; events: EventStore }
 }
 
 export type LimitLifts = ReturnType<typeof createLimitLifts>
 
 export function createLimitLifts(needs: Needs) {
-  const { codes, limits, clock, config } = needs
-  const { accounts, sessions, events } = needs.stores
+  const { codes, limits, refusals, clock, config } = needs
+  const { accounts, events } = needs.stores
   const { defaultCountry } = config.accounts
 
   /** By its uuid an account is meant with every contact it has. */
@@ -49,11 +49,7 @@ export function createLimitLifts(needs: Needs) {
       const { first, identifiers, account } = await read(typed)
       if (isCounted) await limits.charge([limits.counters.lifts(account?.uuid ?? first.key)])
       const now = clock.now()
-      const about = account && {
-        uuid: account.uuid,
-        sessionIds: (await sessions.list(account.id, MAXIMUM_SESSIONS, now)).map(({ id }) => id),
-        fingerprints: await sessions.listFingerprints(account.id),
-      }
+      const about = account && { uuid: account.uuid, devices: await refusals.devicesOf(account.uuid) }
       for (const identifier of identifiers) {
         await limits.lift(identifier, { account: about, purposes: [...codePurposes, ...noticePurposes] })
         await codes.forgetAttempts(identifier.key, account?.uuid ?? null)

@@ -38,6 +38,7 @@ export function accountsCommand(): Command {
     .argument('[query]', QUERY)
     .option('--locked', 'only those that are locked')
     .option('--unconfirmed', 'only those that nobody confirmed')
+    .option('--limited', 'only those whose password or codes are refused now')
     .option('--role <role>', 'only those with this role, by its number or its name')
     .option(...limitOption)
     .action(list)
@@ -78,6 +79,7 @@ export function accountsCommand(): Command {
 interface SearchOptions extends ListOptions {
   locked?: boolean
   unconfirmed?: boolean
+  limited?: boolean
   role?: string
 }
 
@@ -91,6 +93,7 @@ async function list(query: string | undefined, options: SearchOptions): Promise<
     query,
     locked: options.locked ? 'true' : undefined,
     confirmed: options.unconfirmed ? 'false' : undefined,
+    limited: options.limited ? 'true' : undefined,
     role_id: options.role,
   }
   const isFiltered = Object.values(wanted).some((value) => value !== undefined)
@@ -109,8 +112,8 @@ async function list(query: string | undefined, options: SearchOptions): Promise<
   return printList(options, 'accounts', table, wanted)
 }
 
-const stateOf = ({ locked_at, account_confirmed }: ListedAccount) =>
-  locked_at !== null ? 'locked' : account_confirmed ? 'confirmed' : 'unconfirmed'
+const stateOf = ({ locked_at, limited, account_confirmed }: ListedAccount) =>
+  locked_at !== null ? 'locked' : limited ? 'limited' : account_confirmed ? 'confirmed' : 'unconfirmed'
 
 async function show(name: string, options: Options): Promise<void> {
   const { account } = await callService(options, async (call) =>

@@ -10,6 +10,7 @@ import {
   type AddressSource,
   type Caller,
   type DeviceSource,
+  deviceAt,
   onKnownDevice,
   type Source,
   stranger,
@@ -50,7 +51,7 @@ export function createKnownDevices({ store, secret, clock }: Options) {
     const known = await store.find(id, tags, clock.now())
     if (account === null) return stranger(client)
     if (known.device) return onKnownDevice(account, `${fingerprint}`, client)
-    if (known.address) return onKnownDevice(account, `at ${client.addressBucket}`, client)
+    if (known.address) return onKnownDevice(account, deviceAt(client.addressBucket), client)
     return stranger(client, account)
   }
 

@@ -66,7 +66,7 @@ const DISORDER = sql.raw(`interval '1 hour'`)
  * An id before which all events are older than `since`; null without `since`. Bisection: each look reads one row by the
  * key, so that the events before are not read, however many they are.
  */
-const firstSince = (p: Placeholders<'since'>) => sql`(
+export const firstSince = (p: Placeholders<'since'>) => sql`(
   with recursive looked (low, high) as (
     select (select id from ${events} order by id limit 1), (select id + 1 from ${events} order by id desc limit 1)
      where ${p.since} is not null

@@ -31,6 +31,17 @@ export function createAttemptCounters(
     maximumMs: limits.loginRefusalMaximumSeconds * 1000,
   })
 
+  const wrongPasswordsOn = (accountUuid: string, device: string): Charge => ({
+    key: `wrong-passwords-device:${tag('device', accountUuid, device)}`,
+    rule: failures(limits.loginFailures),
+  })
+  const wrongPasswordsFrom = (addressBucket: string, identifierKey: string) =>
+    byAddress(`wrong-passwords:${tag(identifierKey)}`, addressBucket, failures(limits.loginFailures))
+  const wrongPasswordsAnywhere = (identifierKey: string): Charge => ({
+    key: `wrong-passwords-all:${tag(identifierKey)}`,
+    rule: failures(limits.loginFailuresAllAddresses),
+  })
+
   return {
     registrations: (addressBucket: string) =>
       inBursts('register', addressBucket, limits.registrationsBurst, limits.registrationsPerHour),
@@ -49,16 +60,15 @@ export function createAttemptCounters(
     passkeyAttempts: inMinute('passkey-attempts', 60),
     /** A password is about to be compared; to be cleared when it was right. */
     wrongPasswords(caller: Caller, identifierKey: string): Charge[] {
-      if (caller.group === 'owner') {
-        const device = tag('device', caller.account.uuid, caller.device)
-        return [{ key: `wrong-passwords-device:${device}`, rule: failures(limits.loginFailures) }]
-      }
-      const identifier = tag(identifierKey)
+      if (caller.group === 'owner') return [wrongPasswordsOn(caller.account.uuid, caller.device)]
       return [
-        ...byAddress(`wrong-passwords:${identifier}`, caller.addressBucket, failures(limits.loginFailures)),
-        { key: `wrong-passwords-all:${identifier}`, rule: failures(limits.loginFailuresAllAddresses) },
+        ...wrongPasswordsFrom(caller.addressBucket, identifierKey),
+        wrongPasswordsAnywhere(identifierKey),
       ]
     },
+    wrongPasswordsOn,
+    wrongPasswordsFrom,
+    wrongPasswordsAnywhere,
     /** A recovery code is about to be compared. `subject`: the account, or its decoy. */
     recoveryCodes: (subject: string, addressBucket: string): Charge[] => [
       inHour(`recovery-codes:${tag(subject, addressBucket)}`, RECOVERY_CODES_PER_HOUR),

@@ -58,15 +58,22 @@ export const withPassword = (account: CallerAccount, { addressBucket }: Source):
   device: null,
 })
 
+/** The device of a caller whom a public address of the last sign-ins shows. */
+export const deviceAt = (addressBucket: string) => `at ${addressBucket}`
+
+/** How the counters name a known device, and a session. */
+export const nameOfDevice = (device: string) => `device ${device}`
+export const nameOfSession = (sessionId: string) => `session ${sessionId}`
+
 export const onKnownDevice = (account: CallerAccount, device: string, { addressBucket }: Source): Caller => ({
   group: 'owner',
   by: 'device',
   addressBucket,
   account,
-  device: `device ${device}`,
+  device: nameOfDevice(device),
 })
 
 export const inSession = (
   { account, sessionId }: { account: CallerAccount; sessionId: string },
   { addressBucket }: Source,
-): Caller => ({ group: 'owner', by: 'session', addressBucket, account, device: `session ${sessionId}` })
+): Caller => ({ group: 'owner', by: 'session', addressBucket, account, device: nameOfSession(sessionId) })

@@ -5,6 +5,7 @@
  * wrong codes are in the room `codes`, since they outlive a flush of the store of these.
  */
 import type { Identifier } from '../identifiers/identifier.ts'
+import { createAccountCounters } from './account-counters.ts'
 import { createAttemptCounters } from './attempt-counters.ts'
 import { createByAddress } from './rules.ts'
 import { createSendingCounters, type SendingOptions } from './sending-counters.ts'
@@ -12,9 +13,12 @@ import { createSendingCounters, type SendingOptions } from './sending-counters.t
 export function createCounters(options: SendingOptions) {
   const { tag } = options
   const byAddress = createByAddress(tag)
+  const sending = createSendingCounters(options, byAddress)
+  const attempts = createAttemptCounters(options, byAddress)
   return {
-    ...createSendingCounters(options, byAddress),
-    ...createAttemptCounters(options, byAddress),
+    ...sending,
+    ...attempts,
+    ofAccount: createAccountCounters({ attempts, sending }),
     /** The names of all counters of an identifier, and of those with more behind them, what they begin with. */
     namesOf({ key }: Identifier, purposes: readonly string[]): { keys: string[]; beginnings: string[] } {
       const to = tag(key)

@@ -77,22 +77,27 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     return [...pools.share(addressBucket, 'sms', recipients, by), ...pools.range(addressBucket, key, by)]
   }
 
-  /** Charges by destination, for every caller if the account has not verified it. */
-  function toStrangers(destination: Identifier, purpose: string): Charge[] {
-    const to = tag(destination.key)
+  function sentTo({ key }: Identifier): Charge[] {
+    const to = tag(key)
     return [
-      sending(purpose, to),
       inHour(`codes-in-hour:${to}`, limits.codesPerHour),
       inDay(`codes-in-day:${to}`, limits.codesPerDay),
     ]
   }
 
+  const sentWithPassword = (accountUuid: string): Charge =>
+    inDay(`codes-with-password:${tag('account', accountUuid)}`, PASSWORD_CODES_PER_DAY)
+
+  /** Charges by destination, for every caller if the account has not verified it. */
+  const toStrangers = (destination: Identifier, purpose: string): Charge[] => [
+    sending(purpose, tag(destination.key)),
+    ...sentTo(destination),
+  ]
+
   /** Charges a message to a contact of the account itself. */
   function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): Charge[] {
     const account = tag('account', caller.account.uuid)
-    if (caller.group === 'password') {
-      return [inDay(`codes-with-password:${account}`, PASSWORD_CODES_PER_DAY)]
-    }
+    if (caller.group === 'password') return [sentWithPassword(caller.account.uuid)]
     // The sessions have counters of their own, so that a device which somebody else uses never uses up theirs.
     const name = caller.by === 'session' ? 'session' : 'owner'
     const own = tag('device', caller.account.uuid, caller.device)
@@ -134,6 +139,8 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
   }
 
   return {
+    sentTo,
+    sentWithPassword,
     mayReceive: (destination: Identifier) =>
       (destination.kind === 'email' || allowsCountry(destination)) && reaches(destination),
     /** A call without session that asks for a code; to be charged first and alone. */

@@ -9,15 +9,16 @@ import type { Logger } from '../../../platform/log/logging.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { AccountLimit, LimitedAccount } from './account-counters.ts'
 import type { Caller } from './callers.ts'
 import { createCounters } from './counters.ts'
 import { createDryPools } from './dry-pools.ts'
 import type { Charge, LimitStore, NextMs, SendingPool } from './store.ts'
 
+/** `devices`: its known devices and sessions, as callers.ts names them. */
 interface LiftedAccount {
   uuid: string
-  sessionIds: string[]
-  fingerprints: string[]
+  devices: readonly string[]
 }
 
 interface Options extends Pick<Ground, 'clock' | 'secret'> {
@@ -31,6 +32,15 @@ interface Options extends Pick<Ground, 'clock' | 'secret'> {
   onAlarm?: (() => void) | undefined
   /** Called when the log reports that a pool is used up. */
   onDry?: ((pool: SendingPool) => void) | undefined
+}
+
+/** Something that is refused to somebody now; `address`: only from there. */
+export interface AccountRefusal {
+  limit: AccountLimit
+  /** The name of the counter, as in metrics and in the log. */
+  cause: string
+  until: Date
+  address: string | null
 }
 
 export type LimitService = ReturnType<typeof createLimitService>
@@ -123,6 +133,22 @@ export function createLimitService(options: Options) {
       if (!counters.mayReceive(destination)) return false
       return admits(counters.codes(caller, destination, purpose, isOwn, { hidden: true }))
     },
+    /** Says what refuses each of these accounts now and until when. Nothing is counted. */
+    async refusalsOf(accounts: LimitedAccount[]): Promise<AccountRefusal[][]> {
+      const now = clock.now()
+      const asked = limits.enabled ? accounts.map(counters.ofAccount) : []
+      const charges = asked.flat().map(({ charge }) => charge)
+      const waits: number[] = []
+      for (let i = 0; i < charges.length; i += READ_AT_ONCE)
+        waits.push(...(await store.waitsOf(charges.slice(i, i + READ_AT_ONCE), now)))
+      let place = 0
+      return accounts.map((_, i) =>
+        (asked[i] ?? []).flatMap(({ limit, charge, address }) => {
+          const ms = waits[place++]!
+          return ms > 0 ? { limit, cause: limitOf(charge), until: new Date(now.getTime() + ms), address } : []
+        }),
+      )
+    },
     async clear(charges: Charge[]): Promise<void> {
       if (limits.enabled && charges.length > 0) await store.clear(charges.map(({ key }) => key))
     },
@@ -135,11 +161,7 @@ export function createLimitService(options: Options) {
       { account, purposes }: { account: LiftedAccount | null; purposes: readonly string[] },
     ): Promise<void> {
       const { keys, beginnings } = counters.namesOf(identifier, purposes)
-      const devices = account && [
-        ...account.sessionIds.map((id) => `session ${id}`),
-        ...account.fingerprints.map((fingerprint) => `device ${fingerprint}`),
-      ]
-      const ofAccount = account ? counters.namesOfAccount(account.uuid, devices ?? [], purposes) : []
+      const ofAccount = account ? counters.namesOfAccount(account.uuid, account.devices, purposes) : []
       await store.clear([...keys, ...ofAccount])
       for (const beginning of beginnings) await store.clearBeginning(beginning)
     },
@@ -184,9 +206,11 @@ export function createLimitService(options: Options) {
   }
 }
 
-/** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
 /** How often in a second a store is asked which counter refused. */
 const CAUSES_A_SECOND = 10
+/** So many counters are read in one step. */
+const READ_AT_ONCE = 1000
 
+/** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
 const limitOf = (charge: Charge | undefined) =>
   charge?.key.split(':', 1)[0]?.replaceAll('-', '_') ?? 'unknown'

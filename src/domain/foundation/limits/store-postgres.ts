@@ -10,7 +10,7 @@ import { limits } from '../../../platform/postgres/schema.ts'
 import { defineStatement, json } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import { type CounterState, foresee, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
-import type { LimitStore } from './store.ts'
+import type { Charge, LimitStore } from './store.ts'
 
 const charge = defineStatement({
   name: 'limits.charge',
@@ -64,6 +64,11 @@ export function createPostgresLimitStore(database: Database): LimitStore {
     return new Map(rows.map(({ key, state }) => [key, state]))
   }
 
+  async function waitsOf(charges: Charge[], now: Date): Promise<number[]> {
+    const states = await statesOf(charges.map(({ key }) => key))
+    return charges.map(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now))
+  }
+
   return {
     charge: async (charges, now) => {
       if (charges.length === 0) return 0
@@ -78,10 +83,9 @@ export function createPostgresLimitStore(database: Database): LimitStore {
       return { waitMs: row!.waitMs, nextMs: foresee(row!.states) }
     },
     countOf: async (key, now) => windowCount((await statesOf([key])).get(key) ?? {}, now),
-    findRefusing: async (charges, now) => {
-      const states = await statesOf(charges.map(({ key }) => key))
-      return charges.find(({ key, rule }) => waitMsOf(rule, states.get(key) ?? {}, now) > 0) ?? null
-    },
+    waitsOf,
+    findRefusing: async (charges, now) =>
+      charges[(await waitsOf(charges, now)).findIndex((ms) => ms > 0)] ?? null,
     clear: async (keys) => {
       if (keys.length > 0) await database.run(clear, { keys: JSON.stringify(keys) })
     },

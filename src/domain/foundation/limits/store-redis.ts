@@ -6,7 +6,7 @@
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
 import { type CounterState, foresee, normalizeCharges, waitMsOf, windowCount } from './charge.ts'
-import type { LimitStore } from './store.ts'
+import type { Charge, LimitStore } from './store.ts'
 
 /**
  * Each function returns the wait, the state with this charge counted, and a corrected state if the clock was set back or
@@ -109,6 +109,11 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
     return texts.map((text) => (text === null ? {} : JSON.parse(text)))
   }
 
+  async function waitsOf(charges: Charge[], now: Date): Promise<number[]> {
+    const states = await statesOf(charges.map(({ key }) => key))
+    return charges.map(({ rule }, i) => waitMsOf(rule, states[i] ?? {}, now))
+  }
+
   const chargeAndForesee: LimitStore['chargeAndForesee'] = async (charges, now) => {
     const sorted = normalizeCharges(charges)
     const keys = sorted.map(({ key }) => nameOf(key))
@@ -124,10 +129,9 @@ export function createRedisLimitStore(redis: RedisConnection): LimitStore {
       charges.length === 0 ? 0 : (await chargeAndForesee(charges, now)).waitMs,
     chargeAndForesee,
     countOf: async (key, now) => windowCount((await statesOf([key]))[0] ?? {}, now),
-    findRefusing: async (charges, now) => {
-      const states = await statesOf(charges.map(({ key }) => key))
-      return charges.find(({ rule }, i) => waitMsOf(rule, states[i] ?? {}, now) > 0) ?? null
-    },
+    waitsOf,
+    findRefusing: async (charges, now) =>
+      charges[(await waitsOf(charges, now)).findIndex((ms) => ms > 0)] ?? null,
     clear: async (keys) => {
       if (keys.length > 0) await runScript(redis, clear, keys.map(nameOf))
     },

@@ -53,6 +53,8 @@ export interface LimitStore {
   chargeAndForesee(charges: Charge[], now: Date): Promise<{ waitMs: number; nextMs: NextMs }>
   /** Returns the count of a `window`; 0 where there is none, or where its time is over. */
   countOf(key: string, now: Date): Promise<number>
+  /** The milliseconds until each of these charges would be admitted, without counting any: 0 where it would be now. */
+  waitsOf(charges: Charge[], now: Date): Promise<number[]>
   /** The first of these charges whose counter refuses it now, in their order; null where none does any more. */
   findRefusing(charges: Charge[], now: Date): Promise<Charge | null>
   /** Deletes the counters, after a success. */

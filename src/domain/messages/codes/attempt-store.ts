@@ -4,15 +4,26 @@
  * subject, purpose with group, and day) and `code_failures` (one for each subject, group and factor).
  */
 
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { accounts, codeBudgets, codeFailures } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type RowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type RowOf,
+  type ValuesOf,
+} from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
 
 /** So many wrong ones in a row are compared, then one a day. */
 export const IN_A_ROW = 100
+
+/** The number of tries that all addresses together have at one account in a day, in days of a single address. */
+export const ADDRESSES = 3
+
+/** So many closed ones are listed. */
+const MOST_CLOSED = 1000
 
 /** One counted thing: a budget of the day, and a count in a row that goes with it. */
 export interface AttemptKey {
@@ -144,6 +155,33 @@ const forget = defineStatement({
   delete from ${codeFailures} where subject in (select subject from subjects)`,
 })
 
+/** What refuses the rest of the day. All addresses together have a greater budget. */
+const closedWhere = (p: Placeholders<'day' | 'perDay' | 'inARow'>, of: SQL) => sql`
+  select distinct subject from (
+    select subject from ${codeBudgets}
+     where day = ${p.day} and ${of}
+       and wrong >= ${p.perDay} * case when purpose like '%/addresses' then ${sql.raw(String(ADDRESSES))} else 1 end
+    union all
+    select subject from ${codeFailures} where last_day = ${p.day} and in_a_row >= ${p.inARow} and ${of}) closed
+   limit ${sql.raw(String(MOST_CLOSED))}`
+
+const closedParams = { day: 'date', perDay: 'int', inARow: 'int' } as const
+
+const closed = defineStatement({
+  name: 'attempts.closed',
+  params: closedParams,
+  row: { subject: 'uuid' },
+  sql: (p) => closedWhere(p, sql`true`),
+})
+
+const closedOf = defineStatement({
+  name: 'attempts.closed_of',
+  params: { subjects: 'text', ...closedParams },
+  row: { subject: 'uuid' },
+  sql: (p) =>
+    closedWhere(p, sql`subject = any (array(select jsonb_array_elements_text(${p.subjects}::jsonb)::uuid))`),
+})
+
 const sweepBudgets = createSweep({
   name: 'attempts.sweep_budgets',
   table: codeBudgets,
@@ -196,6 +234,18 @@ export function createAttemptStore(database: Database) {
     /** Forgets the day's budgets of these purposes of an account, those of its devices aside; the counts in a row stay. */
     clearDay: (subject: string, purposes: string[], now: Date): Promise<void> =>
       database.run(clearDay, { subject, purposes: JSON.stringify(purposes), day: dayOf(now) }),
+    /** Returns those of these subjects, or with null of everybody, at which no more codes are compared today. */
+    async listClosed(
+      subjects: string[] | null,
+      { perDay }: { perDay: number },
+      now: Date,
+    ): Promise<string[]> {
+      const params = { day: dayOf(now), perDay, inARow: IN_A_ROW }
+      const rows = await (subjects === null
+        ? database.all(closed, params)
+        : database.all(closedOf, { subjects: JSON.stringify(subjects), ...params }))
+      return rows.map(({ subject }) => subject)
+    },
     /** Forgets everything that was counted on these subjects. */
     forget: (subjects: string[]) => database.run(forget, { subjects: JSON.stringify(subjects) }),
     /** Counts another wrong one in a row, where no budget of a day bounds them, and returns how many there are. */

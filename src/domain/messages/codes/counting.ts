@@ -26,7 +26,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { Caller } from '../../foundation/limits/callers.ts'
-import { type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from './attempt-store.ts'
+import { ADDRESSES, type AttemptKey, type AttemptStore, type CountedKey, IN_A_ROW } from './attempt-store.ts'
 
 /** The caller and the target of an attempt, on which it counts. */
 export interface Counted {
@@ -64,9 +64,6 @@ interface Needs {
   attemptsPerDay: number
   decoy(...parts: string[]): string
 }
-
-/** The number of tries that all addresses together have at one account in a day, in days of a single address. */
-const ADDRESSES = 3
 
 export function createCounting({ store, clock, attemptsPerDay, decoy }: Needs) {
   const bounds = { perDay: attemptsPerDay, inARow: IN_A_ROW }
@@ -135,6 +132,6 @@ export function createCounting({ store, clock, attemptsPerDay, decoy }: Needs) {
 }
 
 /** Budgets are by the day in UTC. */
-function secondsToMidnight(now: Date): number {
+export function secondsToMidnight(now: Date): number {
   return 86_400 - (Math.floor(now.getTime() / 1000) % 86_400)
 }

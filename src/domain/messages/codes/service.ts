@@ -15,7 +15,7 @@ import { createPendingAttempts } from '../../foundation/limits/pending-attempts.
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
 import { type AttemptStore, IN_A_ROW } from './attempt-store.ts'
-import { type Counted, type CountedAttempt, createCounting } from './counting.ts'
+import { type Counted, type CountedAttempt, createCounting, secondsToMidnight } from './counting.ts'
 import { CODE_DIGITS, digitsOf } from './digits.ts'
 import { type CodeKey, type CodeResult, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
@@ -209,6 +209,17 @@ export function createCodeService(needs: Needs) {
       (await attempts.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
     /** The right one. */
     clearInSession: (sessionId: string): Promise<void> => attempts.clearInARow(passwordIn(sessionId)),
+    /**
+     * Returns those of these accounts, or with null of everybody, at which somebody may try no more codes today, and until
+     * when.
+     */
+    async listClosed(accountUuids: string[] | null): Promise<{ accounts: string[]; until: Date }> {
+      const now = clock.now()
+      return {
+        accounts: await attempts.listClosed(accountUuids, { perDay: config.attemptsPerDay }, now),
+        until: new Date(now.getTime() + 1000 * secondsToMidnight(now)),
+      }
+    },
     /** Forgets every attempt at an account, and at the name by which strangers try it. */
     forgetAttempts: (name: string, accountUuid: string | null): Promise<void> =>
       attempts.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])]),

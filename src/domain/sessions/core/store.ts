@@ -82,15 +82,6 @@ const endAll = defineStatement({
   select 1 from ended_sessions`,
 })
 
-const listFingerprints = defineStatement({
-  name: 'sessions.list_fingerprints',
-  params: { accountId: 'bigint' },
-  row: { fingerprint: 'text' },
-  sql: (p) => sql`
-  select distinct device_fingerprint as fingerprint from ${sessions}
-   where account_id = ${p.accountId} and device_fingerprint is not null`,
-})
-
 const list = defineStatement({
   name: 'sessions.list',
   params: { accountId: 'bigint', now: 'timestamptz', limit: 'int' },
@@ -179,9 +170,6 @@ export function createSessionStore(database: Database) {
       (await database.first(ends[cause], { sessionId, accountUuid, now, bySelf, ...eventOrigin() })) !== null,
     endAll: (accountId: number, now: Date): Promise<void> =>
       database.run(endAll, { accountId, now, ...eventOrigin() }),
-    /** The fingerprints of the devices of its sessions, ended ones included. */
-    listFingerprints: async (accountId: number): Promise<string[]> =>
-      (await database.all(listFingerprints, { accountId })).map(({ fingerprint }) => fingerprint),
     /** The sessions that are alive, last used first. */
     list: (accountId: number, limit: number, now: Date) => database.all(list, { accountId, limit, now }),
     /** The living ones whose newest refresh token was made until then, and when the last of them ends unless it is refreshed. */
