@@ -56,11 +56,16 @@ export function takeOnOwnerOf(directory: string): void {
 export const isOfAnotherUser = (directory: string): boolean =>
   process.geteuid?.() === 0 && (ownerOfData(dirname(directory), directory)?.uid ?? 0) !== 0
 
-/** The owner of a file in it that is not the user who runs this; null where there is none. */
-export function findForeignFile(directory: string): { file: string; owner: string } | null {
+/** The owner of a file in it that is not the user who runs this; null where there is none. Backups may be root's. */
+export function findForeignFile(
+  directory: string,
+  backups: string | null = null,
+): { file: string; owner: string } | null {
   const uid = process.geteuid?.()
+  const isBackup = (path: string) => backups !== null && path.startsWith(`${resolve(backups)}/`)
   for (const file of readdirSync(directory, { recursive: true }) as string[]) {
     const path = join(directory, file)
+    if (isBackup(path)) continue
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found && found.uid !== uid) return { file: path, owner: nameOf(found.uid) }
   }

@@ -13,7 +13,11 @@ import { run } from '../../src/operations/commands/run.ts'
 import { checks } from '../../src/operations/doctor/checks.ts'
 import { checkDisk, checkSpace } from '../../src/operations/doctor/database-checks.ts'
 import { explainFailure } from '../../src/operations/doctor/explain.ts'
-import { checkSecretFiles, findEnvironmentFiles } from '../../src/operations/doctor/machine-checks.ts'
+import {
+  checkSecretFiles,
+  findEnvironmentFiles,
+  lookAtFiles,
+} from '../../src/operations/doctor/machine-checks.ts'
 import { checkArrival, checkGateways } from '../../src/operations/doctor/reach-checks.ts'
 import { checkRedisVersion } from '../../src/operations/doctor/redis-checks.ts'
 import { checkSealedRows } from '../../src/operations/doctor/stored-checks.ts'
@@ -572,7 +576,7 @@ test('files of variables are found where the documents and the unit put them', (
     chmodSync(own, 0o600)
     return checkSecretFiles({
       config: { storage: { dataDir: root }, database: { url: 'x' }, server: { secret: null } },
-      secretFiles: files,
+      secretFiles: lookAtFiles(files),
     } as never)
   }
   expect(found(0o600)).toEqual({ level: 'ok', message: '2 can be read by their owner alone' })

@@ -123,15 +123,22 @@ describe.skipIf(!mayMount)('where only root may pass to the data directory', () 
 
   test('while it is stopped, a backup goes to standard output, and doctor finds the directory', async () => {
     expect((await run(['backup', '-', ...sealing()])).error).toContain('standard output: ')
-    const mail = {
-      POTERNE_SMTP_HOST: '127.0.0.1',
-      POTERNE_SMTP_PORT: '9',
-      POTERNE_SMTP_FROM: 'a@example.com',
-    }
-    const { out } = await run(['doctor', '--json'], { POTERNE_STORAGE_DATA_DIR: data, ...mail })
-    const { checks } = JSON.parse(out) as { checks: { name: string; level: string }[] }
-    for (const name of ['data-directory', 'database', 'disk'])
+    // Its configuration, and what it names, are root's alone, and root's backup lies in the place of the service's.
+    writeFileSync(join(own, 'smtp-password'), 'hunter22\n', { mode: 0o600 })
+    const backups = join(data, 'backups')
+    const lines = ['[storage]', `data_dir = "${data}"`, '[backup]', `directory = "${backups}"`]
+    const mail = ['[smtp]', 'host = "127.0.0.1"', 'port = 9', 'from = "a@example.com"', 'username = "u"']
+    writeFileSync(join(own, 'config.toml'), `${[...lines, ...mail].join('\n')}\n`, { mode: 0o600 })
+    const env = { POTERNE_SMTP_PASSWORD_FILE: join(own, 'smtp-password') }
+    mkdirSync(backups)
+    chownSync(backups, OWNER, OWNER)
+    writeFileSync(join(backups, 'poterne-20261123-050804-manual.backup'), '', { mode: 0o600 })
+    const { out, error } = await run(['doctor', '--json', '--config', 'config.toml'], env)
+    expect(error).toBe('')
+    const { checks } = JSON.parse(out) as { checks: { name: string; level: string; message: string }[] }
+    for (const name of ['secret-files', 'data-directory', 'database', 'disk'])
       expect(checks.find((check) => check.name === name)).toMatchObject({ level: 'ok' })
+    rmSync(backups, { recursive: true })
     expect([foreign(), copies()]).toEqual([[], []])
   })
 

@@ -31,7 +31,7 @@ import { checks } from '../doctor/checks.ts'
 import { checkOwnDisk } from '../doctor/database-checks.ts'
 import { examine } from '../doctor/examine.ts'
 import { explainFailure } from '../doctor/explain.ts'
-import { findEnvironmentFiles } from '../doctor/machine-checks.ts'
+import { findEnvironmentFiles, lookAtFiles } from '../doctor/machine-checks.ts'
 import type { ArrivalRecord } from '../doctor/routes.ts'
 import { configOption, readConfig } from './configuration.ts'
 import { examineRedis } from './connect.ts'
@@ -86,6 +86,8 @@ async function examineAll(loaded: Readable, options: Options, resolver: Resolver
   const { config, file, warnings } = loaded
   const recipients = readRecipients(options, config)
   const progress = createProgressBar()
+  // Whoever opens the embedded database is root no more, and may not read these.
+  const secretFiles = lookAtFiles([...secretFilesOf(loaded), ...findEnvironmentFiles()])
   const call = await callRunningService(options, config)
   progress.show('the stores', 0)
   const { findings, published_keys } = await examineStores(config, call)
@@ -94,7 +96,7 @@ async function examineAll(loaded: Readable, options: Options, resolver: Resolver
     config,
     configFile: file,
     configWarnings: warnings.map(describeProblem),
-    secretFiles: [...secretFilesOf(loaded), ...findEnvironmentFiles()],
+    secretFiles,
     service: call && serviceBy(call),
     publishedKeys: published_keys,
     resolver,

@@ -83,13 +83,18 @@ export interface RunningService {
   readProbe(mark: string): Promise<Arrival | null>
 }
 
+export interface SecretFile {
+  path: string
+  isOpenToOthers: boolean
+}
+
 /** The tools of a look from this machine at everything else. */
 export interface OutsideContext extends Pick<Ground, 'clock' | 'config'> {
   /** The file of the configuration, and those that it names for itself. */
   configFile: string | null
   configWarnings: string[]
   /** Files that hold secrets: the configuration where one stands in it, and those that variables name. */
-  secretFiles: string[]
+  secretFiles: SecretFile[]
   /** It is null if no service of this configuration runs on this machine. */
   service: RunningService | null
   /** The keys that the stores publish; null where they could not be asked. */

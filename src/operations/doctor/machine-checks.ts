@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { probeVerifier } from '../../domain/foundation/hashing/hash-threads.ts'
 import { findForeignFile } from '../../platform/data-directory.ts'
 import { previousFileIn } from '../../platform/secret-file.ts'
-import { type Finding, failure, type OutsideContext, ok, warning, worstOf } from './check.ts'
+import { type Finding, failure, type OutsideContext, ok, type SecretFile, warning, worstOf } from './check.ts'
 
 const MEGABYTE = 1024 * 1024
 /** The memory of the service beside the passwords that it hashes. */
@@ -24,12 +24,10 @@ export function checkSecretFiles({ config, secretFiles }: OutsideContext): Findi
   const own = join(config.storage.dataDir, 'secret')
   const isGenerated = config.database.url === null && config.server.secret === null && existsSync(own)
   const generated = isGenerated ? [own, previousFileIn(config.storage.dataDir)].filter(existsSync) : []
-  const files = [...generated, ...secretFiles]
-  const open = [...new Set(files)].filter((file) => isOpenToOthers(file))
+  const files = [...lookAtFiles(generated), ...secretFiles]
+  const open = files.filter(({ isOpenToOthers }) => isOpenToOthers)
   if (open.length > 0)
-    return failure(
-      open.map((file) => `${resolve(file)} can be read by everybody: chmod o= ${resolve(file)}`).join('; '),
-    )
+    return failure(open.map(({ path }) => `${path} can be read by everybody: chmod o= ${path}`).join('; '))
   return ok(files.length === 0 ? 'none is in use' : `${files.length} can be read by their owner alone`)
 }
 
@@ -63,8 +61,11 @@ function textOf(file: string): string {
   }
 }
 
-const isOpenToOthers = (file: string) =>
-  ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0
+export const lookAtFiles = (files: string[]): SecretFile[] =>
+  [...new Set(files.map((file) => resolve(file)))].map((path) => ({
+    path,
+    isOpenToOthers: ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0,
+  }))
 
 export function checkDataDirectory({ config, service }: OutsideContext): Finding {
   const path = resolve(config.storage.dataDir)
@@ -81,7 +82,7 @@ export function checkDataDirectory({ config, service }: OutsideContext): Finding
   // Root acts as the owner of the directory; any other user must be that owner.
   if (me !== 0 && me !== uid)
     findings.push(warning(`${path} belongs to another user: run the command as the user of the service`))
-  const foreign = me === uid ? findForeignFile(path) : null
+  const foreign = me === uid ? findForeignFile(path, config.backup.directory) : null
   if (foreign)
     findings.push(
       failure(
