@@ -63,7 +63,7 @@ const endBy = (name: string, cause: SessionEnd) =>
        and ${accounts}.id = ${sessions}.account_id and ${accounts}.uuid = ${p.accountUuid}`,
       sql`${accounts}`,
     )},
-    untrusted as (${forgetTrustedOf(sql`ended_sessions`, sql`not ${p.bySelf}`)})
+    untrusted as (${forgetTrustedOf(sql`ended_sessions`, sql`not (select ${p.bySelf})`)})
     select id from ended_sessions`,
   })
 
