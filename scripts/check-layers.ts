@@ -81,7 +81,7 @@ const floorRooms: Record<string, string[]> = {
     'signing-keys',
     'applications',
   ],
-  pages: ['frame', 'visits', 'ways-in', 'account', 'applications', 'preview'],
+  pages: ['frame', 'visits', 'ways-in', 'account', 'applications'],
   operations: [
     'housekeeping',
     'backups',

@@ -1,12 +1,19 @@
 /**
- * Takes the pictures of every state of the pages that docs/pages.md shows: `bun scripts/take-pages.ts`. Needs Debian's
- * chromium and pngquant.
+ * Takes the pictures that docs/pages.md shows, of every state that the service gives: `bun scripts/take-pages.ts`. Needs Debian's
+ * chromium and pngquant. With a folder it writes a picture of each state there instead, in the widths, themes and languages
+ * that are looked at.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { $ } from 'bun'
-import { chromium } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
+import {
+  filesOf,
+  type PageFile,
+  type PageState,
+  startWorld,
+  walkPages,
+} from '../test/helpers/page-states/index.ts'
 
 const WIDTH = 390
 const COLUMNS = 12
@@ -14,45 +21,86 @@ const SHEETS = [
   ['en', 'light'],
   ['ar', 'dark'],
 ] as const
+type Theme = (typeof SHEETS)[number][1]
 
-const root = join(import.meta.dir, '..')
-const directory = mkdtempSync(join(tmpdir(), 'poterne-pages-'))
-const env = {
-  ...process.env,
-  POTERNE_SERVER_BASE_URL: 'https://auth.example.com',
-  POTERNE_TEXTS_SERVICE_NAME: 'Acme',
-  POTERNE_STORAGE_DATA_DIR: directory,
+interface Look {
+  width: number
+  theme: Theme
+  scale?: number
 }
-await $`${process.execPath} ${join(root, 'src/main.ts')} pages preview --out ${directory}`
-  .cwd(directory)
-  .env(env as Record<string, string>)
-  .quiet()
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--allow-file-access-from-files'],
-})
-for (const [language, theme] of SHEETS) {
-  const states = readdirSync(join(directory, language, theme)).sort()
-  const tab = await browser.newPage({ viewport: { width: WIDTH, height: 560 }, colorScheme: theme })
-  const figures: string[] = []
-  for (const state of states) {
-    await tab.goto(`file://${join(directory, language, theme, state)}`)
-    const picture = (await tab.screenshot({ fullPage: true })).toString('base64')
-    const name = state.replace('.html', '')
-    figures.push(
-      `<figure><figcaption>${name}</figcaption><img src="data:image/png;base64,${picture}"></figure>`,
+
+interface Walked {
+  states: PageState[]
+  files: Map<string, PageFile>
+}
+
+/** A picture of each state, as its browser shows it. */
+async function* takeAll(browser: Browser, { states, files }: Walked, { width, theme, scale = 1 }: Look) {
+  const context = await browser.newContext({
+    viewport: { width, height: 560 },
+    colorScheme: theme,
+    deviceScaleFactor: scale,
+  })
+  const tab = await context.newPage()
+  let html = ''
+  await tab.route('**/*', (route) => {
+    const { pathname } = new URL(route.request().url())
+    const file = files.get(pathname)
+    return route.fulfill(
+      file
+        ? { contentType: file.type, body: Buffer.from(file.bytes) }
+        : { contentType: 'text/html', body: html },
     )
+  })
+  for (const state of states) {
+    html = state.html.replace(/<meta http-equiv="refresh"[^>]*>/, '')
+    await tab.goto(`https://auth.example.com/state/${state.name}`)
+    yield { name: state.name, picture: await tab.screenshot({ fullPage: true, animations: 'disabled' }) }
   }
-  await tab.close()
-  const width = COLUMNS * (WIDTH + 16)
-  const sheet = await browser.newPage({ viewport: { width, height: 800 }, deviceScaleFactor: 0.5 })
+  await context.close()
+}
+
+async function takeSheet(browser: Browser, walked: Walked, look: Look, path: string): Promise<void> {
+  const figures: string[] = []
+  for await (const { name, picture } of takeAll(browser, walked, look)) {
+    const source = `data:image/png;base64,${picture.toString('base64')}`
+    figures.push(`<figure><figcaption>${name}</figcaption><img src="${source}"></figure>`)
+  }
+  const sheet = await browser.newPage({
+    viewport: { width: COLUMNS * (look.width + 16), height: 800 },
+    deviceScaleFactor: 0.5,
+  })
   await sheet.setContent(`<!doctype html><style>body { margin: 0; columns: ${COLUMNS}; column-gap: 16px; font: 15px sans-serif; background: #888 }
     figure { margin: 0 0 16px; break-inside: avoid } figcaption { padding: 4px; background: #fff; color: #000 }
     img { display: block; width: 100% }</style>${figures.join('')}`)
-  const picture = join(root, `docs/pictures/pages-${language}-${theme}.png`)
-  await sheet.screenshot({ path: picture, fullPage: true })
-  await $`pngquant --force --ext .png --strip 32 ${picture}`
+  await sheet.screenshot({ path, fullPage: true })
+  await $`pngquant --force --ext .png --strip 32 ${path}`
   await sheet.close()
 }
+
+const [folder] = process.argv.slice(2)
+const world = await startWorld()
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+for (const [language, sheetTheme] of SHEETS) {
+  const states = await walkPages(world, language)
+  const walked = { states, files: await filesOf(world.full, states) }
+  if (folder === undefined) {
+    const path = join(import.meta.dir, `../docs/pictures/pages-${language}-${sheetTheme}.png`)
+    await takeSheet(browser, walked, { width: WIDTH, theme: sheetTheme }, path)
+    continue
+  }
+  for (const [width, theme] of [
+    [390, 'light'],
+    [390, 'dark'],
+    [1440, 'light'],
+    [1440, 'dark'],
+  ] as const) {
+    const into = join(folder, `${language}-${width}-${theme}`)
+    mkdirSync(into, { recursive: true })
+    for await (const { name, picture } of takeAll(browser, walked, { width, theme }))
+      await Bun.write(join(into, `${name}.png`), picture)
+  }
+}
 await browser.close()
-rmSync(directory, { recursive: true })
+await world.close()
+process.exit(0)

@@ -90,7 +90,6 @@ export const commandLines: Record<string, CommandLine> = {
   'texts init': line(({ directory }) => ['de', '--directory', directory, '--force'], 'nothing'),
   'texts check': line(undefined, 'nothing'),
   'texts preview': line(({ directory }) => ['--output', `${directory}/preview.html`], 'nothing'),
-  'pages preview': line(({ directory }) => ['--out', `${directory}/pages`], 'nothing'),
   'gateways try': line(() => ['main', '+33612345678'], 'configuration'),
   'mail try': line(() => ['ada@example.com'], 'configuration'),
 }

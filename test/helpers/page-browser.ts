@@ -39,6 +39,8 @@ export interface PageBrowser {
   open(path: string, headers?: Record<string, string>): Promise<PageBrowser>
   /** Fills the form that has the button, and presses it. `action`: how its address begins, where several have that label. */
   press(label: string, typed?: Record<string, string>, action?: string): Promise<PageBrowser>
+  /** The same in any language: presses the first button that sends its form to this path. */
+  send(path: string, typed?: Record<string, string>): Promise<PageBrowser>
   /** Sends a form as it is, following no redirect. */
   post(path: string, body: Record<string, string>, headers?: Record<string, string>): Promise<Response>
   /** The last redirect to another origin led there. */
@@ -97,6 +99,25 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     return browser
   }
 
+  async function pressOne(
+    browser: PageBrowser,
+    name: string,
+    typed: Record<string, string>,
+    isMeant: (button: Button) => boolean,
+  ): Promise<PageBrowser> {
+    const forms = browser.forms.filter(({ buttons }) => buttons.some(isMeant))
+    const form =
+      forms.find(({ fields, boxes }) =>
+        Object.keys(typed).every((name) => name in fields || boxes.includes(name)),
+      ) ?? forms[0]
+    const button = form?.buttons.find(isMeant)
+    if (!form || !button) throw new Error(`the page "${browser.title}" has no button "${name}"`)
+    const unknown = Object.keys(typed).find((name) => !(name in form.fields) && !form.boxes.includes(name))
+    if (unknown) throw new Error(`the form of "${name}" has no field "${unknown}"`)
+    const body = { ...form.fields, ...typed, ...(button.name && { [button.name]: button.value ?? '' }) }
+    return settle(browser, await browser.post(button.action, body), button.action)
+  }
+
   return {
     status: 0,
     headers: new Headers(),
@@ -120,19 +141,16 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     async open(path, headers) {
       return settle(this, await send(path, {}, headers), path)
     },
-    async press(label, typed = {}, action = '') {
-      const isMeant = (button: Button) => button.label === label && button.action.startsWith(action)
-      const forms = this.forms.filter(({ buttons }) => buttons.some(isMeant))
-      const form =
-        forms.find(({ fields, boxes }) =>
-          Object.keys(typed).every((name) => name in fields || boxes.includes(name)),
-        ) ?? forms[0]
-      const button = form?.buttons.find(isMeant)
-      if (!form || !button) throw new Error(`the page "${this.title}" has no button "${label}"`)
-      const unknown = Object.keys(typed).find((name) => !(name in form.fields) && !form.boxes.includes(name))
-      if (unknown) throw new Error(`the form of "${label}" has no field "${unknown}"`)
-      const body = { ...form.fields, ...typed, ...(button.name && { [button.name]: button.value ?? '' }) }
-      return settle(this, await this.post(button.action, body), button.action)
+    press(label, typed = {}, action = '') {
+      return pressOne(
+        this,
+        label,
+        typed,
+        (button) => button.label === label && button.action.startsWith(action),
+      )
+    },
+    send(path, typed = {}) {
+      return pressOne(this, path, typed, ({ action }) => action.split('?')[0] === path)
     },
     post: (path, body, headers = {}) =>
       send(

@@ -17,7 +17,6 @@ export const commands = {
   keys: async () => (await import('./keys.ts')).keysCommand(),
   sms: async () => (await import('./sms.ts')).smsCommand(),
   texts: async () => (await import('./texts.ts')).textsCommand(),
-  pages: async () => (await import('./pages.ts')).pagesCommand(),
   gateways: async () => (await import('./try.ts')).gatewaysCommand(),
   mail: async () => (await import('./try.ts')).mailCommand(),
   import: async () => (await import('./import.ts')).importCommand(),

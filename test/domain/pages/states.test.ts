@@ -1,11 +1,7 @@
 /** The rules for every state of every page: labels, autocomplete, names of accounts beside new passwords. */
-import { expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { writePreview } from '../../../src/pages/preview/write.ts'
-import { loadConfig } from '../../../src/platform/config/load.ts'
-import { createCatalog } from '../../../src/texts/catalog.ts'
+import { beforeAll, expect, test } from 'bun:test'
+import { startWorld, walkPages } from '../../helpers/page-states/index.ts'
+import { use } from '../../helpers/use-service.ts'
 
 interface Field {
   name: string
@@ -83,22 +79,27 @@ async function read(html: string): Promise<Read> {
   return page
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'poterne-preview-'))
-const loaded = loadConfig({ env: {}, directory, mustDeliver: false })
-if (!loaded.ok) throw new Error('the defaults are valid')
-const catalog = createCatalog({ language: 'en' })
-const count = await writePreview(loaded.config, catalog, directory)
+const world = use(startWorld)
 const pages = new Map<string, Read>()
-for (const name of readdirSync(join(directory, 'en/light'))) {
-  pages.set(name, await read(await Bun.file(join(directory, 'en/light', name)).text()))
-}
-const index = await Bun.file(join(directory, 'index.html')).text()
-rmSync(directory, { recursive: true })
+const visited = new Set<string>()
 
-test('every state is there in every language and theme, and the index leads to it', () => {
-  expect(count).toBe(pages.size * catalog.tags.length * 2)
-  expect(index.match(/<a href/g)).toHaveLength(count)
+beforeAll(async () => {
+  for (const { name, html, path } of await walkPages(world)) {
+    pages.set(name, await read(html))
+    visited.add(path)
+  }
 })
+
+/** Calls `expectOf` for each page, and names the one that fails. */
+function expectOfEach(expectOf: (page: Read) => void): void {
+  for (const [name, page] of pages) {
+    try {
+      expectOf(page)
+    } catch (error) {
+      throw new Error(`${name}: ${error}`)
+    }
+  }
+}
 
 /** A field is named, and a phone helps with it and changes nothing of it. */
 function expectTypable(field: Field, { ids, labels }: Read): void {
@@ -118,7 +119,7 @@ function expectTypable(field: Field, { ids, labels }: Read): void {
     ])
 }
 
-test.each([...pages])('%s', (_, page) => {
+function expectRules(page: Read): void {
   expect(new Set(page.ids).size).toBe(page.ids.length)
   expect(page.loads).not.toContain('inline')
   // The first field that is wrong has the focus, otherwise one at most.
@@ -134,9 +135,25 @@ test.each([...pages])('%s', (_, page) => {
     if (autocompletes.includes('new-password')) expect(autocompletes).toContain('username')
     if (autocompletes.includes('current-password')) expect(autocompletes).toContain('username')
   }
+}
+
+test('each state has one label for each field, loads what the policy allows, and sends by Enter what it is for', () => {
+  expect(pages.size).toBeGreaterThan(100)
+  expectOfEach(expectRules)
 })
+
+test('each page is among the states', () => {
+  const { routes } = world.full.inside.app
+  const paths = routes.flatMap(({ method, path }) => (method === 'GET' && isPage(path) ? [path] : []))
+  expect(paths.filter((path) => !visited.has(path))).toEqual([])
+})
+
+/** The others lead on by themselves. */
+const isPage = (path: string) =>
+  /^\/(account|sign-|confirm|code|recover|choose-password|leave|signed-out)/.test(path) &&
+  !['/sign-in/provider', '/account/providers/linked'].includes(path)
 
 test('a failure of the service loads nothing else', () => {
   // Its style is in the page, and the policy allows it by its hash.
-  expect(pages.get('unavailable.html')?.loads).toEqual(['style'])
+  expect(pages.get('unavailable')?.loads).toEqual(['style'])
 })
