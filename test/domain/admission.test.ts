@@ -4,11 +4,11 @@ import { asOperator, listening } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
-import { race } from '../helpers/race.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { mergeSettings, startService } from '../helpers/service.ts'
+import { mergeSettings, shapes, startService, testsOn } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
-import { use, useReplica } from '../helpers/use-service.ts'
+import { use, useReplica, useService } from '../helpers/use-service.ts'
 import { type Behaviour, newHookSecret, startReceiver } from '../helpers/webhook-receiver.ts'
 
 interface Asked {
@@ -186,6 +186,14 @@ describe('nobody is asked', () => {
     const otp = await service.inbox.nextCode(made)
     const password = { password: 'another fine password', password_confirmation: 'another fine password' }
     expect((await service.post('password/reset', { identifier: made, otp, ...password })).status).toBe(200)
+    const unconfirmed = newEmail()
+    await asOperator(service, 'POST', 'accounts', { email: unconfirmed })
+    await service.post('resend-verification', { identifier: unconfirmed })
+    const confirmed = await service.post('verify-account', {
+      identifier: unconfirmed,
+      otp: await service.inbox.nextCode(unconfirmed),
+    })
+    expect(confirmed.status).toBe(201)
     expect(hook.deliveries).toEqual([])
   })
 
@@ -312,5 +320,28 @@ describe('without a good answer', () => {
     says({ taken: true })
     expect((await asOperator(service, 'POST', 'webhooks/admission/try', {})).body.accepted).toBe(false)
     expectRefusal(await asOperator(free, 'POST', 'webhooks/admission/try', {}), 'webhook_not_found')
+  })
+})
+
+describe.each(shapes)('32 confirmations at every process on %s', (shape) => {
+  const { test } = testsOn(shape)
+  const only = { accounts: { password: 'optional' }, admission } as never
+  const first = useService({ shape, settings: only })
+  const second = useReplica(first, { shape, settings: only })
+
+  test('open one account, after one question at a time in each', async () => {
+    hook.problems.length = 0
+    let [underWay, most] = [0, 0]
+    hook.behave(() => {
+      most = Math.max(most, ++underWay)
+      setTimeout(() => underWay--, 40)
+      return { body: JSON.stringify({ allow: true, metadata: { plan: 'x' } }), delayMs: 50 }
+    })
+    const identifier = newEmail()
+    await first.post('register', registration(identifier))
+    const otp = await first.inbox.nextCode(identifier)
+    const answers = await race([first, second], (at) => at.post('verify-account', { identifier, otp }))
+    onlySuccess(answers, 'invalid_code')
+    expect(most).toBeLessThanOrEqual(shape === 'embedded' ? 1 : 2)
   })
 })
