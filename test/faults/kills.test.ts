@@ -1,9 +1,11 @@
 /**
  * The process gets kill -9 under a load of registrations. Every acknowledged account is there, it starts again without
- * a hand, and ten seconds later every message has gone out, the one under way at the kill included. Another replica
+ * a hand, and ten seconds later every message has gone out, the one under way at the kill included; a webhook is told of
+ * each session. Another replica
  * takes that one over in the same time. One kill on the embedded database, twenty on each shape with POTERNE_SOAK=1.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeJwt } from 'jose'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
@@ -11,17 +13,22 @@ import { type Shape, shapes } from '../helpers/service.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
 import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
+import { startReceiver, type WebhookReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
 
 const KILLS = reduced(1, 20)
 const tried = reduced<Shape[]>(['embedded'], shapes)
 /** Messages of a channel that a worker has under way at once: so many may go out twice, for each kill. */
 const UNDER_WAY = 8
+/** Events that a webhook may get twice, for each kill. */
+const MOST_TOLD_TWICE = 100
 const SENT_WITHIN_MS = 10_000
 
 setDefaultTimeout(reduced(150_000, 900_000))
 
 interface Outcome {
   acknowledged: string[]
+  /** The sessions that were opened. */
+  opened: string[]
   /** Codes that had come before a kill and were used after it. */
   confirmed: number
   restarts: number[]
@@ -32,6 +39,7 @@ interface Outcome {
   asked: number[]
   smtp: TestSmtp
   gateway: TestGateway
+  receiver: WebhookReceiver
   service: Executable
 }
 
@@ -47,6 +55,16 @@ async function registerUntilGone(service: Executable, acknowledged: string[]): P
       if (error instanceof Error && error.message.startsWith('register answered')) throw error
       return
     }
+  }
+}
+
+/** Signs in again and again, until the process is gone. */
+async function signInUntilGone(service: Executable, identifier: string, opened: string[]): Promise<void> {
+  for (;;) {
+    const answer = await service.post('login', { identifier, password: PASSWORD }).catch(() => null)
+    if (answer === null) return
+    expect(answer.status).toBe(200)
+    opened.push(decodeJwt(answer.body.access_token).sid as string)
   }
 }
 
@@ -93,8 +111,12 @@ async function untilAllCame(smtp: TestSmtp, acknowledged: string[]): Promise<num
 async function killAndStart(shape: Shape): Promise<Outcome> {
   const smtp = await startSmtp({ security: 'none', auth: null })
   const gateway = await startGateway()
-  const service = await startExecutable({ shape, smtp, gateway })
-  const acknowledged: string[] = []
+  const receiver = await startReceiver()
+  const { url, secret } = receiver
+  const settings = webhookSettings({ name: 'app', url, secret, events: ['session.started'] })
+  const service = await startExecutable({ shape, smtp, gateway, settings })
+  const [acknowledged, opened]: [string[], string[]] = [[], []]
+  const { identifier } = await service.signUp(newEmail())
   const [restarts, lastMessages, underWay]: [number[], number[], number[]] = [[], [], []]
   const phones: string[] = []
   let confirmed = 0
@@ -104,9 +126,13 @@ async function killAndStart(shape: Shape): Promise<Outcome> {
     const otp = await service.inbox.nextCode(email)
     const phone = await sendingSms(service, gateway)
     phones.push(phone)
-    const load = Promise.all(Array.from({ length: 4 }, () => registerUntilGone(service, acknowledged)))
-    const before = acknowledged.length
-    await waitFor(() => acknowledged.length > before + 2, { what: 'a load', timeoutMs: 30_000 })
+    const load = Promise.all([
+      signInUntilGone(service, identifier, opened),
+      ...Array.from({ length: 4 }, () => registerUntilGone(service, acknowledged)),
+    ])
+    const [registered, signedIn] = [acknowledged.length, opened.length]
+    const isLoaded = () => acknowledged.length > registered + 2 && opened.length > signedIn + 2
+    await waitFor(isLoaded, { what: 'a load', timeoutMs: 30_000 })
     await Bun.sleep(Math.random() * 400)
     expect(await service.kill('SIGKILL')).toBe(137)
     await load
@@ -124,7 +150,7 @@ async function killAndStart(shape: Shape): Promise<Outcome> {
     underWay.push(sms)
   }
   const asked = phones.map((phone) => askedFor(gateway, phone))
-  return { acknowledged, confirmed, restarts, lastMessages, underWay, asked, smtp, gateway, service }
+  return { acknowledged, opened, confirmed, restarts, lastMessages, underWay, asked, smtp, gateway, receiver, service }
 }
 
 /** Milliseconds from the kill of one replica until the other one sends what it was sending. */
@@ -155,8 +181,9 @@ beforeAll(() => {
 })
 afterAll(async () => {
   for (const run of runs.values()) {
-    const { service, smtp, gateway } = await run
+    const { service, smtp, gateway, receiver } = await run
     await service.close()
+    await receiver.close()
     await smtp.stop()
     await gateway.stop()
   }
@@ -184,6 +211,15 @@ describe.each(tried)('kill -9 on %s', (shape) => {
       const { body } = await service.post('login', { identifier: email, password: PASSWORD })
       expect(body.code).toBe('account_unconfirmed')
     }
+  })
+
+  test('keeps no event from a webhook, and tells it a hundred twice at most', async () => {
+    const { opened, receiver } = (await runs.get(shape)) as Outcome
+    const told = () => new Set(receiver.accepted().map(({ data }) => data.session_id))
+    await waitFor(() => new Set(opened).isSubsetOf(told()))
+    console.log(`${shape}: ${opened.length} sessions, told ${receiver.accepted().length} times`)
+    expect(receiver.accepted().length - told().size).toBeLessThanOrEqual(KILLS * MOST_TOLD_TWICE)
+    expect(receiver.problems).toEqual([])
   })
 })
 
