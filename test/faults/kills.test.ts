@@ -150,7 +150,19 @@ async function killAndStart(shape: Shape): Promise<Outcome> {
     underWay.push(sms)
   }
   const asked = phones.map((phone) => askedFor(gateway, phone))
-  return { acknowledged, opened, confirmed, restarts, lastMessages, underWay, asked, smtp, gateway, receiver, service }
+  return {
+    acknowledged,
+    opened,
+    confirmed,
+    restarts,
+    lastMessages,
+    underWay,
+    asked,
+    smtp,
+    gateway,
+    receiver,
+    service,
+  }
 }
 
 /** Milliseconds from the kill of one replica until the other one sends what it was sending. */

@@ -9,12 +9,19 @@ import { recordEvents } from '../../src/domain/foundation/events/event-sql.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { openServer } from '../../src/platform/postgres/server.ts'
+import { asOperator, listening } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
-import { createStorage, mergeSettings, startService, writeSettings } from '../helpers/service.ts'
+import {
+  createStorage,
+  mergeSettings,
+  startService,
+  type TestService,
+  writeSettings,
+} from '../helpers/service.ts'
 import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { type Behaviour, startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
@@ -155,52 +162,72 @@ test('the events of very many people that are all refused do not keep those afte
 })
 
 describe('a restore', () => {
-  test('neither tells again what was told, nor keeps back what happens after it', async () => {
-    const receiver = await startReceiver()
-    const { url, secret } = receiver
-    const { settings: storage, drop } = await createStorage('postgres')
-    const settings = webhookSettings({ name: 'app', url, secret, events: ['account.*', 'backup.restored'] })
-    const start = () => startService({ shape: 'postgres', storage, settings })
-    const directory = newDirectory('restore')
-    const { file } = writeSettings(
-      mergeSettings(storage, settings, { smtp: { host: 'x', from: 'a@b.test' } }),
-    )
-    const poterne = async (...args: string[]) => {
-      const { code, error } = await runPoterne([...args, '--config', file], { directory })
-      expect([args[0], code, code === 0 ? '' : error]).toEqual([args[0], 0, ''])
-    }
-    const [before, since, after] = [ids(20), ids(20), ids(20)]
-    {
-      await using service = await start()
-      await service.signUp(newEmail())
-      await happen(service.inside.database, before)
-      await waitFor(() => hasAll(receiver, before))
-      const last = Math.max(...receiver.deliveries.map(({ data }) => data.id))
-      // What was told since the position was stored comes again after a restore.
-      await waitFor(
-        async () => (await countRows(service, 'webhook_endpoints', sql`position >= ${last}`)) === 1,
+  const targets: [string, boolean][] = [
+    ['into a new server', true],
+    ['over the same database', false],
+  ]
+  test.each(reduced(targets.slice(0, 1), targets))(
+    '%s neither tells again what was told, nor keeps back what happens after it',
+    async (_, isNew) => {
+      const receiver = await startReceiver()
+      const { url, secret } = receiver
+      const earlier = await createStorage('postgres')
+      const later = isNew ? await createStorage('postgres') : earlier
+      const settings = mergeSettings(
+        listening,
+        webhookSettings({ name: 'app', url, secret, events: ['account.*', 'backup.restored'] }),
       )
-      await poterne('backup', join(directory, 'auth.backup'))
-      await happen(service.inside.database, since)
-      await waitFor(() => hasAll(receiver, since))
-    }
-    const lastId = Math.max(...receiver.deliveries.map(({ data }) => data.id))
-    const told = receiver.deliveries.length
-    await poterne('restore', join(directory, 'auth.backup'), '--replace', '--yes')
-    {
-      await using service = await start()
-      await happen(service.inside.database, after)
-      await waitFor(() => hasAll(receiver, after))
-      await waitFor(() => receiver.of('backup.restored').length === 1)
-    }
-    // A machine that stalls for seconds loses its lease, and may tell the same events twice.
-    const later = new Set(receiver.deliveries.slice(told).map(({ data }) => data.id as number))
-    expect(later.size).toBe(after.length + 1)
-    for (const id of later) expect(id).toBeGreaterThan(lastId)
-    expect(receiver.problems).toEqual([])
-    await receiver.close()
-    await drop()
-  })
+      const directory = newDirectory('restore')
+      const poterne = async ({ settings: storage }: typeof earlier, ...args: string[]) => {
+        const { file } = writeSettings(
+          mergeSettings(storage, settings, { smtp: { host: 'x', from: 'a@b.test' } }),
+        )
+        const { code, error } = await runPoterne([...args, '--config', file], { directory })
+        expect([args[0], code, code === 0 ? '' : error]).toEqual([args[0], 0, ''])
+      }
+      let [token, cursor] = ['', '']
+      const ended = async (service: TestService) =>
+        (await service.get(`sessions/ended?after=${cursor}`, { bearer: token })).body
+      const [before, since, after] = [ids(20), ids(20), ids(20)]
+      {
+        await using service = await startService({ shape: 'postgres', storage: earlier.settings, settings })
+        await service.signUp(newEmail())
+        const watching = { name: 'verifier', scopes: ['sessions:watch'], expires_in: '1d' }
+        token = (await asOperator(service, 'POST', 'tokens', watching)).body.token
+        await happen(service.inside.database, before)
+        await waitFor(() => hasAll(receiver, before))
+        const last = Math.max(...receiver.deliveries.map(({ data }) => data.id))
+        // What was told since the position was stored comes again after a restore.
+        await waitFor(
+          async () => (await countRows(service, 'webhook_endpoints', sql`position >= ${last}`)) === 1,
+        )
+        await poterne(earlier, 'backup', join(directory, 'auth.backup'))
+        await happen(service.inside.database, since)
+        await waitFor(() => hasAll(receiver, since))
+        cursor = (await ended(service)).cursor
+      }
+      const lastId = Math.max(...receiver.deliveries.map(({ data }) => data.id))
+      const told = receiver.deliveries.length
+      await poterne(later, 'restore', join(directory, 'auth.backup'), '--replace', '--yes')
+      {
+        await using service = await startService({ shape: 'postgres', storage: later.settings, settings })
+        // Whoever followed the feed hears of the restore by the cursor of before.
+        expect((await ended(service)).ended).toEqual([
+          { before: expect.any(Number), until: expect.any(Number) },
+        ])
+        await happen(service.inside.database, after)
+        await waitFor(() => hasAll(receiver, after))
+        await waitFor(() => receiver.of('backup.restored').length === 1)
+      }
+      // A machine that stalls for seconds loses its lease, and may tell the same events twice.
+      const heard = new Set(receiver.deliveries.slice(told).map(({ data }) => data.id as number))
+      expect(heard.size).toBe(after.length + 1)
+      for (const id of heard) expect(id).toBeGreaterThan(lastId)
+      expect(receiver.problems).toEqual([])
+      await receiver.close()
+      for (const storage of new Set([earlier, later])) await storage.drop()
+    },
+  )
 })
 
 longTest('a request that hangs is over after fifteen seconds, and is noted so', async () => {

@@ -167,7 +167,7 @@ export async function checkWebhooks({ webhooks, clock }: StoreContext): Promise<
     if (givenUp > 0)
       return [
         warning(
-          `${name} refused ${givenUp} events for good: \`poterne webhooks waiting ${name}\` lists them, and \`retry\` sends them again`,
+          `${name} refused ${givenUp} event${givenUp === 1 ? '' : 's'} for good: \`poterne webhooks waiting ${name}\` lists them, and \`retry\` sends them again`,
         ),
       ]
     return []
