@@ -23,7 +23,7 @@ import { createMessageRoutes } from '../administration/message-log/routes.ts'
 import { createOverviewRoutes } from '../administration/overview/routes.ts'
 import { createPeopleRoutes } from '../administration/people/routes.ts'
 import { createSigningKeyRoutes } from '../administration/signing-keys/routes.ts'
-import { createPageRoutes } from '../console/routes.ts'
+import { type Brand, createPageRoutes } from '../console/routes.ts'
 import { createSecretRoutes } from '../domain/credentials/secrets/routes.ts'
 import { createBackupRoutes } from '../operations/backups/routes.ts'
 import { createDoctorRoutes } from '../operations/doctor/routes.ts'
@@ -193,15 +193,15 @@ export interface AdminListenerOptions extends AdminAppOptions {
   version: string
   /** Absent: nothing is said about passkeys, as where only routes are counted. */
   passkeys?: Config['passkeys']
-  /** The name of the service on the page. */
-  serviceName: string
+  /** The look of the page. */
+  brand: Brand
   /** What every call has to pass first; it has any name then. Null where the listener has names of its own. */
   gate?: ((httpBase: HttpBase) => AnyElysia) | null
 }
 
 /** The TCP listener: scripts with tokens, and the page. */
 export function createAdminListener(services: Services, listenerOptions: AdminListenerOptions) {
-  const { listen, baseUrl, clock, version, serviceName, passkeys, gate, ...options } = listenerOptions
+  const { listen, baseUrl, clock, version, brand, passkeys, gate, ...options } = listenerOptions
   const httpBase = createHttpBase({
     ...options,
     corsOrigins: [],
@@ -238,7 +238,7 @@ export function createAdminListener(services: Services, listenerOptions: AdminLi
     .use(guard)
     .use(routesBehind(httpBase, guard, services, options))
     .use(createAdministratorSessionRoutes(guard, administratorSessions, cookies, passkeysUrl))
-    .use(createPageRoutes(httpBase, serviceName))
+    .use(createPageRoutes(httpBase, brand))
     .use(createDocumentation({ version, baseUrl: ownUrl, ...documentation }))
   if (passkeysUrl !== null) {
     const place = { cookies, baseUrl: ownUrl, hosts: gate ? null : ownHosts, origins: ownOrigins }

@@ -235,7 +235,10 @@ export function build(options: ComposeOptions, connections: Connections) {
     trustedProxies,
     clock,
     version: version.version,
-    serviceName: serviceName(config),
+    brand: {
+      name: config.pages.name || serviceName(config),
+      colour: config.pages.colour || config.texts.colour,
+    },
     probes,
     examined: {
       ...{ config, clock: systemClock, database, redis, secret, stores, secrets },

@@ -4,11 +4,17 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { shorten } from '../platform/look/read-style.ts'
 
 export function readPageFiles(): Record<string, string> {
   const directory = join(import.meta.dir, 'page')
   const paths = readdirSync(directory).map((name) => join(directory, name))
   // The pages for people have the same passkeys.
   paths.push(join(import.meta.dir, '../pages/frame/credentials.js'))
-  return Object.fromEntries(paths.sort().map((path) => [basename(path), readFileSync(path, 'utf8')]))
+  return Object.fromEntries(
+    paths.sort().map((path) => {
+      const text = readFileSync(path, 'utf8')
+      return [basename(path), path.endsWith('.css') ? shorten(text) : text]
+    }),
+  )
 }

@@ -1,8 +1,12 @@
 /** The page of administration, /admin/ on its listener: static files, the same for everybody. */
 import { Elysia, t } from 'elysia'
 import type { HttpBase } from '../platform/http/http-base.ts'
+import { escapeHtml } from '../platform/http/page-answer.ts'
+import { allIcons } from '../platform/look/icons.ts'
+import { markSvg } from '../platform/look/mark.ts'
+import { styleIn } from '../platform/look/style.ts'
 import { pickLanguage } from '../texts/accept-language.ts'
-import { languages } from '../texts/languages.ts'
+import { languages, nameOfLanguage, textDirection } from '../texts/languages.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { wordsEn } from './words-en.ts'
 import { wordsFr } from './words-fr.ts'
@@ -44,22 +48,38 @@ function subjectsIn(language: PageLanguage, service: string): Record<string, str
 }
 
 /** `<` is escaped, so that no word can end the element that holds them. */
+const jsonIn = (content: object) => JSON.stringify(content).replaceAll('<', '\\u003c')
+
+/** The icons, and the languages by their own names. */
+const look = jsonIn({
+  icons: allIcons(),
+  languages: Object.keys(words).map((tag) => [tag, nameOfLanguage(tag)]),
+})
+
 function pageIn(language: PageLanguage, service: string): string {
-  const json = JSON.stringify({ ...words[language], ...subjectsIn(language, service), service }).replaceAll(
-    '<',
-    '\\u003c',
-  )
+  const said = jsonIn({ ...words[language], ...subjectsIn(language, service), service })
   return (files['page.html'] as string)
-    .replace('lang="en"', `lang="${language}"`)
-    .replace('id="words">{}<', () => `id="words">${json}<`)
+    .replace('lang="en" dir="ltr"', `lang="${language}" dir="${textDirection(language)}"`)
+    .replace('id="words">{}<', () => `id="words">${said}<`)
+    .replace('id="look">{}<', () => `id="look">${look}<`)
 }
 
 const answer = (content: string, type: string, more = {}) =>
   new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more } })
 
-/** A route for each file: a parameter in their place would take /admin/docs too. `service`: what it is called. */
-export function createPageRoutes(httpBase: HttpBase, service: string) {
-  const pages: Record<PageLanguage, string> = { en: pageIn('en', service), fr: pageIn('fr', service) }
+/** The name of the service, and its colour as `#rrggbb`. */
+export interface Brand {
+  name: string
+  colour: string
+}
+
+/** A route for each file: a parameter in their place would take /admin/docs too. */
+export function createPageRoutes(httpBase: HttpBase, { name: service, colour }: Brand) {
+  const pages = Object.fromEntries(
+    Object.keys(words).map((tag) => [tag, pageIn(tag as PageLanguage, service)]),
+  ) as Record<PageLanguage, string>
+  const icon = markSvg(escapeHtml([...service][0]?.toLocaleUpperCase() ?? ''), colour)
+  const own = { ...files, 'page.css': styleIn(colour) + files['page.css'], 'favicon.svg': icon }
   const page = new Elysia({ name: 'page', prefix: '/admin' }).use(httpBase).get(
     '/',
     ({ query, headers }) => {
@@ -71,7 +91,7 @@ export function createPageRoutes(httpBase: HttpBase, service: string) {
       detail: { hide: true },
     },
   )
-  for (const [name, content] of Object.entries(files)) {
+  for (const [name, content] of Object.entries(own)) {
     const type = types[name.split('.').at(-1) ?? '']
     if (type !== undefined) page.get(`/${name}`, () => answer(content, type), { detail: { hide: true } })
   }

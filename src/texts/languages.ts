@@ -46,3 +46,9 @@ export function textDirection(tag: Language): 'ltr' | 'rtl' {
   const locale = new Intl.Locale(tag) as Intl.Locale & { getTextInfo?(): { direction?: 'ltr' | 'rtl' } }
   return locale.getTextInfo?.().direction ?? 'ltr'
 }
+
+/** Returns the name in the language itself, with a capital letter: "Français". */
+export function nameOfLanguage(tag: string): string {
+  const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
+  return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)
+}

@@ -69,6 +69,13 @@ const heading = (page: Page, text: string) => page.waitForSelector(`h1:text-is("
 const press = (page: Page, text: string) => page.click(`button:text-is("${text}")`)
 const announced = (page: Page, text: string) => page.waitForSelector(`#status:has-text("${text}")`)
 
+/** Who is signed in, languages and the way out are behind the circle with the initial. */
+const openMenu = (page: Page) => page.click('header summary')
+async function signOut(page: Page) {
+  await openMenu(page)
+  await press(page, 'Sign out')
+}
+
 /** Every label of the other language's page has the same place, so French and English share one script. */
 async function signIn(page: Page, person: Person, secret?: string): Promise<string> {
   await page.fill('input[name=identifier]', person.identifier)
@@ -81,7 +88,7 @@ async function signIn(page: Page, person: Person, secret?: string): Promise<stri
   if (secret === undefined) {
     await page.waitForSelector('ul.codes')
     expect(await page.locator('ul.codes li').count()).toBe(10)
-    await page.click('main button.main')
+    await page.click('main button.wide')
   }
   await page.waitForSelector('header nav')
   return key
@@ -175,11 +182,11 @@ describe('the page of administration', () => {
     await page.fill('input[name=query]', bob.identifier.slice(0, 2))
     await page.waitForSelector('main:has-text("Type three characters or more.") input[name=query]')
     await page.fill('input[name=query]', 'nobody has this')
-    await page.waitForSelector('p.empty:has-text("No account matches.")')
+    await page.waitForSelector('.empty p:has-text("No account matches.")')
     // Half of the address, without a press of Enter.
     await page.fill('input[name=query]', bob.identifier.slice(3, -6))
     await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
-    await page.click(`a:text-is("${bob.identifier}")`)
+    await page.click(`tbody a:has-text("${bob.identifier}")`)
     await heading(page, bob.identifier)
     await look(page, 'account')
 
@@ -190,7 +197,7 @@ describe('the page of administration', () => {
     await page.waitForSelector('dd:text-is("chargeback <b>of May</b>")')
     expect((await service.post('login', bob)).body.code).toBe('account_locked')
     await press(page, 'Unlock')
-    await page.waitForSelector('.tag:text-is("Confirmed")')
+    await page.waitForSelector('.badge:text-is("Locked")', { state: 'detached' })
     const failed = page.locator('tr:has-text("A sign-in failed")')
     expect(await failed.first().innerText()).toContain('somebody')
     expect((await service.post('login', bob)).status).toBe(200)
@@ -206,7 +213,7 @@ describe('the page of administration', () => {
       ['Messages', 'state'],
       ['Events', 'type'],
       ['Tokens', null],
-      ['Administrators', null],
+      ['Team', null],
     ] as const) {
       await page.click(`nav a:text-is("${name}")`)
       await heading(page, name)
@@ -224,7 +231,7 @@ describe('the page of administration', () => {
     const token = await (await page.waitForSelector('dialog code:has-text("pot_adm_")')).textContent()
     expect(token).toMatch(/^pot_adm_[0-9A-Za-z]{28}$/)
     await press(page, 'Close')
-    await page.waitForSelector('td:text-is("nightly export")')
+    await page.waitForSelector('td:has-text("nightly export")')
 
     // An act that cannot be undone asks for both factors again once they are older than five minutes.
     service.clock.advance(6 * MINUTE_MS)
@@ -259,13 +266,15 @@ describe('the page of administration', () => {
 
     const size = screen.size()
     // All screens of an owner stand in one row, in the longer language too.
+    await openMenu(page)
     await page.click('a:text-is("Français")')
-    await page.waitForSelector('header nav a:text-is("Administrateurs")')
+    await page.waitForSelector('header nav a:text-is("Équipe")')
     expect(await page.evaluate<number>('document.querySelector("header").offsetHeight')).toBeLessThan(70)
+    await openMenu(page)
     await page.click('a:text-is("English")')
-    await page.waitForSelector('header nav a:text-is("Administrators")')
+    await page.waitForSelector('header nav a:text-is("Team")')
 
-    await press(page, 'Sign out')
+    await signOut(page)
     await heading(page, 'Sign in')
     expect((await fetch(`${service.adminUrl}/admin`)).status).toBe(200)
     const { headers } = await fetch(`${service.adminUrl}/admin/`)
@@ -302,8 +311,8 @@ describe('the page of administration', () => {
     await heading(page, 'Comptes')
     await look(page, 'accounts-fr')
     await page.waitForSelector('tbody tr td a')
-    const name = (await page.textContent('tbody tr td a')) as string
-    await tabTo(page, name)
+    const name = (await page.textContent('tbody tr td a .text span')) as string
+    await tabTo(page, (await page.textContent('tbody tr td a')) as string)
     await page.keyboard.press('Enter')
     await heading(page, name)
     // Support staff neither erase nor export, and make no accounts.
@@ -359,16 +368,16 @@ describe('the page of administration', () => {
     await press(page, 'Remove the second factor')
     expect((await page.textContent('dialog')) ?? '').toContain('It happens in 24 hours')
     await page.click('dialog button[type=submit]')
-    await page.waitForSelector('.note:has-text("Two-factor sign-in is turned off on")')
+    await page.waitForSelector('.notice:has-text("Two-factor sign-in is turned off on")')
     await look(page, 'account-removal-waits')
     expect(await page.locator('button:text-is("Remove the second factor")').count()).toBe(0)
     // A page that was open before says that it waits.
     await page.bringToFront()
     await press(stale, 'Remove the second factor')
     await announced(stale, 'A removal waits already: two-factor sign-in is turned off on')
-    await stale.waitForSelector('.note button:text-is("Keep it on")')
+    await stale.waitForSelector('.notice button:text-is("Keep it on")')
     await press(page, 'Keep it on')
-    await page.waitForSelector('.note', { state: 'detached' })
+    await page.waitForSelector('.notice', { state: 'detached' })
     expect((await asOperator(service, 'GET', `accounts/${uuid}`)).body.account.removal_at).toBeUndefined()
     await page.goto(`${service.adminUrl}/admin/?lang=en#/nowhere`)
     await heading(page, 'There is no such page')
@@ -382,6 +391,7 @@ describe('the page of administration', () => {
     const address = `http://localhost:${port}/admin/?lang=en`
     await page.goto(address)
     const secret = await signIn(page, person)
+    await openMenu(page)
     await page.click('header a.name')
     await heading(page, 'Your sign-in')
     await look(page, 'me')
@@ -389,7 +399,7 @@ describe('the page of administration', () => {
     await addPasskey(page, person, secret)
     await page.click('p.up a')
     await heading(page, 'Overview')
-    await press(page, 'Sign out')
+    await signOut(page)
     await heading(page, 'Sign in')
     await page.fill('input[name=identifier]', person.identifier)
     await page.fill('input[name=password]', person.password)
@@ -406,6 +416,7 @@ describe('the page of administration', () => {
     const bare = `http://127.0.0.1:${port}/admin/?lang=en`
     await page.goto(bare)
     const secret = await signIn(page, person)
+    await openMenu(page)
     await page.click('header a.name')
     await heading(page, 'Your sign-in')
     await page.waitForSelector('main:has-text("At this address browsers make no passkeys.")')
@@ -418,7 +429,7 @@ describe('the page of administration', () => {
     await addPasskey(page, person, secret)
 
     await page.goto(bare)
-    await press(page, 'Sign out')
+    await signOut(page)
     await page.fill('input[name=identifier]', person.identifier)
     await page.fill('input[name=password]', person.password)
     await page.press('input[name=password]', 'Enter')
@@ -440,7 +451,7 @@ describe('the page of administration', () => {
     await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts/${uuid}`)
     await heading(page, after)
     const masked = `${before.slice(0, 1)}•••@example.com`
-    await page.waitForSelector(`.note:has-text("The e-mail address ${masked} was replaced or removed")`)
+    await page.waitForSelector(`.notice:has-text("The e-mail address ${masked} was replaced or removed")`)
     await page.waitForSelector(`tr:has-text("A contact was changed: ${masked} → ${after}")`)
     const channel = page.locator('td[data-label="Channel"] span').first()
     expect(await channel.evaluate((cell) => cell.getClientRects().length)).toBe(1)
@@ -450,7 +461,7 @@ describe('the page of administration', () => {
     await look(page, 'put-back')
     await page.click('dialog button[type=submit]')
     await heading(page, before)
-    await page.waitForSelector('.note', { state: 'detached' })
+    await page.waitForSelector('.notice', { state: 'detached' })
     await page.waitForSelector('tr:has-text("A change was undone or stopped: ")')
     expect((await service.get('me', { bearer })).status).toBe(401)
     await close()
@@ -464,7 +475,7 @@ describe('the page of administration', () => {
     await heading(page, 'Overview')
     await page.keyboard.press('Control+k')
     await page.waitForSelector('dialog.palette li')
-    expect(await page.locator('dialog.palette li').allInnerTexts()).not.toContain('Administrators')
+    expect(await page.locator('dialog.palette li').allInnerTexts()).not.toContain('Team')
     await page.keyboard.type('mess')
     await page.waitForSelector('dialog.palette li:only-child')
     await page.keyboard.press('Enter')
@@ -492,19 +503,19 @@ describe('the page of administration', () => {
     await signIn(page, grace.person)
     await page.click('nav a:text-is("Accounts")')
     await page.fill('input[name=query]', bob.identifier)
-    await page.click(`a:text-is("${bob.identifier}")`)
+    await page.click(`tbody a:has-text("${bob.identifier}")`)
     await heading(page, bob.identifier)
     await press(page, 'Lock')
     await page.click('dialog button[type=submit]')
-    await page.waitForSelector('.tag:text-is("Locked")')
-    await press(page, 'Sign out')
+    await page.waitForSelector('.badge:text-is("Locked")')
+    await signOut(page)
     await heading(page, 'Sign in')
     await signIn(page, ada.person)
     await page.click('nav a:text-is("Events")')
     await page.waitForSelector('tr:has-text("Registered")')
     const requests: string[] = []
     page.on('request', (request) => requests.push(new URL(request.url()).pathname))
-    await press(page, 'What the team did today')
+    await press(page, 'Today')
     await page.waitForSelector('tr:has-text("Registered")', { state: 'detached' })
     const row = page.locator('tbody tr:has-text("The account was locked")').first()
     // The page names whom it was done to, and asked once for all rows.
@@ -521,7 +532,7 @@ describe('the page of administration', () => {
     const shown = await page.locator('tbody tr').allInnerTexts()
     expect(shown.filter((text) => text.includes('Signed in'))).toHaveLength(1)
     await page.fill('input[name=to]', '2020-01-01')
-    await page.waitForSelector('p.empty:has-text("No event matches.")')
+    await page.waitForSelector('.empty p:has-text("No event matches.")')
     await press(page, 'Show everything')
     await page.waitForSelector('tr:has-text("Registered")')
     expect(await page.inputValue('input[name=to]')).toBe('')
@@ -613,7 +624,7 @@ async function tabTo(page: Page, text: string): Promise<void> {
       return { text: document.activeElement.textContent, outline: outlineStyle + ' ' + outlineWidth }
     })()`)
     if (focused.text !== text) continue
-    expect(focused.outline).toBe('solid 3px')
+    expect(focused.outline).toBe('solid 2px')
     return
   }
   throw new Error(`Tab does not reach "${text}"`)

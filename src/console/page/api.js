@@ -1,6 +1,8 @@
 /** The interface under /admin/v1, as the page calls it: the same that scripts use, with a cookie in place of a token. */
 import { readOptions, writeCredential } from './credentials.js'
-import { dialog, element, field, say } from './elements.js'
+import { dialog } from './dialogs.js'
+import { element, say } from './elements.js'
+import { field } from './forms.js'
 
 export class Refusal extends Error {
   constructor(status, { message, code, errors = [] }) {

@@ -1,6 +1,9 @@
 /** The page of administration: which screen is shown, and the bar on top. */
 import { isOwner, may, readSession, send, session, whenSignedOut } from './api.js'
-import { button, element, say, skeleton } from './elements.js'
+import { brand, showBar, signInFoot } from './bar.js'
+import { forget } from './dialogs.js'
+import { element, say, skeleton } from './elements.js'
+import { alertOf } from './forms.js'
 import { openPalette } from './palette.js'
 import { accountScreen } from './screen-account.js'
 import { accountsScreen } from './screen-accounts.js'
@@ -36,7 +39,7 @@ const openScreens = () =>
     .filter(([, { isOpen }]) => isOpen())
     .map(([address, { title }]) => [address, say(title)])
 
-const header = document.getElementById('header')
+const bar = document.getElementById('header')
 const content = document.getElementById('content')
 document.getElementById('skip').textContent = say('skip')
 
@@ -45,6 +48,8 @@ function addressOf() {
   const [name = '', ...rest] = path.split('/')
   return { name, rest, search: Object.fromEntries(new URLSearchParams(search)) }
 }
+
+const find = () => openPalette(openScreens())
 
 /** A screen that is there sooner shows no grey bars. */
 const SKELETON_MS = 150
@@ -57,7 +62,12 @@ async function show() {
   const turn = shown
   if (session === null) return showSignIn()
   const { name, rest, search } = addressOf()
-  showHeader(name)
+  showBar(bar, {
+    current: name,
+    screens: openScreens().filter(([address]) => !ASIDE.has(address)),
+    find,
+    signOut,
+  })
   if (screens[name] === undefined || !screens[name].isOpen()) return showNothing()
   const screen = screens[name]
   document.title = `${say(screen.title)} · ${say('service')}`
@@ -71,7 +81,7 @@ async function show() {
   } catch (error) {
     clearTimeout(loading)
     if (error.status === 401) return
-    parts = [element('h1', {}, say(screen.title)), element('div', { role: 'alert' }, error.message)]
+    parts = [element('h1', {}, say(screen.title)), alertOf(error.message)]
   }
   clearTimeout(loading)
   if (turn !== shown) return
@@ -97,46 +107,11 @@ function focusHeading() {
   scrollTo(0, 0)
 }
 
-function showHeader(current) {
-  const link = (name, label, attributes) =>
-    element(
-      'a',
-      { href: `#/${name}`, 'aria-current': name === current ? 'page' : null, ...attributes },
-      label,
-    )
-  const links = openScreens()
-    .filter(([name]) => !ASIDE.has(name))
-    .map(([name, label]) => link(name, label))
-  const { email, phone, role } = session.administrator
-  const name = `${email ?? phone ?? ''} · ${say(`role_${role}`)}`
-  header.replaceChildren(
-    element('strong', {}, say('service')),
-    element('nav', { 'aria-label': say('navigation') }, links),
-    element('div', { class: 'who' }, [
-      button(say('find'), () => openPalette(openScreens()), 'small find'),
-      link('me', name, { class: 'name', title: `${say('me')}${say('colon')}${name}` }),
-      languageLink(),
-      button(say('sign_out'), signOut, 'small'),
-    ]),
-  )
-  // On a phone the screens are a row that scrolls.
-  header.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
-}
-
-function languageLink() {
-  const other = document.documentElement.lang === 'fr' ? 'en' : 'fr'
-  return element(
-    'a',
-    { href: `/admin/?lang=${other}${location.hash}`, lang: other, hreflang: other },
-    other === 'fr' ? 'Français' : 'English',
-  )
-}
-
 function showSignIn() {
   document.title = `${say('sign_in')} · ${say('service')}`
-  header.replaceChildren()
+  bar.replaceChildren()
   content.className = 'narrow'
-  content.replaceChildren(...signInScreen(enter), element('p', { class: 'soft' }, languageLink()))
+  content.replaceChildren(element('div', { class: 'top' }, brand()), ...signInScreen(enter), signInFoot())
   focusHeading()
   content.querySelector('input')?.focus()
 }
@@ -158,12 +133,15 @@ addEventListener('pageshow', ({ persisted }) => {
   document.body.replaceChildren()
   location.reload()
 })
-addEventListener('hashchange', show)
+addEventListener('hashchange', () => {
+  forget()
+  show()
+})
 // `/` leads to the search from every screen, as it does in many places; not while one types.
 addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && session !== null) {
     event.preventDefault()
-    return openPalette(openScreens())
+    return find()
   }
   const isTyping = event.target.closest?.('input, select, textarea, dialog')
   if (event.key !== '/' || isTyping || session === null || !may('accounts:read')) return

@@ -1,6 +1,7 @@
 /** Lists in pages: a table, and a button for the next page while there is one. */
 import { call, query } from './api.js'
-import { button, element, say, skeleton, table } from './elements.js'
+import { button, element, emptyState, say, skeleton, table } from './elements.js'
+import { alertOf } from './forms.js'
 
 /**
  * `path`: a list of the interface; `search`: its query. `merge` puts rows of one page together; `empty` says what to do
@@ -8,7 +9,8 @@ import { button, element, say, skeleton, table } from './elements.js'
  */
 export async function pagedTable(path, search, columns, { merge = (rows) => rows, empty } = {}) {
   const first = await call('GET', path + query(search))
-  if (first.items.length === 0) return element('p', { class: 'empty' }, empty ?? say('nothing_found'))
+  if (first.items.length === 0)
+    return empty instanceof Element ? empty : emptyState(empty ?? say('nothing_found'))
   const list = table(columns, merge(first.items))
   const more = button(say('more'), showMore)
   let cursor = first.next_cursor
@@ -25,7 +27,7 @@ export async function pagedTable(path, search, columns, { merge = (rows) => rows
       more.disabled = false
     }
   }
-  return element('div', {}, [list, element('div', { class: 'row end' }, more)])
+  return element('div', {}, [list, element('div', { class: 'more' }, more)])
 }
 
 /** Fewer characters find too much to be of use. */
@@ -39,7 +41,7 @@ const PAUSE_MS = 200
  */
 export function filteredList(name, fields, columns, { ask = (values) => values, ...options } = {}) {
   const list = element('div', { class: 'card list' }, skeleton())
-  const made = element('form', { class: 'inline', role: 'search' }, fields)
+  const made = element('form', { class: 'filters', role: 'search' }, fields)
   let turn = 0
   let timer
 
@@ -51,14 +53,14 @@ export function filteredList(name, fields, columns, { ask = (values) => values, 
     const isShort = [...made.querySelectorAll('input[type=search]')].some(
       ({ value }) => value.trim() !== '' && value.trim().length < LEAST_CHARACTERS,
     )
-    if (isShort) return list.replaceChildren(element('p', { class: 'empty' }, say('type_more')))
+    if (isShort) return list.replaceChildren(emptyState(say('type_more')))
     list.setAttribute('aria-busy', 'true')
     let shown
     try {
       shown = await pagedTable(name, ask(values), columns(load), options)
     } catch (error) {
       if (error.status === 401) return
-      shown = element('div', { role: 'alert' }, error.message)
+      shown = alertOf(error.message)
     }
     if (mine !== turn || !list.isConnected) return
     history.replaceState(null, '', `#/${name}${query(values)}`)

@@ -1,6 +1,7 @@
 /** One field for everything, opened by Ctrl-K: the screens by their names, and accounts by any part of a contact. */
 import { call, may, query } from './api.js'
-import { asTyped, element, say } from './elements.js'
+import { avatar, element, icon, say, twoLines } from './elements.js'
+import { asTyped } from './forms.js'
 import { nameOf } from './screen-accounts.js'
 
 const LEAST_CHARACTERS = 3
@@ -43,8 +44,8 @@ export function openPalette(screens) {
     list.replaceChildren(
       ...found.map(([address, label, beside = ''], index) =>
         element('li', { id: `palette-${index}`, role: 'option', 'data-address': address }, [
-          label,
-          element('span', { class: 'soft' }, beside),
+          address.startsWith('accounts/') ? avatar(label) : icon('chevron'),
+          twoLines(label, beside),
         ]),
       ),
     )

@@ -1,5 +1,6 @@
 /** A plot of hours as stacked bars, with the same numbers as a table for readers who cannot see it. */
-import { element, number, say } from './elements.js'
+import { element, say } from './elements.js'
+import { locale, number } from './times.js'
 
 /** The plot is drawn as wide as it is shown, so that its letters have the size of the text. */
 const widthShown = () => Math.max(Math.min(innerWidth, 1240) - (innerWidth > 760 ? 98 : 66), 250)
@@ -41,7 +42,7 @@ function draw(hours, series, title) {
   const width = (shown - LEFT) / hours.length
   const height = HEIGHT - TOP - BOTTOM
   const y = (value) => TOP + height - (value / top) * height
-  const clock = new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short', hour: '2-digit' })
+  const clock = new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit' })
   const picture = svg('svg', {
     class: 'plot',
     viewBox: `0 0 ${shown} ${HEIGHT}`,
@@ -90,7 +91,7 @@ const legend = (series) =>
   )
 
 const numbers = (hours, series) => {
-  const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
+  const clock = new Intl.DateTimeFormat(locale, {
     dateStyle: 'short',
     timeStyle: 'short',
   })
@@ -100,7 +101,7 @@ const numbers = (hours, series) => {
       ...series.map(({ values }) => element('td', { class: 'number' }, number(values[hour]))),
     ]),
   )
-  return element('details', { class: 'table' }, [
+  return element('details', { class: 'numbers' }, [
     element('summary', {}, say('as_table')),
     element('table', {}, [
       element(

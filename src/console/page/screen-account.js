@@ -1,26 +1,13 @@
 /** One account: what is known of it, and everything that can be done for it. */
 import { call, may, session } from './api.js'
-import {
-  announce,
-  button,
-  card,
-  choice,
-  dialog,
-  element,
-  exactTime,
-  facts,
-  field,
-  fold,
-  keepButtons,
-  say,
-  showOnce,
-  table,
-  time,
-} from './elements.js'
+import { announce, announceAt, dialog, keepButtons, showOnce } from './dialogs.js'
+import { button, card, element, facts, fold, say, table } from './elements.js'
+import { choice, field } from './forms.js'
 import { pagedTable } from './pages.js'
 import { nameOf, readRole, stateOf } from './screen-accounts.js'
 import { eventColumns, mergeEvents } from './screen-events.js'
 import { messageColumns } from './screen-messages.js'
+import { exactTime, time } from './times.js'
 
 /** Support staff hold some scopes in part only: the service has the last word. */
 const mayEverything = (scope) => may(scope) && session.administrator.role !== 'support'
@@ -38,9 +25,9 @@ export async function accountScreen(uuid, refresh) {
   const context = { account, path, refresh, act: actions(refresh) }
   return [
     element('p', {}, element('a', { href: '#/accounts' }, say('all_accounts'))),
-    element('div', { class: 'row between top' }, [
-      element('div', { class: 'row' }, [element('h1', {}, nameOf(account)), stateOf(account)]),
-      element('div', { class: 'row' }, actionsOf(context)),
+    element('div', { class: 'title' }, [
+      element('div', { class: 'acts' }, [element('h1', {}, nameOf(account)), stateOf(account)]),
+      element('div', { class: 'acts' }, actionsOf(context)),
     ]),
     waitingRemoval(context),
     ...undoableChanges(context),
@@ -105,8 +92,8 @@ const overview = ({ account }) =>
   ])
 
 const contactButtons = ({ path, act }, kind, value) => [
-  button(say(value === null ? 'add' : 'change'), () => changeContact({ path, act }, kind, value), 'small'),
-  value !== null && button(say('remove'), () => removeContact({ path, act }, kind, value), 'small'),
+  button(say(value === null ? 'add' : 'change'), () => changeContact({ path, act }, kind, value)),
+  value !== null && button(say('remove'), () => removeContact({ path, act }, kind, value)),
 ]
 
 const removeContact = ({ path, act }, kind, value) =>
@@ -130,7 +117,7 @@ function contacts(context) {
           verifiedAt === null ? ` · ${say('not_verified')}` : ` · ${say('verified')}`,
         ),
       mayEverything('accounts:write') &&
-        element('div', { class: 'row' }, contactButtons(context, kind, value)),
+        element('div', { class: 'acts' }, contactButtons(context, kind, value)),
     ]),
   ]
   return card(say('contacts'), [
@@ -138,7 +125,7 @@ function contacts(context) {
       row('email', account.email, account.email_verified_at),
       row('phone', account.phone, account.phone_verified_at),
     ]),
-    may('limits:write') && element('div', { class: 'row end' }, limitButtons({ account, act })),
+    may('limits:write') && element('div', { class: 'acts end' }, limitButtons({ account, act })),
   ])
 }
 
@@ -146,11 +133,8 @@ const limitButtons = ({ account, act }) =>
   [account.email, account.phone]
     .filter((identifier) => identifier !== null)
     .map((identifier) =>
-      button(
-        say('lift_limits', { identifier }),
-        () =>
-          act.now(say('limits_lifted', { identifier }), 'DELETE', `limits/${encodeURIComponent(identifier)}`),
-        'small',
+      button(say('lift_limits', { identifier }), () =>
+        act.now(say('limits_lifted', { identifier }), 'DELETE', `limits/${encodeURIComponent(identifier)}`),
       ),
     )
 
@@ -221,13 +205,11 @@ function actionsOf({ account, path, act, refresh }) {
 /** A removal of two factors that waits, and the way to stop it. */
 const waitingRemoval = ({ account, path, act }) =>
   account.removal_at !== undefined &&
-  element('div', { class: 'note row between' }, [
+  element('div', { class: 'notice' }, [
     element('span', {}, say('removal_waits', { time: exactTime(account.removal_at) })),
     may('accounts:recover') &&
-      button(
-        say('cancel_removal'),
-        () => act.now(say('removal_cancelled'), 'DELETE', `${path}/two-factor/removal`),
-        'small',
+      button(say('cancel_removal'), () =>
+        act.now(say('removal_cancelled'), 'DELETE', `${path}/two-factor/removal`),
       ),
   ])
 
@@ -247,23 +229,20 @@ const undoableChanges = ({ account, path, act }) =>
   (account.contact_changes ?? [])
     .filter(({ can_undo: canUndo }) => canUndo)
     .map(({ id, contact, former, changed_at: at }) =>
-      element('div', { class: 'note row between' }, [
+      element('div', { class: 'notice' }, [
         element('span', {}, [say(`former_${contact}`, { former }), ' ', time(at), '.']),
         may('accounts:recover') &&
-          button(
-            say('put_back'),
-            () =>
-              act.ask(
-                say('contact_put_back', { former }),
-                say('put_back_named', { former, name: nameOf(account) }),
-                element('p', {}, say('put_back_why')),
-                {
-                  label: say('put_back'),
-                  danger: true,
-                  submit: () => call('DELETE', `${path}/contact-changes/${id}`),
-                },
-              ),
-            'small',
+          button(say('put_back'), () =>
+            act.ask(
+              say('contact_put_back', { former }),
+              say('put_back_named', { former, name: nameOf(account) }),
+              element('p', {}, say('put_back_why')),
+              {
+                label: say('put_back'),
+                danger: true,
+                submit: () => call('DELETE', `${path}/contact-changes/${id}`),
+              },
+            ),
           ),
       ]),
     )
@@ -383,7 +362,7 @@ function data({ account, path, act }) {
       [say('metadata'), element('code', {}, JSON.stringify(account.metadata))],
     ]),
     mayEverything('accounts:write') &&
-      element('div', { class: 'row end' }, [
+      element('div', { class: 'acts end' }, [
         button(say('change'), edit),
         button(say('end_tokens'), () =>
           act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
@@ -421,18 +400,14 @@ function sessionList({ path, act }, items) {
       '',
       ({ id }) =>
         may('sessions:write')
-          ? button(
-              say('end'),
-              () => askToEnd(act, 'session_ended', say('end_one'), `${path}/sessions/${id}`),
-              'small',
-            )
+          ? button(say('end'), () => askToEnd(act, 'session_ended', say('end_one'), `${path}/sessions/${id}`))
           : '',
     ],
   ]
   const endAll = button(say('end_all'), () =>
     askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
   )
-  return [table(columns, items), may('sessions:write') && element('div', { class: 'row end' }, endAll)]
+  return [table(columns, items), may('sessions:write') && element('div', { class: 'acts end' }, endAll)]
 }
 
 const askToEnd = (act, done, title, path) =>
@@ -444,20 +419,17 @@ const askToEnd = (act, done, title, path) =>
 
 const removable = ({ path, act }, kind, id, label) =>
   mayEverything('accounts:recover')
-    ? button(
-        say('remove'),
-        () =>
-          act.ask(
-            say('removed_done', { name: label }),
-            say('remove_named', { name: label }),
-            element('p', {}, say('remove_why')),
-            {
-              label: say('remove'),
-              danger: true,
-              submit: () => call('DELETE', `${path}/${kind}/${id}`),
-            },
-          ),
-        'small',
+    ? button(say('remove'), () =>
+        act.ask(
+          say('removed_done', { name: label }),
+          say('remove_named', { name: label }),
+          element('p', {}, say('remove_why')),
+          {
+            label: say('remove'),
+            danger: true,
+            submit: () => call('DELETE', `${path}/${kind}/${id}`),
+          },
+        ),
       )
     : ''
 
@@ -488,7 +460,7 @@ function danger({ account, path }) {
   const canErase = may('accounts:erase')
   if (!canExport && !canErase) return null
   return fold(say('person_rights'), [
-    element('div', { class: 'row' }, [
+    element('div', { class: 'acts' }, [
       canExport && button(say('export'), () => exportAll({ account, path })),
       canErase && button(say('erase'), () => erase({ account, path }), 'danger'),
     ]),
@@ -525,6 +497,5 @@ async function erase({ account, path }) {
     },
   )
   if (!done) return
-  announce(say('erased'))
-  location.hash = '#/accounts'
+  announceAt('#/accounts', say('erased'))
 }

@@ -1,60 +1,73 @@
 /** Searching accounts, and making one. */
 import { call, may } from './api.js'
-import { announce, button, choice, dialog, element, field, say, tag, time } from './elements.js'
+import { announceAt, dialog } from './dialogs.js'
+import { avatar, badge, button, element, rowLink, say, titleRow, twoLines } from './elements.js'
+import { choice, field, listOf, searchField, tabs } from './forms.js'
 import { filteredList } from './pages.js'
+import { time } from './times.js'
 
 export const nameOf = ({ email, phone, uuid }) => email ?? phone ?? uuid
 
-export const stateOf = ({ locked_at: lockedAt, account_confirmed: isConfirmed }) =>
-  lockedAt !== null
-    ? tag(say('locked'), 'wrong')
-    : isConfirmed
-      ? tag(say('confirmed'), 'good')
-      : tag(say('unconfirmed'))
+/** The name that people gave themselves, else the contact. */
+export const personOf = (account) => account.profile.name ?? nameOf(account)
+
+/** Only what is unusual has a badge. */
+export const stateOf = ({ locked_at: lockedAt, account_confirmed: isConfirmed }) => {
+  if (lockedAt !== null) return badge(say('locked'), 'bad')
+  return isConfirmed ? '' : badge(say('unconfirmed'))
+}
 
 /** A role is named by its number, or by its name. */
 export const readRole = (typed) => (/^\d+$/.test(typed) ? Number(typed) : typed)
 
-const yesOrNo = () => [
-  ['', say('any')],
-  ['true', say('yes')],
-  ['false', say('no')],
-]
+function nameCell(account) {
+  const { email, phone, profile, username, uuid } = account
+  const name = personOf(account)
+  const beside = [profile.name && nameOf(account), email && phone, username].filter(Boolean).join(' · ')
+  return rowLink(`#/accounts/${uuid}`, [avatar(name), twoLines(name, beside)], nameOf(account))
+}
 
-const nameCell = (account) =>
-  element('div', { class: 'cut' }, [
-    element('a', { href: `#/accounts/${account.uuid}`, title: nameOf(account) }, nameOf(account)),
-    element(
-      'span',
-      { class: 'soft' },
-      [account.profile.name, account.username, account.email && account.phone].filter(Boolean).join(' · '),
-    ),
-  ])
+const MOST_GROUPS = 2
+
+const groupBadges = ({ groups }) =>
+  groups.length === 0
+    ? ''
+    : element('span', { class: 'cut', title: groups.join(', ') }, [
+        ...groups.slice(0, MOST_GROUPS).map((name) => badge(name)),
+        groups.length > MOST_GROUPS && ` +${groups.length - MOST_GROUPS}`,
+      ])
+
+/** The tabs above the list, as what they ask the interface for. */
+const states = {
+  '': {},
+  unconfirmed: { confirmed: 'false' },
+  locked: { locked: 'true' },
+}
 
 export function accountsScreen(search) {
   const columns = () => [
-    [say('account'), nameCell],
+    [say('person'), nameCell, 'first'],
     [say('state'), stateOf],
-    [say('role'), ({ role }) => role],
-    [say('created'), ({ created_at: at }) => time(at)],
-    [say('last_sign_in'), ({ current_sign_in_at: at }) => time(at)],
+    [say('groups'), groupBadges, 'less'],
+    [say('second_step'), ({ two_factor_enabled: isOn }) => (isOn ? say('on') : '—'), 'soft less'],
+    [say('last_sign_in'), ({ current_sign_in_at: at }) => time(at) || say('never'), 'when'],
+    [say('created'), ({ created_at: at }) => time(at), 'soft less'],
   ]
+  const tabsOf = Object.keys(states).map((state) => [state, say(state === '' ? 'all' : state)])
   const fields = [
-    field('query', say('search_accounts'), {
-      type: 'search',
+    searchField('query', say('search_accounts'), {
       value: search.query ?? '',
       placeholder: say('search_accounts_hint'),
-      autocomplete: 'off',
     }),
-    field('locked', say('locked'), { options: yesOrNo(), value: search.locked }),
-    field('confirmed', say('confirmed'), { options: yesOrNo(), value: search.confirmed }),
+    tabs('state', say('state'), tabsOf, search.state in states ? search.state : ''),
   ]
+  const mayCreate = may('accounts:write') && may('accounts:erase')
   return [
-    element('div', { class: 'row between' }, [
-      element('h1', {}, say('accounts')),
-      may('accounts:write') && may('accounts:erase') && button(say('new_account'), createAccount),
-    ]),
-    ...filteredList('accounts', fields, columns, { empty: say('no_accounts') }),
+    titleRow(say('accounts'), mayCreate && button(say('new_account'), createAccount, 'main', 'plus')),
+    ...filteredList('accounts', fields, columns, {
+      empty: say('no_accounts'),
+      ask: ({ state = '', ...values }) => ({ ...values, ...states[state] }),
+    }),
   ]
 }
 
@@ -75,7 +88,7 @@ async function createAccount() {
       async submit({ role_id: role, groups = '', verified, invite, ...named }) {
         const body = {
           ...named,
-          groups: groups.split(/[\s,]+/).filter(Boolean),
+          groups: listOf(groups),
           ...(role !== undefined && { role_id: readRole(role) }),
           verified: verified === 'true',
           invite: invite === 'true',
@@ -85,6 +98,5 @@ async function createAccount() {
     },
   )
   if (!account) return
-  announce(say('account_created'))
-  location.hash = `#/accounts/${account.uuid}`
+  announceAt(`#/accounts/${account.uuid}`, say('account_created'))
 }

@@ -1,28 +1,33 @@
 /** Shows who may sign in here, and with which role. */
 import { call } from './api.js'
-import { announce, button, dialog, element, field, say, time } from './elements.js'
+import { announce, dialog } from './dialogs.js'
+import { avatar, button, element, rowLink, say, titleRow, twoLines } from './elements.js'
+import { field } from './forms.js'
 import { pagedTable } from './pages.js'
 import { nameOf } from './screen-accounts.js'
+import { time } from './times.js'
 
 const roles = () => ['viewer', 'support', 'owner'].map((role) => [role, say(`role_${role}`)])
 
 export async function administratorsScreen(_search, refresh) {
   const columns = [
-    [say('account'), (one) => element('a', { href: `#/accounts/${one.uuid}` }, nameOf(one))],
+    [
+      say('account'),
+      (one) => rowLink(`#/accounts/${one.uuid}`, [avatar(nameOf(one)), twoLines(nameOf(one))]),
+      'first',
+    ],
     [say('role'), ({ role }) => say(`role_${role}`)],
-    [say('since'), ({ created_at: at }) => time(at)],
-    [say('last_sign_in'), ({ last_signed_in_at: at }) => time(at)],
-    ['', (one) => button(say('remove'), () => remove(one, refresh), 'small danger')],
+    [say('since'), ({ created_at: at }) => time(at), 'soft less'],
+    [say('last_sign_in'), ({ last_signed_in_at: at }) => time(at) || say('never'), 'when'],
+    ['', (one) => button(say('remove'), () => remove(one, refresh), 'danger'), 'acts'],
   ]
   return [
-    element('div', { class: 'row between' }, [
-      element('h1', {}, say('administrators')),
-      button(say('add_administrator'), () => add(refresh)),
-    ]),
-    element('div', { class: 'card' }, [
-      element('p', { class: 'soft' }, say('roles_explained')),
-      await pagedTable('administrators', {}, columns),
-    ]),
+    titleRow(
+      say('administrators'),
+      button(say('add_administrator'), () => add(refresh), 'main', 'plus'),
+    ),
+    element('p', { class: 'lead' }, say('roles_explained')),
+    element('div', { class: 'card list' }, await pagedTable('administrators', {}, columns)),
   ]
 }
 

@@ -1,24 +1,26 @@
 /** The applications that people are handed over to. */
-import { element, number, say } from './elements.js'
+import { element, say, twoLines } from './elements.js'
 import { pagedTable } from './pages.js'
+import { number } from './times.js'
 
 export async function applicationsScreen() {
   const columns = [
-    [say('application_name'), ({ id, name }) => `${name} (${id})`],
-    [say('application_own'), ({ own }) => say(own ? 'yes' : 'no')],
-    [say('application_secret'), ({ public: isPublic }) => say(isPublic ? 'no' : 'yes')],
+    [say('application_name'), ({ id, name }) => twoLines(name, id), 'first'],
+    [say('application_own'), ({ own }) => say(own ? 'yes' : 'no'), 'named'],
+    [say('application_secret'), ({ public: isPublic }) => say(isPublic ? 'no' : 'yes'), 'named'],
     [
       say('who_may_enter'),
       ({ own, groups }) => (own || groups.includes('*') ? say('everybody') : groups.join(', ')),
+      'named',
     ],
-    [say('sessions'), ({ sessions }) => number(sessions)],
+    [say('sessions'), ({ sessions }) => number(sessions), 'number'],
   ]
   return [
     element('h1', {}, say('applications')),
-    element('p', { class: 'soft' }, say('applications_lead')),
+    element('p', { class: 'lead' }, say('applications_lead')),
     element(
       'div',
-      { class: 'card' },
+      { class: 'card list' },
       await pagedTable('applications', {}, columns, { empty: say('no_applications') }),
     ),
   ]

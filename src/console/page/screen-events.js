@@ -1,7 +1,10 @@
 /** The audit trail, in sentences. */
 import { may } from './api.js'
-import { button, element, facts, field, say, time, words } from './elements.js'
+import { showOnce } from './dialogs.js'
+import { button, element, facts, rowButton, say, titleRow, twoLines, words } from './elements.js'
+import { dayField, field, searchField } from './forms.js'
 import { filteredList } from './pages.js'
+import { exactTime, time } from './times.js'
 
 const PREFIX = 'event:'
 const typesSaid = () =>
@@ -11,13 +14,13 @@ const typesSaid = () =>
     .sort(([, one], [, other]) => one.localeCompare(other))
 
 /** Anybody can try a password: a failure is not the owner's. */
-const actorOf = ({ actor, outcome }) =>
+export const actorOf = ({ actor, outcome }) =>
   actor.type === 'account' && outcome === 'failure'
     ? say('somebody')
     : (actor.name ?? say(`actor_${actor.type}`))
 
 /** `more`: what else the screen knows of the event. */
-const sentenceOf = (more) => (event) => {
+export const sentenceOf = (more) => (event) => {
   const { type, outcome, data } = event
   const fields = Array.isArray(data.fields) ? data.fields.map((name) => words[`field:${name}`] ?? name) : []
   const sentence = [words[PREFIX + type] ?? type, fields.join(', '), more(event)]
@@ -26,20 +29,24 @@ const sentenceOf = (more) => (event) => {
   return element('span', { class: outcome === 'failure' ? 'failed' : '' }, sentence)
 }
 
-const fromOf = ({ device, address, count }) =>
+export const fromOf = ({ device, address, count }) =>
   [device, address, count > 1 && `${count} ×`].filter(Boolean).join(' · ')
 
-/** The fields that programs use, behind a click. */
-function details(event) {
+/** Everything about one event, with the fields that programs use. */
+export function showEvent(event, more = () => '') {
+  const { type, created_at: at, account, account_name: name } = event
   const rest = Object.entries(event.data).map(([key, value]) => [
     key.replaceAll('_', ' '),
     typeof value === 'string' ? value : JSON.stringify(value),
   ])
-  return element('div', {}, [
-    fromOf(event),
-    element('details', {}, [
-      element('summary', { class: 'soft' }, say('more_about_it')),
-      facts([[say('event'), element('code', {}, event.type)], ...rest]),
+  showOnce(sentenceOf(more)(event), [
+    facts([
+      [say('when'), exactTime(at)],
+      [say('person'), account && element('a', { href: `#/accounts/${account}` }, name ?? account)],
+      [say('by'), actorOf(event)],
+      [say('details'), fromOf(event)],
+      [say('event'), element('code', {}, type)],
+      ...rest,
     ]),
   ])
 }
@@ -55,26 +62,30 @@ export const mergeEvents = (events) =>
       !session || !events.some((other) => other.session_id === session && saidBy[type]?.includes(other.type)),
   )
 
+/** `more`: what else the screen knows of an event. */
 export const eventColumns = (withAccount, more = () => '') => [
-  [say('when'), ({ created_at: at }) => time(at)],
-  [say('event'), sentenceOf(more)],
-  ...(withAccount
-    ? [
-        [
-          say('account'),
-          ({ account, account_name: name }) =>
-            account &&
-            element(
-              'a',
-              { href: `#/accounts/${account}`, class: 'cut', title: name ?? account },
-              name ?? account.slice(0, 8),
-            ),
-        ],
-      ]
-    : []),
-  [say('by'), byCell],
-  [say('details'), details],
+  [
+    say('event'),
+    (event) =>
+      rowButton(
+        () => showEvent(event, more),
+        twoLines(element('span', { class: 'wraps' }, sentenceOf(more)(event)), fromOf(event)),
+      ),
+    'first',
+  ],
+  ...(withAccount ? [[say('person'), personCell]] : []),
+  [say('by'), byCell, 'named'],
+  [say('when'), ({ created_at: at }) => time(at), 'when'],
 ]
+
+const personCell = ({ account, account_name: name }) =>
+  account
+    ? element(
+        'a',
+        { href: `#/accounts/${account}`, class: 'cut', title: name ?? account },
+        name ?? account.slice(0, 8),
+      )
+    : ''
 
 /** The name of somebody of the team leads to what they did. */
 function byCell(event) {
@@ -101,31 +112,44 @@ function spanOf({ from, to, ...values }) {
   }
 }
 
-const today = () => {
-  const now = new Date()
+/** The day that many days ago, as a date field writes it, where the reader is. */
+function dayBefore(days) {
+  const then = new Date()
+  then.setDate(then.getDate() - days)
   const two = (number) => String(number).padStart(2, '0')
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`
 }
 
 /** The question that is asked most, by one click, and the way back to everything. */
 function shortcuts(form) {
   const fill = (values) => () => {
-    for (const control of form.elements) if (control.name) control.value = values[control.name] ?? ''
+    for (const control of form.elements) {
+      if (!control.name) continue
+      control.value = values[control.name] ?? ''
+      control.dispatchEvent(new Event('change'))
+    }
     form.requestSubmit()
   }
+  const team = (from, to) =>
+    fill({
+      actor_type: 'administrator',
+      from: dayBefore(from),
+      ...(to !== undefined && { to: dayBefore(to) }),
+    })
   return [
-    button(say('team_today'), fill({ actor_type: 'administrator', from: today() }), 'small'),
-    button(say('clear_filters'), fill({}), 'small'),
+    element('span', { class: 'soft' }, say('team_did')),
+    button(say('today'), team(0)),
+    button(say('yesterday'), team(1, 1)),
+    button(say('seven_days'), team(6)),
+    button(say('clear_filters'), fill({}), 'link'),
   ]
 }
 
 export function eventsScreen(search) {
   const fields = [
-    field('account', say('person'), {
-      type: 'search',
+    searchField('account', say('person'), {
       value: search.account ?? '',
       placeholder: say('search_people_hint'),
-      autocomplete: 'off',
     }),
     field('actor', say('colleague'), {
       type: 'search',
@@ -138,20 +162,13 @@ export function eventsScreen(search) {
       options: [['', say('anybody')], ...actorTypes.map((type) => [type, say(`by_${type}`)])],
       value: search.actor_type,
     }),
-    field('from', say('from_day'), { type: 'date', value: search.from ?? '' }),
-    field('to', say('to_day'), { type: 'date', value: search.to ?? '' }),
+    dayField('from', say('from_day'), search.from),
+    dayField('to', say('to_day'), search.to),
   ]
   const [form, list] = filteredList('events', fields, () => eventColumns(true), {
     merge: mergeEvents,
     empty: say('no_events'),
     ask: spanOf,
   })
-  return [
-    element('div', { class: 'row between' }, [
-      element('h1', {}, say('events')),
-      element('div', { class: 'row' }, shortcuts(form)),
-    ]),
-    form,
-    list,
-  ]
+  return [titleRow(say('events'), shortcuts(form)), form, list]
 }

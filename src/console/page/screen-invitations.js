@@ -1,32 +1,43 @@
 /** Invitations, for people who are not known by name. */
 import { call, may } from './api.js'
-import { announce, button, dialog, element, field, say, showOnce, time } from './elements.js'
+import { announce, copyable, dialog, showOnce } from './dialogs.js'
+import { badge, button, element, emptyState, say, titleRow, twoLines } from './elements.js'
+import { field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
+import { number, time } from './times.js'
 
 const DAY_SECONDS = 86_400
 
 export async function invitationsScreen(_search, refresh) {
   const columns = [
-    [say('note'), ({ note }) => note],
-    [say('uses'), ({ used, uses }) => `${used} / ${uses}`],
-    [say('role'), ({ role }) => role],
-    [say('groups'), ({ groups }) => groups.join(', ')],
-    [say('domain'), ({ domain }) => domain],
-    [say('expires'), ({ expires_at: at, revoked_at: revoked }) => (revoked ? say('revoked') : time(at))],
+    [
+      say('note'),
+      ({ note, role, groups, domain }) =>
+        twoLines(note ?? say('invitation'), [role, ...groups, domain].filter(Boolean).join(' · ')),
+      'first',
+    ],
+    [say('uses'), ({ used, uses }) => `${number(used)} / ${number(uses)}`, 'named'],
+    [say('by'), ({ created_by: { name, type } }) => name ?? say(`actor_${type}`), 'soft less'],
+    [
+      say('expires'),
+      ({ expires_at: at, revoked_at: revoked }) => (revoked ? badge(say('revoked')) : time(at)),
+      'when',
+    ],
   ]
-  if (may('invitations:write')) {
+  const mayWrite = may('invitations:write')
+  if (mayWrite) {
     columns.push([
       '',
       (invitation) =>
-        invitation.revoked_at ? '' : button(say('revoke'), () => revoke(invitation, refresh), 'small danger'),
+        invitation.revoked_at ? '' : button(say('revoke'), () => revoke(invitation, refresh), 'danger'),
+      'acts',
     ])
   }
+  const make = () => mayWrite && button(say('new_invitation'), () => create(refresh), 'main', 'plus')
+  const empty = emptyState(say('no_invitations'), make())
   return [
-    element('div', { class: 'row between' }, [
-      element('h1', {}, say('invitations')),
-      ...(may('invitations:write') ? [button(say('new_invitation'), () => create(refresh))] : []),
-    ]),
-    element('div', { class: 'card' }, await pagedTable('invitations', {}, columns)),
+    titleRow(say('invitations'), make()),
+    element('div', { class: 'card list' }, await pagedTable('invitations', {}, columns, { empty })),
   ]
 }
 
@@ -48,7 +59,7 @@ async function create(refresh) {
           uses: Number(uses),
           expires_in: Number(days) * DAY_SECONDS,
           ...(role_id && { role_id: /^\d+$/.test(role_id) ? Number(role_id) : role_id }),
-          ...(groups && { groups: groups.split(/[\s,]+/).filter(Boolean) }),
+          ...(groups && { groups: listOf(groups) }),
           ...(domain && { domain }),
           ...(note && { note }),
         }),
@@ -57,8 +68,8 @@ async function create(refresh) {
   if (!made) return
   showOnce(say('invitation_made'), [
     element('p', {}, say('shown_once')),
-    element('p', {}, element('code', {}, made.code)),
-    ...(made.link ? [element('p', {}, element('code', {}, made.link))] : []),
+    copyable(made.code),
+    made.link && copyable(made.link),
   ])
   refresh()
 }

@@ -1,6 +1,7 @@
 /** The administrator who is signed in: their role, and the way to their passkeys. */
 import { session } from './api.js'
-import { card, element, exactTime, facts, say } from './elements.js'
+import { card, element, facts, say } from './elements.js'
+import { exactTime } from './times.js'
 
 export async function meScreen() {
   const { administrator, ends_at: endsAt, passkeys_url: passkeys } = session

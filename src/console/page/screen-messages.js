@@ -1,76 +1,93 @@
 /** The messages that were sent, and their outcomes; never their content. */
 import { call, may } from './api.js'
-import { announce, button, element, facts, field, say, tag, time, words } from './elements.js'
+import { announce, showOnce } from './dialogs.js'
+import { badge, button, element, facts, rowButton, say, twoLines, words } from './elements.js'
+import { field, searchField } from './forms.js'
 import { filteredList } from './pages.js'
+import { exactTime, time } from './times.js'
 
 const states = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired']
-const kinds = { delivered: 'good', sent: 'good', refused: 'wrong', expired: 'wrong' }
+/** That a message was sent is the usual state. */
+const kinds = { waiting: '', unknown: 'warn', refused: 'bad', expired: 'bad' }
+
+const stateCell = ({ state }) =>
+  state in kinds
+    ? badge(say(`state_${state}`), kinds[state])
+    : element('span', { class: 'soft' }, say(`state_${state}`))
+
 /** Those that may be sent again. */
 const unsent = ['refused', 'unknown']
 
 /** The purpose of a message: its own subject, where there is one. */
-const aboutOf = ({ purpose }) =>
+export const aboutOf = ({ purpose }) =>
   (words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')).replaceAll("'", '’')
 
 /** `refresh`: reads the list again after one was sent anew. */
 export const messageColumns = (refresh) => [
-  [say('when'), ({ created_at: at }) => time(at)],
-  [say('message'), aboutOf],
-  [say('channel'), ({ channel }) => element('span', { class: 'short' }, say(`channel_${channel}`))],
-  [say('to'), ({ destination }) => element('span', { class: 'cut', title: destination }, destination)],
-  [say('state'), ({ state }) => tag(say(`state_${state}`), kinds[state])],
-  [say('gateway'), ({ gateway }) => gateway ?? ''],
-  [say('details'), details],
+  [
+    say('message'),
+    (message) => rowButton(() => showMessage(message), twoLines(aboutOf(message), message.destination)),
+    'first',
+  ],
+  [say('state'), stateCell],
+  [
+    say('channel'),
+    ({ channel }) => element('span', { class: 'short' }, say(`channel_${channel}`)),
+    'soft less',
+  ],
+  [say('gateway'), ({ gateway }) => gateway ?? '', 'soft less'],
+  [
+    say('details'),
+    ({ meaning }) => meaning && element('span', { class: 'soft' }, meaning.replaceAll("'", '’')),
+    'outcome',
+  ],
+  [say('when'), ({ created_at: at }) => time(at), 'when'],
   [
     '',
     (message) =>
       unsent.includes(message.state) && may('messages:write') ? retryButton(message, refresh) : '',
+    'acts',
   ],
 ]
 
-/** The outcome of a message; behind a click the cause code, the next attempt and the words of the server. */
-function details({ detail, meaning, reply, next_attempt_at: next, attempts }) {
-  return element('div', {}, [
-    meaning?.replaceAll("'", '’'),
-    element('details', {}, [
-      element('summary', { class: 'soft' }, say('more_about_it')),
-      facts([
-        [say('attempts'), String(attempts)],
-        [say('next_attempt'), time(next)],
-        [say('cause'), detail && element('code', {}, detail)],
-        [say('reply'), reply],
-      ]),
+/** The outcome of a message, with the cause code, the next attempt and the words of the server. */
+export function showMessage(message) {
+  const { detail, meaning, reply, next_attempt_at: next, attempts, created_at: at } = message
+  const { destination, gateway, channel, state } = message
+  showOnce(aboutOf(message), [
+    meaning && element('p', {}, meaning.replaceAll("'", '’')),
+    facts([
+      [say('to'), destination],
+      [say('state'), say(`state_${state}`)],
+      [say('when'), exactTime(at)],
+      [say('channel'), say(`channel_${channel}`)],
+      [say('gateway'), gateway],
+      [say('attempts'), String(attempts)],
+      [say('next_attempt'), next && exactTime(next)],
+      [say('cause'), detail && element('code', {}, detail)],
+      [say('reply'), reply],
     ]),
   ])
 }
 
 function retryButton({ id }, refresh) {
-  const made = button(
-    say('send_again'),
-    async () => {
-      made.disabled = true
-      try {
-        await call('POST', `messages/${id}/retry`)
-        announce(say('will_be_sent_again'))
-        await refresh?.()
-      } catch (error) {
-        announce(error.message)
-      }
-    },
-    'small',
-  )
+  const made = button(say('send_again'), async () => {
+    made.disabled = true
+    try {
+      await call('POST', `messages/${id}/retry`)
+      announce(say('will_be_sent_again'))
+      await refresh?.()
+    } catch (error) {
+      announce(error.message)
+    }
+  })
   return made
 }
 
 export function messagesScreen(search) {
   const any = ['', say('any')]
   const fields = [
-    field('to', say('to'), {
-      type: 'search',
-      value: search.to ?? '',
-      placeholder: say('search_people_hint'),
-      autocomplete: 'off',
-    }),
+    searchField('to', say('to'), { value: search.to ?? '', placeholder: say('search_people_hint') }),
     field('state', say('state'), {
       options: [any, ...states.map((state) => [state, say(`state_${state}`)])],
       value: search.state,

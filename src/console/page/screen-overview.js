@@ -1,7 +1,8 @@
 /** The first screen: totals, and what happened in the last 48 hours. */
 import { call } from './api.js'
-import { card, element, number, say, table, tag, time } from './elements.js'
+import { badge, card, element, say, table } from './elements.js'
 import { plot } from './plot.js'
+import { locale, number, time } from './times.js'
 
 const sumOf = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0)
 
@@ -13,7 +14,7 @@ const shownStates = [
   ['delivered', 'good'],
   ['sent', 'main'],
   ['waiting', 'soft'],
-  ['refused', 'wrong'],
+  ['refused', 'bad'],
   ['expired', 'late'],
 ]
 
@@ -37,7 +38,7 @@ export async function overviewScreen() {
     ]),
     card(
       say('logins_and_refusals'),
-      plot(hours, [line('logins', 'main'), line('refusals', 'wrong')], say('logins_and_refusals')),
+      plot(hours, [line('logins', 'main'), line('refusals', 'bad')], say('logins_and_refusals')),
     ),
     card(
       say('messages'),
@@ -72,8 +73,8 @@ function gatewayTable(hours) {
   const states = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired']
   return table(
     [
-      [say('gateway'), ([name]) => name],
-      ...states.map((state) => [say(`state_${state}`), ([, counts]) => number(counts[state] ?? 0)]),
+      [say('gateway'), ([name]) => name, 'first'],
+      ...states.map((state) => [say(`state_${state}`), ([, counts]) => number(counts[state] ?? 0), 'number']),
     ],
     [...totals],
   )
@@ -82,15 +83,19 @@ function gatewayTable(hours) {
 const webhookTable = (items) =>
   table(
     [
-      [say('webhook'), ({ name }) => name],
-      [say('host'), ({ host }) => host],
-      [say('lag_seconds'), ({ lag_seconds }) => number(lag_seconds)],
-      [say('set_aside'), ({ set_aside }) => number(set_aside)],
-      [say('given_up'), ({ given_up }) => (given_up > 0 ? tag(number(given_up), 'wrong') : number(0))],
+      [say('webhook'), ({ name }) => name, 'first'],
+      [say('host'), ({ host }) => host, 'soft less'],
+      [say('lag_seconds'), ({ lag_seconds }) => number(lag_seconds), 'number'],
+      [say('set_aside'), ({ set_aside }) => number(set_aside), 'number'],
+      [
+        say('given_up'),
+        ({ given_up }) => (given_up > 0 ? badge(number(given_up), 'bad') : number(0)),
+        'number',
+      ],
       [say('last_accepted'), ({ last_accepted_at }) => time(last_accepted_at)],
       [
         say('webhook_state'),
-        ({ away_since }) => (away_since === null ? say('webhook_here') : tag(say('webhook_away'), 'wrong')),
+        ({ away_since }) => (away_since === null ? say('webhook_here') : badge(say('webhook_away'), 'bad')),
       ],
     ],
     items,
@@ -120,11 +125,11 @@ function funnelTable(items) {
   ])
   return table(
     [
-      [say('country'), ({ country, gateway }) => (gateway === undefined ? nameOf(country) : '')],
-      [say('gateway'), ({ gateway }) => gateway ?? say('all')],
-      [say('asked'), ({ asked }) => number(asked)],
-      [say('given_up'), ({ lost }) => (lost > 0 ? tag(number(lost), 'wrong') : number(0))],
-      [say('state_sent'), ({ sent }) => number(sent)],
+      [say('country'), ({ country, gateway }) => (gateway === undefined ? nameOf(country) : ''), 'first'],
+      [say('gateway'), ({ gateway }) => gateway ?? say('all'), 'soft'],
+      [say('asked'), ({ asked }) => number(asked), 'number'],
+      [say('given_up'), ({ lost }) => (lost > 0 ? badge(number(lost), 'bad') : number(0)), 'number'],
+      [say('state_sent'), ({ sent }) => number(sent), 'number'],
       [
         say('verified_codes'),
         ({ verified, sent }) => (sent > 0 ? `${number(verified)} (${share(verified / sent)})` : ''),
@@ -135,11 +140,7 @@ function funnelTable(items) {
 }
 
 const share = (part) =>
-  new Intl.NumberFormat(document.documentElement.lang, { style: 'percent', maximumFractionDigits: 0 }).format(
-    part,
-  )
+  new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 }).format(part)
 
 const nameOf = (country) =>
-  country === ''
-    ? say('no_country')
-    : new Intl.DisplayNames([document.documentElement.lang], { type: 'region' }).of(country)
+  country === '' ? say('no_country') : new Intl.DisplayNames([locale], { type: 'region' }).of(country)

@@ -1,10 +1,12 @@
 /** Password, then an authenticator app or a passkey; an administrator without either sets up an app here. */
 import { send, signWithPasskey } from './api.js'
-import { button, element, field, form, keepButtons, say, showErrors } from './elements.js'
+import { keepButtons } from './dialogs.js'
+import { button, element, say } from './elements.js'
+import { field, form, showErrors } from './forms.js'
 
 export function signInScreen(enter) {
-  const box = element('div', { class: 'card' })
-  const submit = (label) => element('button', { type: 'submit', class: 'main wide' }, label)
+  const box = element('div', { class: 'panel' })
+  const submit = (label) => element('button', { type: 'submit', class: 'button wide' }, label)
   const heading = (text) => element('h1', { tabindex: '-1' }, text)
 
   function showStep(parts) {
@@ -14,7 +16,7 @@ export function signInScreen(enter) {
 
   const password = () => [
     heading(say('sign_in')),
-    element('p', { class: 'soft' }, say('sign_in_where', { service: say('service') })),
+    element('p', { class: 'lead' }, say('sign_in_where', { service: say('service') })),
     form(
       [
         field('identifier', say('identifier'), {
@@ -50,14 +52,14 @@ export function signInScreen(enter) {
     if (codes === undefined) return enter()
     showStep([
       heading(say('recovery_codes')),
-      element('p', {}, say('recovery_codes_why')),
+      element('p', { class: 'lead' }, say('recovery_codes_why')),
       element(
         'ul',
         { class: 'codes' },
         codes.map((code) => element('li', {}, code)),
       ),
       keepButtons(codes.join('\n'), 'recovery-codes'),
-      button(say('go_on'), enter, 'main wide'),
+      button(say('go_on'), enter, 'button wide'),
     ])
   }
 
@@ -67,7 +69,7 @@ export function signInScreen(enter) {
       [
         byCode && codeField(),
         byCode && submit(say('sign_in')),
-        methods.includes('passkey') && button(say('use_passkey'), usePasskey, 'wide'),
+        methods.includes('passkey') && button(say('use_passkey'), usePasskey, 'button quiet wide', 'passkey'),
       ],
       ({ otp = '' }) => verify({ otp }),
     )
@@ -78,7 +80,15 @@ export function signInScreen(enter) {
         showErrors(made, error)
       }
     }
-    return [heading(say('second_step')), made, button(say('start_again'), () => showStep(password()), 'link')]
+    return [
+      heading(say('second_step')),
+      made,
+      element(
+        'p',
+        { class: 'foot' },
+        button(say('start_again'), () => showStep(password()), 'link'),
+      ),
+    ]
   }
 
   async function newApp() {
@@ -87,9 +97,9 @@ export function signInScreen(enter) {
     picture.innerHTML = qr
     return [
       heading(say('set_up_app')),
-      element('p', {}, say('set_up_app_why')),
+      element('p', { class: 'lead' }, say('set_up_app_why')),
       picture,
-      element('p', {}, [say('app_secret'), ' ', element('code', {}, secret)]),
+      element('p', { class: 'hint any' }, [say('app_secret'), ' ', element('code', {}, secret)]),
       form([codeField(), submit(say('go_on'))], ({ otp = '' }) => verify({ otp })),
     ]
   }

@@ -1,23 +1,28 @@
 /** Tokens of scripts and back ends. */
 import { call, session } from './api.js'
-import { announce, button, choice, dialog, element, field, say, showOnce, time } from './elements.js'
+import { announce, copyable, dialog, showOnce } from './dialogs.js'
+import { button, element, emptyState, say, titleRow, twoLines } from './elements.js'
+import { choice, field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
+import { time } from './times.js'
 
 export async function tokensScreen(_search, refresh) {
   const columns = [
-    [say('name'), ({ name }) => name],
-    [say('scopes'), ({ scopes }) => element('code', {}, scopes.join(', '))],
-    [say('addresses'), ({ addresses }) => addresses.join(', ')],
-    [say('last_used'), ({ last_used_at: at }) => time(at)],
-    [say('expires'), ({ expires_at: at }) => time(at)],
-    ['', (token) => button(say('revoke'), () => revoke(token, refresh), 'small danger')],
+    [
+      say('name'),
+      ({ name, scopes }) => twoLines(name, element('code', { class: 'wraps' }, scopes.join(', '))),
+      'first',
+    ],
+    [say('addresses'), ({ addresses }) => addresses.join(', '), 'named less'],
+    [say('last_used'), ({ last_used_at: at }) => time(at) || say('never'), 'soft named'],
+    [say('expires'), ({ expires_at: at }) => time(at), 'soft named'],
+    ['', (token) => button(say('revoke'), () => revoke(token, refresh), 'danger'), 'acts'],
   ]
+  const make = () => createToken(refresh)
+  const empty = emptyState(say('no_tokens'), button(say('new_token'), make, 'main', 'plus'))
   return [
-    element('div', { class: 'row between' }, [
-      element('h1', {}, say('tokens')),
-      button(say('new_token'), () => createToken(refresh)),
-    ]),
-    element('div', { class: 'card' }, await pagedTable('tokens', {}, columns)),
+    titleRow(say('tokens'), button(say('new_token'), make, 'main', 'plus')),
+    element('div', { class: 'card list' }, await pagedTable('tokens', {}, columns, { empty })),
   ]
 }
 
@@ -36,7 +41,7 @@ async function createToken(refresh) {
       async submit({ name, expires_in, addresses, ...rest }) {
         const wanted = Object.keys(rest).map((key) => key.replace('scope ', ''))
         const body = { name: name ?? '', scopes: wanted, expires_in: expires_in ?? '90d' }
-        if (addresses) body.addresses = addresses.split(/[\s,]+/).filter(Boolean)
+        if (addresses) body.addresses = listOf(addresses)
         return (await call('POST', 'tokens', body)).token
       },
     },
@@ -44,7 +49,7 @@ async function createToken(refresh) {
   if (!token) return
   showOnce(say('token_made'), [
     element('p', {}, say('shown_once')),
-    element('p', {}, element('code', {}, typeof token === 'string' ? token : token.token)),
+    copyable(typeof token === 'string' ? token : token.token),
   ])
   refresh()
 }

@@ -8,6 +8,7 @@ import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import type { SessionRecord } from '../../domain/sessions/core/service.ts'
 import type { IconName } from '../../platform/look/icons.ts'
 import { profileFields } from '../../platform/postgres/schema.ts'
+import { nameOfLanguage } from '../../texts/languages.ts'
 import { nameOfProvider } from '../../texts/names.ts'
 import {
   badge,
@@ -27,7 +28,6 @@ import {
   withTerms,
   wrongText,
 } from '../frame/elements.ts'
-import { nameOfLanguage } from '../frame/frame.ts'
 import { Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import type { Offered } from '../ways-in/screens.ts'

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config, LogoFile, PagesConfig } from '../../platform/config/types.ts'
-import { brandTokens } from '../../platform/look/colours.ts'
+import { markSvg } from '../../platform/look/mark.ts'
 import { styleIn } from '../../platform/look/style.ts'
-import { type Language, textDirection } from '../../texts/languages.ts'
+import { type Language, nameOfLanguage, textDirection } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { readScript } from './assets.ts' with { type: 'macro' }
 import { icon, initialsOf } from './elements.ts'
@@ -76,7 +76,7 @@ function createFrame({ name, colour, logo, darkLogo, help, terms, privacy, origi
     file && named(file.type === 'image/png' ? 'png' : 'svg', file.type, file.bytes)
   const styleFile = named('css', 'text/css; charset=utf-8', style)
   const scriptFile = named('js', 'text/javascript; charset=utf-8', script)
-  const iconFile = named('svg', 'image/svg+xml', markSvg(name, colour))
+  const iconFile = named('svg', 'image/svg+xml', markSvg(html`${initialOf(name)}`.text, colour))
   const [logoFile, darkFile] = [picture(logo), picture(darkLogo)]
   const isMark = logo !== null && (proportionsOf(logo) ?? Number.POSITIVE_INFINITY) <= MARK
   const styleHash = createHash('sha256').update(style).digest('base64')
@@ -151,17 +151,4 @@ ${content}
   }
 }
 
-/** Returns the name in the language itself, with a capital letter: "Français". */
-export function nameOfLanguage(tag: string): string {
-  const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
-  return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)
-}
-
 const initialOf = (name: string) => initialsOf(name).charAt(0)
-
-/** The icon of the site: the initial in the team's colour, as at the head of its pages. It is seen on light and on dark. */
-function markSvg(name: string, colour: string): string {
-  const { brand, onBrand } = brandTokens(colour, 'light')
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="${brand}"/><text x="16" y="22" text-anchor="middle" font-family="system-ui, sans-serif" font-size="17" font-weight="600" fill="${onBrand}">${initialOf(name)}</text></svg>`
-    .text
-}

@@ -4,6 +4,7 @@
 const drawings = {
   alert: '<circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.3v.1"/>',
   back: '<path d="M15 5.5 8.5 12l6.5 6.5"/>',
+  bars: '<path d="M5 20V11M12 20V4M19 20v-6"/>',
   bin: '<path d="M4 7h16M9.5 7V4.5h5V7M6.5 7l1 13h9l1-13"/>',
   check: '<path d="m5 12.5 4.5 4.5L19 7.5"/>',
   chevron: '<path d="m9 5.5 6.5 6.5L9 18.5"/>',
@@ -15,6 +16,7 @@ const drawings = {
   info: '<circle cx="12" cy="12" r="9"/><path d="M12 11v5.5M12 7.7v.1"/>',
   key: '<circle cx="8" cy="15" r="4.5"/><path d="m11.3 11.7 8-8M16 7l3 3"/>',
   laptop: '<rect x="5" y="5" width="14" height="10" rx="2"/><path d="M3 19h18"/>',
+  leave: '<path d="M10 4.5H5.5v15H10M15 8l4 4-4 4M19 12H9.5"/>',
   link: '<path d="M10 14a4 4 0 0 0 6 .4l3-3a4.2 4.2 0 0 0-6-6l-1.2 1.2M14 10a4 4 0 0 0-6-.4l-3 3a4.2 4.2 0 0 0 6 6l1.2-1.2"/>',
   lock: '<rect x="5" y="11" width="14" height="9.5" rx="2.2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
   mail: '<rect x="3" y="5" width="18" height="14" rx="2.5"/><path d="m4 7.5 8 6 8-6"/>',
@@ -22,7 +24,9 @@ const drawings = {
     '<circle cx="10" cy="7.5" r="3.5"/><path d="M3.5 20a6.5 6.5 0 0 1 11-4.7"/><circle cx="18" cy="13.5" r="2.5"/><path d="M18 16v5l1.5-1.5"/>',
   person: '<circle cx="12" cy="8" r="4"/><path d="M4.5 20.5a7.5 7.5 0 0 1 15 0"/>',
   phone: '<rect x="7" y="2.5" width="10" height="19" rx="2.5"/><path d="M11 18h2"/>',
+  plus: '<path d="M12 5v14M5 12h14"/>',
   print: '<path d="M7 9V4h10v5M7 17H4.5V9.5h15V17H17M7.5 14h9v6h-9z"/>',
+  search: '<circle cx="11" cy="11" r="6.5"/><path d="m16 16 4.5 4.5"/>',
   shield: '<path d="M12 3 5 5.7v5.6c0 4.6 3 7.7 7 9.7 4-2 7-5.1 7-9.7V5.7z"/>',
 } as const
 
@@ -52,3 +56,7 @@ export function providerMark(name: string, initial: string): string {
     ? `<span class="logo initial" aria-hidden="true">${initial}</span>`
     : `<svg class="logo" viewBox="0 0 24 24" aria-hidden="true">${mark}</svg>`
 }
+
+/** All icons, for a page that draws itself. */
+export const allIcons = (): Record<string, string> =>
+  Object.fromEntries(Object.keys(drawings).map((name) => [name, iconSvg(name as IconName)]))

@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export function readStyle(): string {
-  return readFileSync(join(import.meta.dir, 'poterne.css'), 'utf8')
+export const readStyle = (): string => shorten(readFileSync(join(import.meta.dir, 'poterne.css'), 'utf8'))
+
+export const shorten = (style: string): string =>
+  style
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,>]) ?/g, '$1')
     .replaceAll(/: (?=[^{}]*[;}])/g, ':')
     .replaceAll(';}', '}')
     .trim()
-}

@@ -1,0 +1,77 @@
+/** The bar on top: the name of the service, the screens, a way to find anything, and who is signed in. */
+import { session } from './api.js'
+import { avatar, button, element, icon, say } from './elements.js'
+
+const { languages } = JSON.parse(document.getElementById('look').textContent)
+
+const mark = () =>
+  element('span', { class: 'mark', 'aria-hidden': 'true' }, [...say('service')][0]?.toUpperCase())
+
+/** The name of the service with its initial. */
+export const brand = () =>
+  element('a', { class: 'brand', href: '#/' }, [mark(), element('span', {}, say('service'))])
+
+/** Links to this screen in each language; the present one has a check. */
+function languageLinks() {
+  const { lang } = document.documentElement
+  const links = languages.map(([tag, name]) => {
+    const here = tag === lang
+    return element(
+      'a',
+      {
+        href: `/admin/?lang=${tag}${location.hash}`,
+        lang: tag,
+        hreflang: tag,
+        'aria-current': here ? 'true' : null,
+      },
+      [name, here && icon('check')],
+    )
+  })
+  return links
+}
+
+export const signInFoot = () => element('p', { class: 'bottom' }, languageLinks())
+
+/** Who is signed in, the language, and the way out. */
+function menu(signOut) {
+  const { email, phone, role } = session.administrator
+  const name = email ?? phone ?? ''
+  const box = element('details', { class: 'menu' }, [
+    element('summary', { 'aria-label': `${say('me')}${say('colon')}${name}` }, avatar(name)),
+    element('div', {}, [
+      element('a', { class: 'name', href: '#/me' }, [name, element('span', {}, say(`role_${role}`))]),
+      element('hr'),
+      ...languageLinks(),
+      element('hr'),
+      element('button', { type: 'button', onclick: signOut }, [say('sign_out'), icon('leave')]),
+    ]),
+  ])
+  box.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape') return
+    box.open = false
+    box.firstChild.focus()
+  })
+  box.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!box.contains(relatedTarget) && relatedTarget !== null) box.open = false
+  })
+  return box
+}
+
+addEventListener('click', ({ target }) => {
+  const open = document.querySelector('.menu[open]')
+  if (open && (!open.contains(target) || target.closest('a'))) open.open = false
+})
+
+/** `screens`: pairs of an address and its words. */
+export function showBar(bar, { current, screens, find, signOut }) {
+  const link = ([address, label]) =>
+    element('a', { href: `#/${address}`, 'aria-current': address === current ? 'page' : null }, label)
+  bar.replaceChildren(
+    brand(),
+    element('nav', { 'aria-label': say('navigation') }, screens.map(link)),
+    button([icon('search'), element('span', {}, say('find')), element('kbd', {}, 'Ctrl K')], find, 'find'),
+    menu(signOut),
+  )
+  // On a phone the screens are a row that scrolls.
+  bar.querySelector('[aria-current=page]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
+}

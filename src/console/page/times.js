@@ -1,0 +1,48 @@
+/** Times and numbers as the reader writes them. */
+import { element, say } from './elements.js'
+
+const { lang } = document.documentElement
+/** A reader's own English or Spanish, where the page speaks it: their clock has 24 hours or 12. */
+export const locale = navigator.languages?.find((tag) => tag.split('-')[0] === lang) ?? lang
+
+const times = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })
+const days = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+const daysOfYears = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+const spans = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+const WEEK_MS = 7 * 86_400_000
+
+/** "3 hours ago", and after a week the day. */
+function near(date) {
+  const ms = date.getTime() - Date.now()
+  if (Math.abs(ms) > WEEK_MS)
+    return (date.getFullYear() === new Date().getFullYear() ? days : daysOfYears).format(date)
+  if (Math.abs(ms) < 60_000) return say('just_now')
+  const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one) ?? ['minute', 60_000]
+  return spans.format(Math.trunc(ms / size), unit)
+}
+
+/** Writes a time as people say it, and shows the exact time in the reader's time zone on hover. */
+export const time = (iso) =>
+  iso === null || iso === undefined
+    ? ''
+    : element('time', { datetime: iso, title: exactTime(iso) }, near(new Date(iso)))
+
+export const exactTime = (iso) => times.format(new Date(iso))
+export const dayOf = (iso) => daysOfYears.format(new Date(iso))
+/** "11:42" */
+export const hourOf = (iso) => clock.format(new Date(iso))
+
+/** "8 minutes", of seconds. */
+export function spanOf(seconds) {
+  const [unit, size] = units.find(([, one]) => seconds * 1000 >= one) ?? ['minute', 60_000]
+  const count = Math.max(1, Math.floor((seconds * 1000) / size))
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+}
+
+export const number = (value) => new Intl.NumberFormat(locale).format(value)
