@@ -56,6 +56,7 @@ const table = `
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration/directory
   POST    /accounts/import                         importAccounts           operator          administration/imports
   POST    /accounts/forget-hashes                  forgetHashes             operator          administration/imports
+  GET     /accounts/export                         exportAccounts           operator          administration/imports
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
   POST    /accounts/:uuid/access-code              createAccessCode         accounts:recover! administration/people
   DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
@@ -149,7 +150,7 @@ const routesBehind = (
   const once = services.idempotency.run
   return new Elysia({ name: 'administration-operations' })
     .use(createDirectoryRoutes(guard, services.directory, catalog.tags))
-    .use(createImportRoutes(guard, services.imports))
+    .use(createImportRoutes(guard, services.imports, services.accountExport))
     .use(createPeopleRoutes(guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(guard, once, services.messageLog))
     .use(createLimitRoutes(guard, services.limitLifts))

@@ -9,6 +9,7 @@ import { createDirectory } from '../administration/directory/service.ts'
 import { createEndedTokensFeed } from '../administration/ended-tokens/service.ts'
 import { createAccountFactors } from '../administration/factors/service.ts'
 import { createIdempotency } from '../administration/idempotency/service.ts'
+import { createAccountExport } from '../administration/imports/export.ts'
 import { createImportService } from '../administration/imports/service.ts'
 import { createInvitationService } from '../administration/invitations/service.ts'
 import { createRefusals } from '../administration/limit-lifts/refusals.ts'
@@ -46,6 +47,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     endedTokens: createEndedTokensFeed({ ...below, administrationTokens }),
     people: createPeopleService({ ...below, directory, administrators }),
     imports: createImportService(below),
+    accountExport: createAccountExport(below),
     accountFactors: createAccountFactors({ ...below, directory }),
     auditTrail: createAuditTrail({ ...below, directory }),
     overview: createOverview(below),

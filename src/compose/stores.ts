@@ -7,6 +7,7 @@ import { createAuditTrailStore } from '../administration/audit/store.ts'
 import { createDirectoryStore } from '../administration/directory/store.ts'
 import { createAccountFactorStore } from '../administration/factors/store.ts'
 import { createIdempotencyStore } from '../administration/idempotency/store.ts'
+import { createAccountExportStore } from '../administration/imports/export-store.ts'
 import { createImportStore } from '../administration/imports/store.ts'
 import { createLimitLiftStore } from '../administration/limit-lifts/store.ts'
 import { createMessageLogStore } from '../administration/message-log/store.ts'
@@ -107,6 +108,7 @@ export function createStores(
     passwords: createPasswordStore(database),
     people: createPeopleStore(database),
     imports: createImportStore(database),
+    exportedAccounts: createAccountExportStore(database),
     refusedAddresses: createRefusedAddressStore(database),
     registrations: createRegistrationStore(database),
     secrets: createSecretStore(database),

@@ -308,6 +308,7 @@ export const wordsEn = {
   'event:account.created': 'The account was created',
   'event:account.invited': 'Was invited',
   'event:account.viewed': 'Somebody of the team looked at the account',
+  'event:accounts.exported': 'All accounts were taken along in a file',
   'event:accounts.imported': 'Accounts were imported',
   'event:accounts.listed': 'Somebody of the team listed accounts',
   'event:account.confirmed': 'Confirmed the account',

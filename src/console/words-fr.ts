@@ -315,6 +315,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   'event:account.created': 'Compte créé',
   'event:account.invited': 'Invitation envoyée',
   'event:account.viewed': 'Compte consulté par l’équipe',
+  'event:accounts.exported': 'Comptes exportés dans un fichier',
   'event:accounts.imported': 'Comptes importés',
   'event:accounts.listed': 'Liste de comptes consultée par l’équipe',
   'event:account.confirmed': 'Compte confirmé',

@@ -388,6 +388,13 @@ export const ar: Texts = {
         ],
         sms: 'هناك وصول جديد إلى إدارة {service}.',
       },
+      operator_accounts_exported: {
+        subject: 'صُدّرت حسابات {service} إلى ملف',
+        email: [
+          'كتب أحد من يمكنهم تشغيل الأوامر على جهاز {service} حساباته في ملف مع بصمات كلمات المرور وأسرار تطبيقات المصادقة. إذا لم يفعل ذلك أحد منكم فراجع الأحداث من النوع accounts.exported.',
+        ],
+        sms: 'صُدّرت حسابات {service} إلى ملف.',
+      },
       operator_webhook_away: {
         subject: 'لم يستقبل {about} أحداث {service} منذ ساعة',
         email: [

@@ -394,6 +394,13 @@ export const en: Texts = {
         ],
         sms: '{service}: somebody has new access to administration.',
       },
+      operator_accounts_exported: {
+        subject: 'The accounts of {service} were taken along in a file',
+        email: [
+          'Somebody who may run commands on the machine of {service} wrote its accounts to a file, with password hashes and the secrets of authenticator apps. If none of you did that, look at the events of type accounts.exported.',
+        ],
+        sms: '{service}: the accounts were written to a file.',
+      },
       operator_webhook_away: {
         subject: '{about} has taken no events of {service} for an hour',
         email: [

@@ -402,6 +402,13 @@ export const es: Texts = {
         ],
         sms: '{service}: hay un nuevo acceso a la administracion.',
       },
+      operator_accounts_exported: {
+        subject: 'Las cuentas de {service} se exportaron a un archivo',
+        email: [
+          'Alguien que puede ejecutar comandos en la máquina de {service} escribió sus cuentas en un archivo, con los resúmenes de las contraseñas y los secretos de las aplicaciones de autenticación. Si no fue ninguno de ustedes, mire los eventos de tipo accounts.exported.',
+        ],
+        sms: '{service}: las cuentas se exportaron a un archivo.',
+      },
       operator_webhook_away: {
         subject: '{about} no recibe eventos de {service} desde hace una hora',
         email: [

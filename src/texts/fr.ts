@@ -402,6 +402,13 @@ export const fr = {
         ],
         sms: "{service} : un nouvel accès à l'administration a été créé.",
       },
+      operator_accounts_exported: {
+        subject: 'Les comptes de {service} ont été exportés dans un fichier',
+        email: [
+          'Quelqu’un qui peut lancer des commandes sur la machine de {service} a écrit ses comptes dans un fichier, avec les empreintes des mots de passe et les secrets des applications d’authentification. Si ce n’est aucun de vous, voyez les événements de type accounts.exported.',
+        ],
+        sms: '{service} : les comptes ont été exportés dans un fichier.',
+      },
       operator_webhook_away: {
         subject: '{about} ne prend plus les événements de {service} depuis une heure',
         email: [

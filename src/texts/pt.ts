@@ -405,6 +405,13 @@ export const pt: Texts = {
         ],
         sms: '{service}: ha um novo acesso a administracao.',
       },
+      operator_accounts_exported: {
+        subject: 'As contas de {service} foram exportadas para um arquivo',
+        email: [
+          'Alguém que pode executar comandos na máquina de {service} gravou as contas em um arquivo, com os resumos das senhas e os segredos dos aplicativos autenticadores. Se não foi nenhum de vocês, veja os eventos do tipo accounts.exported.',
+        ],
+        sms: '{service}: as contas foram exportadas para um arquivo.',
+      },
       operator_webhook_away: {
         subject: '{about} não recebe eventos de {service} há uma hora',
         email: [

@@ -37,6 +37,7 @@ export const commandLines: Record<string, CommandLine> = {
   'accounts remove-two-factor': named,
   'accounts undo-contact': named,
   import: line(() => ['-', '--dry-run']),
+  export: line(({ directory }) => [`${directory}/accounts-${crypto.randomUUID()}.jsonl`]),
   'admins add': line(({ account }) => [account, '--role', 'viewer']),
   'admins list': line(),
   'admins remove': named,

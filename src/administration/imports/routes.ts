@@ -2,11 +2,12 @@
 import { Elysia, t } from 'elysia'
 import { answer, success } from '../../platform/http/answers.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
-import { invalid, parseTime } from '../../platform/http/read-values.ts'
+import { invalid, parseTime, readNumber } from '../../platform/http/read-values.ts'
 import { declare } from '../../platform/http/route-traits.ts'
 import { nullable } from '../../platform/http/schemas.ts'
 import type { AdminBase } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
+import type { AccountExportService } from './export.ts'
 import type { ImportService } from './service.ts'
 
 export const MOST_RECORDS = 500
@@ -23,7 +24,20 @@ const results = t.Array(
   { description: 'One for each record, in their order' },
 )
 
-export function createImportRoutes(base: AdminBase, imports: ImportService) {
+const exported = {
+  records: t.Array(t.Record(t.String(), t.Unknown()), {
+    description: 'In the order of their ids, as an import takes them',
+  }),
+  next_after: nullable(t.Integer({ description: '`after` of the next call; null where this was the last' })),
+  last: t.Integer({ description: 'The greatest id of all accounts' }),
+  unopened: t.Integer({ description: 'Authenticator apps whose secret no server secret opens' }),
+}
+
+export function createImportRoutes(
+  base: AdminBase,
+  imports: ImportService,
+  accountExport: AccountExportService,
+) {
   const routes = new Elysia({ name: 'imports', prefix: '/admin/v1' }).use(base).post(
     '/accounts/forget-hashes',
     async ({ body }) => {
@@ -43,6 +57,25 @@ export function createImportRoutes(base: AdminBase, imports: ImportService) {
         ...errorResponses('validation_failed'),
       },
       detail: detail('forgetHashes', 'Take the passwords of other systems from accounts that nobody used'),
+    },
+  )
+  routes.get(
+    '/accounts/export',
+    async ({ query }) => {
+      const bounds = { minimum: 1, maximum: MOST_RECORDS }
+      const limit = readNumber('limit', query.limit ?? String(MOST_RECORDS), bounds)
+      return success({ ...(await accountExport.read(readNumber('after', query.after ?? '0'), limit)) })
+    },
+    {
+      query: t.Object({
+        after: t.Optional(t.String({ description: 'The id after which to begin', examples: ['500'] })),
+        limit: t.Optional(t.String({ description: `At most ${MOST_RECORDS}`, examples: ['500'] })),
+      }),
+      response: {
+        200: answer('ExportedAccounts', exported, 'The next accounts, with what opens them.'),
+        ...errorResponses('validation_failed'),
+      },
+      detail: detail('exportAccounts', 'Take accounts along, with password hashes and secrets of apps'),
     },
   )
   return routes.post(

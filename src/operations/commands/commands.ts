@@ -20,6 +20,7 @@ export const commands = {
   gateways: async () => (await import('./try.ts')).gatewaysCommand(),
   mail: async () => (await import('./try.ts')).mailCommand(),
   import: async () => (await import('./import.ts')).importCommand(),
+  export: async () => (await import('./export.ts')).exportCommand(),
   backup: async () => (await import('./backup.ts')).backupCommand(),
   restore: async () => (await import('./restore.ts')).restoreCommand(),
   upgrade: async () => (await import('./upgrade.ts')).upgradeCommand(),

@@ -1,11 +1,12 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
-import { accessSync, closeSync, constants, openSync, writeSync } from 'node:fs'
+import { accessSync, closeSync, constants, writeSync } from 'node:fs'
 import { Command } from 'commander'
 import { keysOf, shortKey } from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
 import { configOption, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { type ReadLine, readJsonLines } from './json-lines.ts'
+import { createFile } from './new-file.ts'
 import { jsonOption } from './option-values.ts'
 import { print, printJson } from './print.ts'
 import { type Call, callService, type Options, socketOption } from './service-call.ts'
@@ -73,17 +74,6 @@ function requireReadable(file: string): void {
     accessSync(file, constants.R_OK)
   } catch (error) {
     throw new CommandFailure(2, `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
-}
-
-/** A new file that nobody else can read. */
-export function createFile(file: string, option: string): number {
-  try {
-    return openSync(file, 'wx', 0o600)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const why = code === 'EEXIST' ? 'is there already: name a new file' : `cannot be written (${code})`
-    throw new CommandFailure(2, `${option}: ${file} ${why}`)
   }
 }
 

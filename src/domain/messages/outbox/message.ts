@@ -19,6 +19,7 @@ const operatorPurposes = [
   'operator_removal_stopped',
   'operator_claim_missing',
   'operator_access_granted',
+  'operator_accounts_exported',
   'operator_webhook_away',
   'operator_webhook_given_up',
 ] as const
