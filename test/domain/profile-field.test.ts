@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 setDefaultTimeout(90_000)
 
-test('it is in every body, answer, export and page', async () => {
+test('it is in every body, answer, export, page and claim', async () => {
   const child = Bun.spawn([process.execPath, 'test', './test/helpers/profile-field.ts'], {
     cwd: join(import.meta.dir, '../..'),
     stdout: 'ignore',

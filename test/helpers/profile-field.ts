@@ -1,5 +1,6 @@
 /** The flow of test/domain/profile-field.test.ts, in a process of its own: it changes a list that modules read once. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeJwt } from 'jose'
 import { profileFields } from '../../src/platform/postgres/schema.ts'
 
 setDefaultTimeout(60_000)
@@ -9,10 +10,18 @@ Object.assign(profileFields, { nickname: { description: 'A short name', autocomp
 const { listening, operatorOf } = await import('./administration.ts')
 const { newEmail, registration } = await import('./api-client.ts')
 const { startService } = await import('./service.ts')
+const { createConfigDirectory } = await import('./config.ts')
+const { codeFor, entry, redeemBySecret, userinfo } = await import('./hand-over.ts')
 const { openBrowser, pageSettings } = await import('./page-browser.ts')
 
-test('it is in every body, answer, export and page', async () => {
-  const service = await startService({ shape: 'postgres', settings: { ...pageSettings, ...listening } })
+const settings = {
+  ...pageSettings,
+  ...listening,
+  pages: { enabled: true, applications: [entry('grafana')] },
+}
+
+test('it is in every body, answer, export, page and claim', async () => {
+  const service = await startService({ shape: 'postgres', settings })
   try {
     const call = operatorOf(service)
     const identifier = newEmail()
@@ -46,6 +55,26 @@ test('it is in every body, answer, export and page', async () => {
     expect(browser.html).toContain('value="third"')
     await browser.press('Enregistrer', { nickname: 'fourth' })
     expect(await shown()).toBe('fourth')
+    const issuer = await (await fetch(`${service.url}/oauth2/.well-known/openid-configuration`)).json()
+    expect(issuer.claims_supported).toContain('nickname')
+    const code = await codeFor(browser, 'grafana', { scope: 'openid profile' })
+    const { body: tokens } = await redeemBySecret(service, 'grafana', code)
+    expect(decodeJwt(tokens.id_token).nickname).toBe('fourth')
+    expect((await userinfo(service, tokens.access_token)).body.nickname).toBe('fourth')
+    const directory = createConfigDirectory()
+    const wrong = '[[pages.applications]]\nid = "app"\nclaims.nickname.value = "x"\n'
+    directory.write('config.toml', wrong)
+    expect(directory.problemsOf().join()).toContain('nickname: this name is reserved')
+    directory.remove()
+
+    const [imported] = (
+      await call('POST', 'accounts/import', {
+        records: [{ email: newEmail(), profile: { nickname: 'fifth' } }],
+      })
+    ).body.results
+    expect((await call('GET', `accounts/${imported.uuid}`)).body.account.profile).toEqual({
+      nickname: 'fifth',
+    })
     const described = await (await fetch(`${service.url}/swagger/json`)).text()
     expect(described.match(/"nickname"/g)!.length).toBeGreaterThan(1)
   } finally {

@@ -3,6 +3,7 @@
  * 5.4), and the application's own ones.
  */
 import type { Account } from '../../domain/accounts/core/account.ts'
+import { profileNames } from '../../domain/accounts/core/profile.ts'
 import type { Roles } from '../../domain/accounts/core/roles.ts'
 import {
   type ClaimAccount,
@@ -23,10 +24,7 @@ interface ClaimingApplication {
 
 /** The claims of each scope; any other scope is ignored. */
 export const claimsOfScopes: Record<string, readonly string[]> = {
-  profile: [
-    ...['name', 'given_name', 'family_name', 'zoneinfo', 'picture'],
-    ...['locale', 'preferred_username'],
-  ],
+  profile: [...profileNames, 'locale', 'preferred_username'],
   email: ['email', 'email_verified'],
   phone: ['phone_number', 'phone_number_verified'],
   groups: ['groups'],

@@ -1,4 +1,5 @@
 /** The part of the table that describes its arrays of tables: SMS gateways, sign-in providers and applications. */
+import { profileFields } from '../postgres/schema.ts'
 import { claims } from './claims-rule.ts'
 import * as formats from './formats.ts'
 import { type FieldValues, fields, smallTable, template, withPlaceholders } from './gateway-rules.ts'
@@ -243,7 +244,7 @@ export const androidApps = {
 
 /** Those that come with a scope. */
 const SCOPE_CLAIMS = [
-  ...['name', 'given_name', 'family_name', 'zoneinfo', 'picture', 'locale', 'preferred_username'],
+  ...[...Object.keys(profileFields), 'locale', 'preferred_username'],
   ...['email', 'email_verified', 'phone_number', 'phone_number_verified'],
 ]
 

@@ -23,7 +23,8 @@ import {
 import type { Language } from '../../texts/languages.ts'
 
 /**
- * The fields of a profile: bodies, answers, the export and the account's own page follow from this list. `autocomplete`
+ * The fields of a profile: bodies, answers, the export, the account's own page and the claims of applications follow from this
+ * list. `autocomplete`
  * is null for what people are not asked for on the page; a page needs a text of the field's name.
  */
 export const profileFields = {
