@@ -6,6 +6,7 @@ import { recordsOf } from '../../domain/foundation/events/page.ts'
 import { answer, created, listAnswer, success } from '../../platform/http/answers.ts'
 import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { AdminBase } from '../access/access.ts'
 import { administratorRoleField } from '../access/access-schema.ts'
@@ -14,29 +15,25 @@ import type { Once } from '../idempotency/service.ts'
 import type { AdministratorService } from './service.ts'
 import type { Administrator } from './store.ts'
 
+const listed = recordOf<Administrator>()({
+  uuid: [
+    t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
+    ({ uuid }) => uuid,
+  ],
+  email: [nullable(t.String({ examples: ['ada@example.com'] })), ({ email }) => email],
+  phone: [nullable(t.String({ examples: ['+33612345678'] })), ({ phone }) => phone],
+  role: [administratorRoleField, ({ role }) => role],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  last_signed_in_at: [nullable(timeField()), ({ lastSignedInAt }) => isoOrNull(lastSignedInAt)],
+})
 const administrator = namedObject(
   'Administrator',
-  {
-    uuid: t.String({ description: 'Of the account', examples: ['0f8f1e52-3c7a-4b1d-9a60-5e2f7c8d9b01'] }),
-    email: nullable(t.String({ examples: ['ada@example.com'] })),
-    phone: nullable(t.String({ examples: ['+33612345678'] })),
-    role: administratorRoleField,
-    created_at: timeField(),
-    last_signed_in_at: nullable(timeField()),
-  },
+  listed.fields,
   'An account that may sign in on the page of administration.',
 )
+const administratorRecord = listed.read
 
-export type AdministratorRecord = typeof administrator.static
-
-const administratorRecord = ({ uuid, email, phone, role, createdAt, lastSignedInAt }: Administrator) => ({
-  uuid,
-  email,
-  phone,
-  role,
-  created_at: createdAt.toISOString(),
-  last_signed_in_at: lastSignedInAt?.toISOString() ?? null,
-})
+export type AdministratorRecord = ReturnType<typeof administratorRecord>
 
 /** Only where it is not 0. */
 const revokedTokens = t.Optional(

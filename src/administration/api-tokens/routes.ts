@@ -4,8 +4,9 @@ import { Elysia, t } from 'elysia'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import { recordsOf } from '../../domain/foundation/events/page.ts'
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
-import { component } from '../../platform/http/components.ts'
+import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
 import type { AdminBase } from '../access/access.ts'
 import { scopeField } from '../access/access-schema.ts'
@@ -14,29 +15,31 @@ import type { Once } from '../idempotency/service.ts'
 import type { TokenService } from './service.ts'
 import type { StoredToken } from './store.ts'
 
-const fields = {
-  id: t.String({ format: 'uuid' }),
-  name: t.String({ examples: ['nightly export'] }),
-  scopes: t.Array(scopeField),
-  addresses: t.Array(t.String({ examples: ['203.0.113.0/24'] }), {
-    description: 'From where it is taken; empty: from everywhere',
-  }),
-  created_at: timeField(),
-  expires_at: timeField(),
-  last_used_at: nullable(timeField()),
-  created_by: t.Object({
-    type: t.String({ enum: ['operator', 'administrator', 'token'] }),
-    id: nullable(t.String()),
-    name: nullable(t.String({ examples: ['ada@example.com'] })),
-  }),
-}
+const { fields, read: tokenRecord } = recordOf<StoredToken>()({
+  id: [t.String({ format: 'uuid' }), ({ uuid }) => uuid],
+  name: [t.String({ examples: ['nightly export'] }), ({ name }) => name],
+  scopes: [t.Array(scopeField), ({ scopes }) => scopes],
+  addresses: [
+    t.Array(t.String({ examples: ['203.0.113.0/24'] }), {
+      description: 'From where it is taken; empty: from everywhere',
+    }),
+    ({ addresses }) => addresses,
+  ],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  expires_at: [timeField(), ({ expiresAt }) => iso(expiresAt)],
+  last_used_at: [nullable(timeField()), ({ lastUsedAt }) => isoOrNull(lastUsedAt)],
+  created_by: [
+    t.Object({
+      type: t.String({ enum: ['operator', 'administrator', 'token'] }),
+      id: nullable(t.String()),
+      name: nullable(t.String({ examples: ['ada@example.com'] })),
+    }),
+    ({ creator }) => creator,
+  ],
+})
+const token = namedObject('Token', fields, 'A token of administration, without itself.')
 
-const token = component(
-  'Token',
-  t.Object(fields, { description: 'A token of administration, without itself.' }),
-)
-
-export type TokenRecord = typeof token.static
+export type TokenRecord = ReturnType<typeof tokenRecord>
 
 const createdAnswer = answer(
   'TokenCreated',
@@ -61,17 +64,6 @@ const tokensAnswer = listAnswer(
 )
 
 const revokedAnswer = answer('TokenRevoked', {}, 'It is refused from now on, everywhere.')
-
-const tokenRecord = ({ uuid, name, scopes, addresses, ...token }: StoredToken) => ({
-  id: uuid,
-  name,
-  scopes,
-  addresses,
-  created_at: token.createdAt.toISOString(),
-  expires_at: token.expiresAt.toISOString(),
-  last_used_at: token.lastUsedAt?.toISOString() ?? null,
-  created_by: token.creator,
-})
 
 export function createTokenRoutes(base: AdminBase, once: Once, tokens: TokenService) {
   return new Elysia({ name: 'api-tokens', prefix: '/admin/v1' })

@@ -16,6 +16,7 @@ import type { AccountRefusal } from '../../domain/foundation/limits/service.ts'
 import type { FormerContact } from '../../domain/sign-in/undo/service.ts'
 import { answer } from '../../platform/http/answers.ts'
 import { component, namedObject } from '../../platform/http/components.ts'
+import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import {
   emailRefusedAtField,
   integer,
@@ -122,69 +123,85 @@ export type AccountSessionRecord = typeof accountSession.static
 const limitedField = t.Optional(
   t.Literal(true, { description: 'Only there where their password or codes are refused now' }),
 )
-const administered = {
-  email_verified_at: nullable(timeField()),
-  phone_verified_at: nullable(timeField()),
-  language: t.String(),
-  metadata: t.Record(t.String(), t.Unknown()),
-  has_password: t.Boolean(),
-  locked_reason: nullable(t.String()),
-  last_lock_reason: t.Optional(
-    t.String({ description: 'Why it was locked before: only there where it is not locked now' }),
-  ),
-  test_identity: t.Optional(
-    t.Literal(true, { description: 'Only there where a test identity opened the account' }),
-  ),
-  ...carriedFields,
-}
+const administered = recordOf<AdministeredAccount>()({
+  email_verified_at: [nullable(timeField()), ({ emailConfirmedAt }) => isoOrNull(emailConfirmedAt)],
+  phone_verified_at: [nullable(timeField()), ({ phoneConfirmedAt }) => isoOrNull(phoneConfirmedAt)],
+  language: [t.String(), ({ language }) => language],
+  metadata: [t.Record(t.String(), t.Unknown()), ({ metadata }) => metadata],
+  has_password: [t.Boolean(), ({ passwordDigest }) => passwordDigest !== null],
+  locked_reason: [
+    nullable(t.String()),
+    ({ lockedAt, lockedReason }) => (lockedAt === null ? null : lockedReason),
+  ],
+  last_lock_reason: [
+    t.Optional(t.String({ description: 'Why it was locked before: only there where it is not locked now' })),
+    ({ lockedAt, lockedReason }) => (lockedAt === null ? (lockedReason ?? undefined) : undefined),
+  ],
+  test_identity: [
+    t.Optional(t.Literal(true, { description: 'Only there where a test identity opened the account' })),
+    ({ testIdentity }) => (testIdentity ? true : undefined),
+  ],
+})
+const listedFields = t.Object({ ...administered.fields, ...carriedFields })
 export const listedAccount = component(
   'ListedAccount',
-  t.Composite([accountSchema, t.Object({ ...administered, limited: limitedField })], {
+  t.Composite([accountSchema, t.Object({ ...listedFields.properties, limited: limitedField })], {
     description: 'An account, as lists show it.',
   }),
 )
-const refusal = component(
+const accountRefusal = recordOf<AccountRefusal>()({
+  limit: [
+    t.String({
+      enum: accountLimits,
+      description: 'What is refused: the password, codes, or that one is sent',
+    }),
+    ({ limit }) => limit,
+  ],
+  until: [timeField(), ({ until }) => iso(until)],
+  cause: [
+    t.String({ description: 'The limit, as metrics name it', examples: ['wrong_passwords'] }),
+    ({ cause }) => cause,
+  ],
+  address: [
+    nullable(
+      t.String({
+        description:
+          'It is refused from this address or network alone; null: from everywhere, or on a device',
+      }),
+    ),
+    ({ address }) => address,
+  ],
+})
+const refusal = namedObject(
   'AccountRefusal',
-  t.Object(
-    {
-      limit: t.String({
-        enum: accountLimits,
-        description: 'What is refused: the password, codes, or that one is sent',
-      }),
-      until: timeField(),
-      cause: t.String({ description: 'The limit, as metrics name it', examples: ['wrong_passwords'] }),
-      address: nullable(
-        t.String({
-          description:
-            'It is refused from this address or network alone; null: from everywhere, or on a device',
-        }),
-      ),
-    },
-    { description: 'Something that is refused to somebody who signs in to the account.' },
-  ),
+  accountRefusal.fields,
+  'Something that is refused to somebody who signs in to the account.',
 )
-const contactChange = component(
-  'FormerContact',
-  t.Object(
-    {
-      id: integer(),
-      contact: t.Union([t.Literal('email'), t.Literal('phone')]),
-      former: t.String({ description: 'The contact before, masked', examples: ['a•••@example.com'] }),
-      changed_at: timeField(),
-      can_undo: t.Boolean({
-        description: 'The link that was sent to the former contact is open: an administrator can do the same',
-      }),
-    },
-    { description: 'A contact that an account had.' },
-  ),
-)
+export const refusalRecord = accountRefusal.read
+const formerContact = recordOf<FormerContact>()({
+  id: [integer(), ({ id }) => id],
+  contact: [t.Union([t.Literal('email'), t.Literal('phone')]), ({ kind }) => kind],
+  former: [
+    t.String({ description: 'The contact before, masked', examples: ['a•••@example.com'] }),
+    ({ former }) => former,
+  ],
+  changed_at: [timeField(), ({ changedAt }) => iso(changedAt)],
+  can_undo: [
+    t.Boolean({
+      description: 'The link that was sent to the former contact is open: an administrator can do the same',
+    }),
+    ({ canUndo }) => canUndo,
+  ],
+})
+const contactChange = namedObject('FormerContact', formerContact.fields, 'A contact that an account had.')
+export const contactChangeRecord = formerContact.read
 export const accountDetails = component(
   'AdministeredAccount',
   t.Composite(
     [
       accountSchema,
       t.Object({
-        ...administered,
+        ...listedFields.properties,
         factors: t.Array(t.String()),
         passkeys: integer(),
         identities: integer(),
@@ -218,21 +235,6 @@ export const administeredAccountAnswer = answer(
 export type ListedAccount = ReturnType<typeof listedRecord> & { limited?: true }
 export type AccountDetails = typeof accountDetails.static
 
-export const refusalRecord = ({ limit, until, cause, address }: AccountRefusal) => ({
-  limit,
-  until: until.toISOString(),
-  cause,
-  address,
-})
-
-export const contactChangeRecord = ({ id, kind, former, changedAt, canUndo }: FormerContact) => ({
-  id,
-  contact: kind,
-  former,
-  changed_at: changedAt.toISOString(),
-  can_undo: canUndo,
-})
-
 export function listedRecord(
   account: AdministeredAccount,
   passwordDigest: Parameters<typeof accountRecord>[1],
@@ -240,15 +242,7 @@ export function listedRecord(
 ) {
   return {
     ...accountRecord(account, passwordDigest),
-    email_verified_at: account.emailConfirmedAt?.toISOString() ?? null,
-    phone_verified_at: account.phoneConfirmedAt?.toISOString() ?? null,
-    language: account.language,
-    metadata: account.metadata,
-    has_password: account.passwordDigest !== null,
-    locked_reason: account.lockedAt === null ? null : account.lockedReason,
-    ...(account.lockedAt === null &&
-      account.lockedReason !== null && { last_lock_reason: account.lockedReason }),
-    ...(account.testIdentity && { test_identity: true as const }),
+    ...administered.read(account),
     ...carriedRecord(account, roles),
   }
 }

@@ -2,45 +2,30 @@
 import { t } from 'elysia'
 import type { Passkey } from '../../domain/sign-in/passkeys/passkey.ts'
 import { namedObject } from '../../platform/http/components.ts'
+import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
 import type { AdministeredIdentity } from './store.ts'
 
-export const passkeySchema = namedObject(
-  'AccountPasskey',
-  {
-    id: t.String(),
-    name: t.String(),
-    created_at: timeField(),
-    last_used_at: nullable(timeField()),
-    backed_up: t.Boolean(),
-  },
-  'A passkey of an account.',
-)
-
-export const passkeyRecord = ({ id, name, createdAt, lastUsedAt, backedUp }: Passkey) => ({
-  id,
-  name,
-  created_at: createdAt.toISOString(),
-  last_used_at: lastUsedAt?.toISOString() ?? null,
-  backed_up: backedUp,
+const passkey = recordOf<Passkey>()({
+  id: [t.String(), ({ id }) => id],
+  name: [t.String(), ({ name }) => name],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  last_used_at: [nullable(timeField()), ({ lastUsedAt }) => isoOrNull(lastUsedAt)],
+  backed_up: [t.Boolean(), ({ backedUp }) => backedUp],
 })
+export const passkeyRecord = passkey.read
+export const passkeySchema = namedObject('AccountPasskey', passkey.fields, 'A passkey of an account.')
 
+const identity = recordOf<AdministeredIdentity>()({
+  id: [integer(), ({ id }) => id],
+  provider: [t.String(), ({ provider }) => provider],
+  provider_uid: [t.String(), ({ subject }) => subject],
+  email: [nullable(t.String()), ({ email }) => email],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+})
+export const identityRecord = identity.read
 export const identitySchema = namedObject(
   'AccountIdentity',
-  {
-    id: integer(),
-    provider: t.String(),
-    provider_uid: t.String(),
-    email: nullable(t.String()),
-    created_at: timeField(),
-  },
+  identity.fields,
   'A sign-in provider of an account.',
 )
-
-export const identityRecord = ({ id, provider, subject, email, createdAt }: AdministeredIdentity) => ({
-  id,
-  provider,
-  provider_uid: subject,
-  email,
-  created_at: createdAt.toISOString(),
-})

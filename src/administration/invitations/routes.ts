@@ -5,42 +5,48 @@ import { roleField } from '../../domain/accounts/core/set-fields.ts'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import { recordsOf } from '../../domain/foundation/events/page.ts'
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
-import { component } from '../../platform/http/components.ts'
+import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { integer, nullable, optionalField, timeField } from '../../platform/http/schemas.ts'
 import type { AdminBase } from '../access/access.ts'
 import { detail, done } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
 
-const fields = {
-  id: t.String({ format: 'uuid' }),
-  role_id: nullable(integer(), { description: 'The role of accounts that it opens; null: the usual one' }),
-  role: nullable(t.String(), { examples: ['editor'] }),
-  groups: t.Array(t.String(), { examples: [['staff']] }),
-  domain: nullable(t.String(), {
-    description: 'The account must have a verified e-mail address of this domain',
-    examples: ['example.com'],
-  }),
-  uses: integer({ description: 'How often it can be used in all' }),
-  used: integer({ description: 'How often it was used' }),
-  note: nullable(t.String(), { examples: ['spring course'] }),
-  created_at: timeField(),
-  expires_at: timeField(),
-  revoked_at: nullable(timeField()),
-  created_by: t.Object({
-    type: t.String({ enum: ['operator', 'administrator', 'token'] }),
-    id: nullable(t.String()),
-    name: nullable(t.String()),
-  }),
-}
+const { fields, read: invitationRecord } = recordOf<ShownInvitation>()({
+  id: [t.String({ format: 'uuid' }), ({ uuid }) => uuid],
+  role_id: [
+    nullable(integer(), { description: 'The role of accounts that it opens; null: the usual one' }),
+    ({ roleId }) => roleId,
+  ],
+  role: [nullable(t.String(), { examples: ['editor'] }), ({ role }) => role],
+  groups: [t.Array(t.String(), { examples: [['staff']] }), ({ groups }) => groups],
+  domain: [
+    nullable(t.String(), {
+      description: 'The account must have a verified e-mail address of this domain',
+      examples: ['example.com'],
+    }),
+    ({ domain }) => domain,
+  ],
+  uses: [integer({ description: 'How often it can be used in all' }), ({ uses }) => uses],
+  used: [integer({ description: 'How often it was used' }), ({ used }) => used],
+  note: [nullable(t.String(), { examples: ['spring course'] }), ({ note }) => note],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  expires_at: [timeField(), ({ expiresAt }) => iso(expiresAt)],
+  revoked_at: [nullable(timeField()), ({ revokedAt }) => isoOrNull(revokedAt)],
+  created_by: [
+    t.Object({
+      type: t.String({ enum: ['operator', 'administrator', 'token'] }),
+      id: nullable(t.String()),
+      name: nullable(t.String()),
+    }),
+    (shown) => ({ type: shown.creatorType, id: shown.creatorId, name: shown.creatorName }),
+  ],
+})
+const invitation = namedObject('Invitation', fields, 'An invitation, without its code.')
 
-const invitation = component(
-  'Invitation',
-  t.Object(fields, { description: 'An invitation, without its code.' }),
-)
-
-export type InvitationRecord = typeof invitation.static
+export type InvitationRecord = ReturnType<typeof invitationRecord>
 
 const createdAnswer = answer(
   'InvitationCreated',
@@ -128,18 +134,3 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
       detail: detail('revokeInvitation', 'Revoke an invitation', 'Accounts that it opened stay.'),
     })
 }
-
-const invitationRecord = (invitation: ShownInvitation) => ({
-  id: invitation.uuid,
-  role_id: invitation.roleId,
-  role: invitation.role,
-  groups: invitation.groups,
-  domain: invitation.domain,
-  uses: invitation.uses,
-  used: invitation.used,
-  note: invitation.note,
-  created_at: invitation.createdAt.toISOString(),
-  expires_at: invitation.expiresAt.toISOString(),
-  revoked_at: invitation.revokedAt?.toISOString() ?? null,
-  created_by: { type: invitation.creatorType, id: invitation.creatorId, name: invitation.creatorName },
-})

@@ -7,26 +7,29 @@ import type { KeyDescription } from '../../domain/sessions/tokens/key-rotation.t
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
 import { namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
+import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { AdminBase } from '../access/access.ts'
 import { detail } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 
+const listed = recordOf<KeyDescription>()({
+  kid: [t.String(), ({ kid }) => kid],
+  algorithm: [t.String({ enum: ['ES256', 'RS256'] }), ({ algorithm }) => algorithm],
+  state: [t.String(), ({ state }) => state],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  signs_from: [timeField(), ({ signsFrom }) => iso(signsFrom)],
+  published_until: [nullable(timeField()), ({ publishedUntil }) => isoOrNull(publishedUntil)],
+})
+const toKey = listed.read
 const key = namedObject(
   'SigningKey',
-  {
-    kid: t.String(),
-    algorithm: t.String({ enum: ['ES256', 'RS256'] }),
-    state: t.String(),
-    created_at: timeField(),
-    signs_from: timeField(),
-    published_until: nullable(timeField()),
-  },
+  listed.fields,
   'A key that signs: access tokens by ES256, ID tokens and logout tokens by RS256.',
 )
 
-export type SigningKeyRecord = typeof key.static
+export type SigningKeyRecord = ReturnType<typeof toKey>
 
 const IDENTITY_KEY = 'Null while no application is given ID tokens'
 
@@ -123,12 +126,3 @@ export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: AllKey
 }
 
 const orderOf = ({ signs_from, kid }: ReturnType<typeof toKey>) => `${signs_from} ${kid}`
-
-const toKey = ({ kid, algorithm, state, createdAt, signsFrom, publishedUntil }: KeyDescription) => ({
-  kid,
-  algorithm,
-  state,
-  created_at: createdAt.toISOString(),
-  signs_from: signsFrom.toISOString(),
-  published_until: publishedUntil?.toISOString() ?? null,
-})

@@ -3,6 +3,7 @@ import { t } from 'elysia'
 import type { Config } from '../../../platform/config/types.ts'
 import { answer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
+import { iso, isoOrNull, recordOf } from '../../../platform/http/records.ts'
 import { integer, nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import { type ProfileField, profileFields } from '../../../platform/postgres/schema.ts'
 import { maskDigest, showDigest } from '../../foundation/hashing/digest.ts'
@@ -25,44 +26,70 @@ export const newPasswordFields = {
   password_confirmation: t.String({ description: 'The same password again' }),
 }
 
+interface ShownAccount {
+  account: Account
+  passwordDigest: Config['accounts']['passwordDigest']
+}
+
 /** Clients rely on exactly these 24 fields, in this order. */
-export const accountSchema = namedObject(
-  'Account',
-  {
-    failed_attempts: integer({ examples: [0] }),
-    id: integer(),
-    uuid: t.String({ format: 'uuid' }),
-    email: nullable(t.String({ examples: ['ada@example.com'] })),
-    phone: nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
-    password_digest: t.String({
+const accountFields = recordOf<ShownAccount>()({
+  failed_attempts: [integer({ examples: [0] }), ({ account }) => account.failedAttempts],
+  id: [integer(), ({ account }) => account.id],
+  uuid: [t.String({ format: 'uuid' }), ({ account }) => account.uuid],
+  email: [nullable(t.String({ examples: ['ada@example.com'] })), ({ account }) => account.email],
+  phone: [
+    nullable(t.String({ description: 'E.164, with the leading plus', examples: ['+33612345678'] })),
+    ({ account }) => account.phone,
+  ],
+  password_digest: [
+    t.String({
       description:
         'PHC string. Salt and hash are replaced, unless configured "full" for one that is not imported. Empty without a password',
       examples: ['$argon2id$v=19$m=19456,t=2,p=1$…'],
     }),
-    accountable_type: t.String({ examples: ['User'] }),
-    accountable_id: integer(),
-    role_id: integer(),
-    remember_created_at: nullable(timeField(), { examples: [null] }),
-    sign_in_count: integer(),
-    current_sign_in_at: nullable(timeField()),
-    last_sign_in_at: nullable(timeField()),
-    current_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
-    last_sign_in_ip: nullable(t.String({ examples: ['203.0.113.7'] })),
-    account_confirmed_at: nullable(timeField()),
-    account_confirmed: t.Boolean(),
-    unlock_token: nullable(t.String(), { examples: [null] }),
-    locked_at: nullable(timeField(), { examples: [null] }),
-    two_factor_enabled: t.Boolean({ examples: [false] }),
-    provider: t.String({
+    ({ account, passwordDigest }) =>
+      passwordDigest === 'full' ? showDigest(account.passwordDigest) : maskDigest(account.passwordDigest),
+  ],
+  accountable_type: [t.String({ examples: ['User'] }), ({ account }) => account.accountableType],
+  accountable_id: [integer(), ({ account }) => account.accountableId ?? account.id],
+  role_id: [integer(), ({ account }) => account.roleId],
+  remember_created_at: [
+    nullable(timeField(), { examples: [null] }),
+    ({ account }) => isoOrNull(account.rememberCreatedAt),
+  ],
+  sign_in_count: [integer(), ({ account }) => account.signInCount],
+  current_sign_in_at: [nullable(timeField()), ({ account }) => isoOrNull(account.currentSignInAt)],
+  last_sign_in_at: [nullable(timeField()), ({ account }) => isoOrNull(account.lastSignInAt)],
+  current_sign_in_ip: [
+    nullable(t.String({ examples: ['203.0.113.7'] })),
+    ({ account }) => account.currentSignInIp,
+  ],
+  last_sign_in_ip: [nullable(t.String({ examples: ['203.0.113.7'] })), ({ account }) => account.lastSignInIp],
+  account_confirmed_at: [nullable(timeField()), ({ account }) => isoOrNull(account.accountConfirmedAt)],
+  account_confirmed: [t.Boolean(), ({ account }) => account.accountConfirmedAt !== null],
+  unlock_token: [nullable(t.String(), { examples: [null] }), ({ account }) => account.unlockToken],
+  locked_at: [nullable(timeField(), { examples: [null] }), ({ account }) => isoOrNull(account.lockedAt)],
+  two_factor_enabled: [t.Boolean({ examples: [false] }), ({ account }) => account.twoFactorEnabled],
+  provider: [
+    t.String({
       description: '`local`, or the provider with which the account was created',
       examples: ['local'],
     }),
-    provider_uid: nullable(t.String(), { examples: [null] }),
-    created_at: timeField(),
-    updated_at: timeField(),
-  },
-  'The account; times are UTC.',
-)
+    ({ account }) => account.provider,
+  ],
+  provider_uid: [nullable(t.String(), { examples: [null] }), ({ account }) => account.providerUid],
+  created_at: [timeField(), ({ account }) => iso(account.createdAt)],
+  updated_at: [timeField(), ({ account }) => iso(account.updatedAt)],
+})
+
+export const accountSchema = namedObject('Account', accountFields.fields, 'The account; times are UTC.')
+export type AccountRecord = ReturnType<typeof accountFields.read>
+
+/** `password_digest` keeps its type and shape; salt and hash are shown only if the configuration says "full". */
+export const accountRecord = (
+  account: Account,
+  passwordDigest: ShownAccount['passwordDigest'],
+): AccountRecord => accountFields.read({ account, passwordDigest })
 
 /** Makes a schema for each field of a profile. */
 const eachOfProfile = <Schema>(make: (description: string) => Schema) =>
@@ -81,38 +108,62 @@ export const profileBody = t.Object(
   },
 )
 
-/** The fields that an account carries beside its 24 fields. */
-export const carriedFields = {
-  profile: namedObject(
-    'Profile',
-    eachOfProfile(() => t.Optional(t.String())),
-    'What the person says of themselves; nobody verified it.',
-  ),
-  username: nullable(t.String(), { examples: ['ada'] }),
-  groups: t.Array(t.String(), { examples: [['staff']] }),
-  role: t.String({ description: 'The name of the role, or its number', examples: ['editor'] }),
-  terms_version: t.Optional(
-    t.String({
-      description: 'The version of the terms that was accepted last, if any',
-      examples: ['2026-11'],
-    }),
-  ),
-  terms_accepted_at: t.Optional(timeField()),
+interface CarryingAccount {
+  account: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId' | 'termsVersion' | 'termsAcceptedAt'>
+  roles: Pick<Roles, 'nameOf'>
 }
+
+/** What an account carries beside its 24 fields. */
+const carried = recordOf<CarryingAccount>()({
+  profile: [
+    namedObject(
+      'Profile',
+      eachOfProfile(() => t.Optional(t.String())),
+      'What the person says of themselves; nobody verified it.',
+    ),
+    ({ account }) => account.profile ?? {},
+  ],
+  username: [nullable(t.String(), { examples: ['ada'] }), ({ account }) => account.username],
+  groups: [t.Array(t.String(), { examples: [['staff']] }), ({ account }) => account.groups ?? []],
+  role: [
+    t.String({ description: 'The name of the role, or its number', examples: ['editor'] }),
+    ({ account, roles }) => roles.nameOf(account.roleId),
+  ],
+  terms_version: [
+    t.Optional(
+      t.String({
+        description: 'The version of the terms that was accepted last, if any',
+        examples: ['2026-11'],
+      }),
+    ),
+    ({ account }) => account.termsVersion ?? undefined,
+  ],
+  terms_accepted_at: [t.Optional(timeField()), ({ account }) => account.termsAcceptedAt?.toISOString()],
+})
+
+export const carriedFields = carried.fields
+export type CarriedRecord = ReturnType<typeof carried.read>
+export const carriedRecord = (
+  account: CarryingAccount['account'],
+  roles: CarryingAccount['roles'],
+): CarriedRecord => carried.read({ account, roles })
 
 const verifiedField = (contact: string) =>
   t.Union([t.Boolean(), t.Null()], { description: `Null if the account has no ${contact}` })
 
 /** Whether the person receives messages there. */
-export const verifiedFields = {
-  email_verified: verifiedField('e-mail address'),
-  phone_verified: verifiedField('telephone number'),
-}
-
-export const verifiedRecord = (account: Account) => ({
-  email_verified: account.email === null ? null : account.emailConfirmedAt !== null,
-  phone_verified: account.phone === null ? null : account.phoneConfirmedAt !== null,
+const verified = recordOf<Account>()({
+  email_verified: [
+    verifiedField('e-mail address'),
+    ({ email, emailConfirmedAt }) => (email === null ? null : emailConfirmedAt !== null),
+  ],
+  phone_verified: [
+    verifiedField('telephone number'),
+    ({ phone, phoneConfirmedAt }) => (phone === null ? null : phoneConfirmedAt !== null),
+  ],
 })
+export const verifiedFields = verified.fields
+export const verifiedRecord = verified.read
 
 export const ownAccountAnswer = answer(
   'OwnAccount',
@@ -121,53 +172,3 @@ export const ownAccountAnswer = answer(
 )
 
 export const accountAnswer = answer('AccountAnswer', { account: accountSchema }, 'The account as it is now.')
-
-export type AccountRecord = ReturnType<typeof accountRecord>
-
-const iso = (time: Date | null) => time?.toISOString() ?? null
-
-/** `password_digest` keeps its type and shape; salt and hash are shown only if the configuration says "full". */
-export function accountRecord(account: Account, passwordDigest: Config['accounts']['passwordDigest']) {
-  return {
-    failed_attempts: account.failedAttempts,
-    id: account.id,
-    uuid: account.uuid,
-    email: account.email,
-    phone: account.phone,
-    password_digest:
-      passwordDigest === 'full' ? showDigest(account.passwordDigest) : maskDigest(account.passwordDigest),
-    accountable_type: account.accountableType,
-    accountable_id: account.accountableId ?? account.id,
-    role_id: account.roleId,
-    remember_created_at: iso(account.rememberCreatedAt),
-    sign_in_count: account.signInCount,
-    current_sign_in_at: iso(account.currentSignInAt),
-    last_sign_in_at: iso(account.lastSignInAt),
-    current_sign_in_ip: account.currentSignInIp,
-    last_sign_in_ip: account.lastSignInIp,
-    account_confirmed_at: iso(account.accountConfirmedAt),
-    account_confirmed: account.accountConfirmedAt !== null,
-    unlock_token: account.unlockToken,
-    locked_at: iso(account.lockedAt),
-    two_factor_enabled: account.twoFactorEnabled,
-    provider: account.provider,
-    provider_uid: account.providerUid,
-    created_at: account.createdAt.toISOString(),
-    updated_at: account.updatedAt.toISOString(),
-  }
-}
-
-export type CarriedRecord = ReturnType<typeof carriedRecord>
-
-/** The values that the account carries beside its 24 fields. */
-export function carriedRecord(
-  account: Pick<Account, 'profile' | 'username' | 'groups' | 'roleId' | 'termsVersion' | 'termsAcceptedAt'>,
-  roles: Pick<Roles, 'nameOf'>,
-) {
-  const { profile, username, groups, roleId, termsVersion, termsAcceptedAt } = account
-  return {
-    ...{ profile: profile ?? {}, username, groups: groups ?? [], role: roles.nameOf(roleId) },
-    ...(termsVersion !== null && { terms_version: termsVersion }),
-    ...(termsAcceptedAt !== null && { terms_accepted_at: termsAcceptedAt.toISOString() }),
-  }
-}

@@ -1,6 +1,7 @@
 /** The security of an account, and a copy of everything that is stored about a person, as clients see them. */
 import { t } from 'elysia'
 import { answer } from '../../../platform/http/answers.ts'
+import { iso, isoOrNull, recordOf } from '../../../platform/http/records.ts'
 import { emailRefusedAtField, integer, nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { TwoFactorMethod } from '../../../texts/errors.ts'
 import type { Account } from '../../accounts/core/account.ts'
@@ -50,42 +51,6 @@ export const exportAnswer = answer(
   'Everything that is stored about a person.',
 )
 
-export const securityAnswer = answer(
-  'Security',
-  {
-    ...verifiedFields,
-    has_password: t.Boolean(),
-    language: t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
-    last_password_change_at: nullable(timeField()),
-    two_factor: t.Object({
-      enabled: t.Boolean(),
-      methods: twoFactorMethodsField,
-      recovery_codes_left: integer(),
-      removal_at: t.Optional(
-        t.String({
-          format: 'date-time',
-          description:
-            'When two-factor sign-in will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
-        }),
-      ),
-    }),
-    passkeys: integer(),
-    identities: integer(),
-    sessions: integer(),
-    trusted_devices: t.Array(
-      t.Object({
-        id: t.String({ format: 'uuid' }),
-        name: nullable(t.String({ description: 'As the device named itself at a sign-in' })),
-        created_at: timeField(),
-        last_used_at: nullable(timeField()),
-      }),
-      { description: 'The devices on which a login needs no second step, newest first; at most ten' },
-    ),
-    email_refused_at: emailRefusedAtField,
-  },
-  'What protects the account, for a settings page.',
-)
-
 /** The data of a settings page. */
 export interface Security {
   account: Account
@@ -99,23 +64,60 @@ export interface Security {
   emailRefusedAt: Date | null
 }
 
-export const securityRecord = ({ account, counts, emailRefusedAt, removalAt, ...held }: Security) => ({
-  ...verifiedRecord(account),
-  has_password: account.passwordDigest !== null,
-  language: account.language,
-  last_password_change_at: account.passwordChangedAt?.toISOString() ?? null,
-  two_factor: {
-    enabled: account.twoFactorEnabled,
-    methods: held.methods,
-    recovery_codes_left: held.recoveryCodesLeft,
-    ...(removalAt && { removal_at: removalAt.toISOString() }),
-  },
-  ...counts,
-  trusted_devices: held.trustedDevices.map(({ id, name, createdAt, lastUsedAt }) => ({
-    ...{ id, name, created_at: createdAt.toISOString() },
-    last_used_at: lastUsedAt?.toISOString() ?? null,
-  })),
-  ...(emailRefusedAt && { email_refused_at: emailRefusedAt.toISOString() }),
+const device = recordOf<TrustedDevice>()({
+  id: [t.String({ format: 'uuid' }), ({ id }) => id],
+  name: [nullable(t.String({ description: 'As the device named itself at a sign-in' })), ({ name }) => name],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  last_used_at: [nullable(timeField()), ({ lastUsedAt }) => isoOrNull(lastUsedAt)],
+})
+
+const security = recordOf<Security>()({
+  has_password: [t.Boolean(), ({ account }) => account.passwordDigest !== null],
+  language: [
+    t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),
+    ({ account }) => account.language,
+  ],
+  last_password_change_at: [nullable(timeField()), ({ account }) => isoOrNull(account.passwordChangedAt)],
+  two_factor: [
+    t.Object({
+      enabled: t.Boolean(),
+      methods: twoFactorMethodsField,
+      recovery_codes_left: integer(),
+      removal_at: t.Optional(
+        t.String({
+          format: 'date-time',
+          description:
+            'When two-factor sign-in will be turned off, because administrators were told that every factor is lost: only there while that waits. A right code of the app or a passkey stops it, as the link in the notice does.',
+        }),
+      ),
+    }),
+    ({ account, methods, recoveryCodesLeft, removalAt }) => ({
+      enabled: account.twoFactorEnabled,
+      methods,
+      recovery_codes_left: recoveryCodesLeft,
+      ...(removalAt && { removal_at: iso(removalAt) }),
+    }),
+  ],
+  passkeys: [integer(), ({ counts }) => counts.passkeys],
+  identities: [integer(), ({ counts }) => counts.identities],
+  sessions: [integer(), ({ counts }) => counts.sessions],
+  trusted_devices: [
+    t.Array(t.Object(device.fields), {
+      description: 'The devices on which a login needs no second step, newest first; at most ten',
+    }),
+    ({ trustedDevices }) => trustedDevices.map(device.read),
+  ],
+  email_refused_at: [emailRefusedAtField, ({ emailRefusedAt }) => emailRefusedAt?.toISOString()],
+})
+
+export const securityAnswer = answer(
+  'Security',
+  { ...verifiedFields, ...security.fields },
+  'What protects the account, for a settings page.',
+)
+export const securityRecord = (shown: Security) => ({
+  ...verifiedRecord(shown.account),
+  ...security.read(shown),
 })
 
 export type AccountExport = { exported_at: string; account: AccountRecord } & CarriedRecord & ExportedDocument

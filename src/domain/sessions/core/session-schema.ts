@@ -2,6 +2,7 @@
 import { t } from 'elysia'
 import { answer } from '../../../platform/http/answers.ts'
 import { namedObject } from '../../../platform/http/components.ts'
+import { iso, recordOf } from '../../../platform/http/records.ts'
 import { nullable, optionalField, timeField } from '../../../platform/http/schemas.ts'
 import type { ListedSession } from './session.ts'
 
@@ -47,18 +48,21 @@ export function deviceOf(body: typeof describedDevice.static) {
   }
 }
 
-export const tokenFields = {
-  access_token: t.String({
-    examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…'],
-    description: 'JWT (ES256); its keys are at /.well-known/jwks.json',
-  }),
-  refresh_token: t.String({ pattern: '^[0-9a-f]{64}$', examples: ['9f2c4e6a'.repeat(8)] }),
-}
-
-export const tokensRecord = (tokens: { accessToken: string; refreshToken: string }) => ({
-  access_token: tokens.accessToken,
-  refresh_token: tokens.refreshToken,
+const tokens = recordOf<{ accessToken: string; refreshToken: string }>()({
+  access_token: [
+    t.String({
+      examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI…'],
+      description: 'JWT (ES256); its keys are at /.well-known/jwks.json',
+    }),
+    ({ accessToken }) => accessToken,
+  ],
+  refresh_token: [
+    t.String({ pattern: '^[0-9a-f]{64}$', examples: ['9f2c4e6a'.repeat(8)] }),
+    ({ refreshToken }) => refreshToken,
+  ],
 })
+export const tokenFields = tokens.fields
+export const tokensRecord = tokens.read
 
 export const refreshedAnswer = answer('Tokens', tokenFields, 'The next two tokens of the session.')
 
@@ -71,23 +75,35 @@ export const refreshBody = t.Object({
 
 export const logoutBody = t.Object({ refresh_token: optionalField(refreshToken) })
 
-const sessionSchema = namedObject(
-  'Session',
-  {
-    id: t.String({ format: 'uuid' }),
-    device_type: nullable(t.String({ examples: ['Mobile'] })),
-    device_name: nullable(t.String({ examples: ['Phone of Ada'] })),
-    device_os: nullable(t.String({ examples: ['Android 16'] })),
-    ip: nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
-    created_at: timeField(),
-    last_used_at: timeField(),
-    expires_at: timeField(),
-    application: t.Optional(
+/** Lists show a session in this form, to its owner and to administrators. */
+const listed = recordOf<ListedSession>()({
+  id: [t.String({ format: 'uuid' }), ({ id }) => id],
+  device_type: [nullable(t.String({ examples: ['Mobile'] })), ({ deviceType }) => deviceType],
+  device_name: [nullable(t.String({ examples: ['Phone of Ada'] })), ({ deviceName }) => deviceName],
+  device_os: [nullable(t.String({ examples: ['Android 16'] })), ({ deviceOs }) => deviceOs],
+  ip: [
+    nullable(t.String({ description: 'The address of its last refresh', examples: ['203.0.113.7'] })),
+    ({ ip }) => ip,
+  ],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+  last_used_at: [timeField(), ({ lastUsedAt }) => iso(lastUsedAt)],
+  expires_at: [timeField(), ({ expiresAt }) => iso(expiresAt)],
+  application: [
+    t.Optional(
       t.String({
         description: 'The application to which the pages handed it over; absent: it is a sign-in',
         examples: ['web'],
       }),
     ),
+    ({ clientId }) => clientId ?? undefined,
+  ],
+})
+export const sessionRecord = listed.read
+
+const sessionSchema = namedObject(
+  'Session',
+  {
+    ...listed.fields,
     current: t.Boolean({ description: 'Whether it is the session of this access token' }),
     trusted_device: t.Optional(
       t.Boolean({
@@ -104,16 +120,3 @@ export const sessionsAnswer = answer(
   { sessions: t.Array(sessionSchema) },
   'The devices that are signed in.',
 )
-
-/** Lists show a session in this form, to its owner and to administrators. */
-export const sessionRecord = (session: ListedSession) => ({
-  id: session.id,
-  device_type: session.deviceType,
-  device_name: session.deviceName,
-  device_os: session.deviceOs,
-  ip: session.ip,
-  created_at: session.createdAt.toISOString(),
-  last_used_at: session.lastUsedAt.toISOString(),
-  expires_at: session.expiresAt.toISOString(),
-  ...(session.clientId !== null && { application: session.clientId }),
-})

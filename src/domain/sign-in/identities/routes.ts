@@ -6,6 +6,7 @@ import { namedObject } from '../../../platform/http/components.ts'
 import { byPost, documentedInSession } from '../../../platform/http/documented.ts'
 import { errorResponses, ownerProofErrors } from '../../../platform/http/error-responses.ts'
 import type { HttpBase } from '../../../platform/http/http-base.ts'
+import { iso, recordOf } from '../../../platform/http/records.ts'
 import { nullable, timeField } from '../../../platform/http/schemas.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import { type OwnerCall, type OwnerProof, ownerProofBody, ownerProofFields } from '../core/sign-in-schema.ts'
@@ -15,28 +16,25 @@ import type { LinkedIdentity } from './store.ts'
 
 const detail = documentedInSession('Social login')
 
-const identitySchema = namedObject(
-  'Identity',
-  {
-    provider: t.String({ examples: ['google'] }),
-    provider_uid: t.String({
-      description: 'The id of the person at the provider',
-      examples: ['110169484474386276334'],
-    }),
-    email: nullable(t.String({ examples: ['ada@example.com'] }), {
+const identity = recordOf<LinkedIdentity>()({
+  provider: [t.String({ examples: ['google'] }), ({ provider }) => provider],
+  provider_uid: [
+    t.String({ description: 'The id of the person at the provider', examples: ['110169484474386276334'] }),
+    ({ subject }) => subject,
+  ],
+  email: [
+    nullable(t.String({ examples: ['ada@example.com'] }), {
       description: 'As the provider gave it when it was linked',
     }),
-    created_at: timeField(),
-  },
+    ({ email }) => email,
+  ],
+  created_at: [timeField(), ({ createdAt }) => iso(createdAt)],
+})
+const identitySchema = namedObject(
+  'Identity',
+  identity.fields,
   'A sign-in through a provider, linked to the account.',
 )
-
-const identityRecord = ({ provider, subject, email, createdAt }: LinkedIdentity) => ({
-  provider,
-  provider_uid: subject,
-  email,
-  created_at: createdAt.toISOString(),
-})
 
 const identitiesAnswer = <const Status extends 200 | 201>(status: Status) =>
   answer(
@@ -73,9 +71,7 @@ export function createIdentityRoutes(
     client,
   }: OwnerCall<OwnerProof | null | undefined> & { params: { provider: string } }) =>
     success({
-      identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(
-        identityRecord,
-      ),
+      identities: (await identities.unlink(signedIn, params.provider, body ?? {}, client)).map(identity.read),
     })
 
   return new Elysia({ name: 'identities', prefix: '/api/v1/auth/identities' })
@@ -83,7 +79,7 @@ export function createIdentityRoutes(
     .use(bearer)
     .get(
       '',
-      async ({ signedIn }) => success({ identities: (await identities.list(signedIn)).map(identityRecord) }),
+      async ({ signedIn }) => success({ identities: (await identities.list(signedIn)).map(identity.read) }),
       {
         response: { 200: identitiesAnswer(200), ...errorResponses() },
         detail: detail('listIdentities', 'List your linked identities'),
@@ -93,7 +89,7 @@ export function createIdentityRoutes(
       '/:provider',
       async ({ signedIn, params, body, client }) => {
         const linked = await identities.link(signedIn, params.provider, body, client)
-        return created({ identities: linked.map(identityRecord) })
+        return created({ identities: linked.map(identity.read) })
       },
       {
         params: providerParams,
