@@ -279,12 +279,11 @@ const complete = (body: Answer): Answer =>
  * export asks for it in a header.
  */
 function inNameOf(held: Kept | null, path: string, body: Answer | undefined): Sent {
-  if (!held) return { body }
-  const { access_token: token, refresh_token } = held
+  const { access_token: token, refresh_token } = held ?? {}
   return {
     token,
     body: body && { refresh_token, ...complete(body) },
-    ...(path.startsWith('me/export') && { headers: { 'x-refresh-token': refresh_token } }),
+    ...(refresh_token && path.startsWith('me/export') && { headers: { 'x-refresh-token': refresh_token } }),
   }
 }
 

@@ -23,28 +23,38 @@ export interface FieldProblem {
   message: string
 }
 
-type Facts = Partial<Omit<PoterneError, keyof Error>> & { message?: string }
+export type Facts = Partial<Omit<PoterneError, keyof Error>> & { message?: string }
 
 export class PoterneError extends Error {
   override name = 'PoterneError'
   /** The HTTP status, 0 where there was no answer. */
-  readonly status: number
+  declare readonly status: number
   /** Stable: decide by it. `message` is a sentence in the person's language: show it. */
-  readonly code: ClientCode | (string & {})
-  readonly fields: FieldProblem[]
-  readonly retryAfterSeconds: number | null
-  readonly requestId: string | null
+  declare readonly code: ClientCode | (string & {})
+  declare readonly fields: FieldProblem[]
+  declare readonly retryAfterSeconds: number | null
+  declare readonly requestId: string | null
   /** What else the answer said, such as `two_factor` or `passkey`. */
-  readonly details: Record<string, unknown>
+  declare readonly details: Record<string, unknown>
 
-  constructor(code: ClientCode | (string & {}), facts: Facts = {}) {
-    super(facts.message ?? code)
+  constructor(
+    code: ClientCode | (string & {}),
+    {
+      message = code,
+      status = 0,
+      fields = [],
+      retryAfterSeconds = null,
+      requestId = null,
+      details = {},
+    }: Facts = {},
+  ) {
+    super(message)
     this.code = code
-    this.status = facts.status ?? 0
-    this.fields = facts.fields ?? []
-    this.retryAfterSeconds = facts.retryAfterSeconds ?? null
-    this.requestId = facts.requestId ?? null
-    this.details = facts.details ?? {}
+    this.status = status
+    this.fields = fields
+    this.retryAfterSeconds = retryAfterSeconds
+    this.requestId = requestId
+    this.details = details
   }
 }
 

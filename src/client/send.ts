@@ -1,5 +1,5 @@
 /** One request to the service, and its answer: an object, or a PoterneError. */
-import { isProblem, PoterneError } from './error.ts'
+import { type Facts, isProblem, PoterneError } from './error.ts'
 
 export type Answer = Record<string, unknown>
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>
@@ -41,29 +41,27 @@ export function createSend(url: string, language: string | undefined, fetch: Fet
     }
     let status = 0
     let answer: Answer | null = null
+    let wait: number | null = null
     try {
       const response = await fetch(url + path, init)
       status = response.status
+      wait = Number(response.headers?.get('retry-after')) || null
       answer = (await response.json()) as Answer
     } catch {
       // What fetch throws differs from engine to engine, and an answer that is no JSON is none of the service's.
     }
     if (answer?.status === status && status < 400) return answer
-    throw errorOf(status, answer)
+    throw errorOf(status, answer, wait)
   }
 }
 
-function errorOf(status: number, answer: Answer | null): PoterneError {
+/** What a proxy answers may say how long to wait, too. */
+function errorOf(status: number, answer: Answer | null, wait: number | null): PoterneError {
   const { code, message, errors, retry_after, request_id, ...details } = answer ?? {}
-  if (typeof code !== 'string') return new PoterneError('network', { status })
-  return new PoterneError(code, {
-    status,
-    message: message as string,
-    fields: (errors as []) ?? [],
-    retryAfterSeconds: (retry_after as number) ?? null,
-    requestId: (request_id as string) ?? null,
-    details,
-  })
+  const retryAfterSeconds = (retry_after as number | undefined) ?? wait
+  if (typeof code !== 'string') return new PoterneError('network', { status, retryAfterSeconds })
+  const facts = { status, retryAfterSeconds, details, message, fields: errors, requestId: request_id }
+  return new PoterneError(code, facts as Facts)
 }
 
 /** For what may be done twice: reading, and refreshing, whose answer is the same for a while. */

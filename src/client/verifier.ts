@@ -61,7 +61,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     typ: 'at+jwt',
     issuer,
     audience,
-    requiredClaims: ['exp', 'iat', 'sub', 'sid'],
+    requiredClaims: ['exp', 'sub', 'sid'],
     clockTolerance: 5,
   }
   let isTold = false
@@ -79,8 +79,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   async function verify(received: Received): Promise<Verified> {
     const token = tokenOf(received)
     const { payload, protectedHeader } = await jwtVerify(token, keys, expected).catch(refuse)
-    const { sub, sid, iat } = payload as { sub: string; sid: string; iat: number }
-    if (typeof sid !== 'string') throw refusal('invalid_token')
+    const { sub, sid, iat = 0 } = payload
+    if (typeof sub !== 'string' || typeof sid !== 'string') throw refusal('invalid_token')
     if (ended) {
       await ended.ready
       const isEnded = ended.refuses({ sub, sid, iat, kid: protectedHeader.kid })

@@ -59,6 +59,11 @@ describe('the client', () => {
     expect((await auth.call('GET', 'sessions')).sessions).toHaveLength(1)
   })
 
+  test('a password is typed once in a call too, also where nobody is signed in', async () => {
+    const body = { email: newEmail(), password: PASSWORD }
+    expect((await world().open().call('POST', 'register', body)).status).toBe(201)
+  })
+
   test('confirms with the password, and is signed in at once', async () => {
     const { client, email } = await signedIn()
     expect(client.state.account?.email).toBe(email)
@@ -268,6 +273,10 @@ describe('the client', () => {
     )
     const limited = await failure(auth.signIn({ identifier: 'a@example.com', password: 'x' }))
     expect(limited).toMatchObject({ status: 429, retryAfterSeconds: 37 })
+    const headers = { 'retry-after': '5' }
+    accidents.push(() => new Response('<html></html>', { status: 503, headers }))
+    const away = await failure(auth.signIn({ identifier: 'a@example.com', password: 'x' }))
+    expect(away).toMatchObject({ status: 503, code: 'network', retryAfterSeconds: 5 })
     accidents.push(() => new Response('<html></html>', { status: 200 }))
     expect(await failure(auth.signIn({ identifier: 'a@example.com', password: 'x' }))).toMatchObject({
       status: 200,

@@ -7,8 +7,10 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { publint } from 'publint'
 import type { createClient as CreateClient } from '../../src/client/index.ts'
+import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(120_000)
@@ -133,18 +135,41 @@ export const text: string = sub + claims.iss + new PoterneError('network').code
     return { email, uuid }
   }
 
-  test('runs in Node and in Bun, and lets the process end', async () => {
-    const directory = await newProject()
+  /** The tour, a cookie, and an access token that is verified with the feed. */
+  async function runIn(engine: string, directory: string): Promise<void> {
     const { email, uuid } = await newPerson()
     const values = JSON.stringify({ url: service.url, email, password: PASSWORD })
+    const watching = { name: 'verifier', scopes: ['sessions:watch'], expires_in: '1d' }
+    const { token } = (await asOperator(service, 'POST', 'tokens', watching)).body
     writeFileSync(
       join(directory, 'app.js'),
       `import { createClient } from '@poterne/client'
+import { cookieStorage, createVerifier } from '@poterne/client/server'
+const { url, email, password } = ${values}
 const tour = async ({ url, email, password }) => {${tour}}
-console.log(await tour(${values}))`,
+const names = { issuer: 'http://auth.internal', audience: 'http://auth.internal' }
+const verifier = createVerifier({ url, ...names, feedToken: '${token}' })
+const storage = cookieStorage({ secret: 'x'.repeat(32), get: () => null, set: () => {} })
+const auth = createClient({ url, storage })
+await auth.signIn({ identifier: email, password })
+const { sub } = await verifier.verify(await auth.accessToken())
+console.log(await tour({ url, email, password }) === sub && sub)`,
     )
-    for (const engine of ['node', process.execPath])
-      expect((await run([engine, 'app.js'], directory)).trim()).toBe(uuid)
+    expect((await run([engine, 'app.js'], directory)).trim()).toBe(uuid)
+  }
+
+  test('runs in Node and in Bun, and lets the process end', async () => {
+    const directory = await newProject()
+    for (const engine of ['node', process.execPath]) await runIn(engine, directory)
+  })
+
+  longTest('runs in Node 22', async () => {
+    const directory = await newProject()
+    await run(
+      ['npm', 'install', '--no-save', '--prefix', join(directory, 'engine'), 'node@22.23.3'],
+      directory,
+    )
+    await runIn(join(directory, 'engine/node_modules/.bin/node'), directory)
   })
 
   test('runs in an engine that has fetch, promises and setTimeout alone', async () => {

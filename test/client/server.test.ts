@@ -3,8 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import {
   base64url,
+  createLocalJWKSet,
   createRemoteJWKSet,
+  decodeJwt,
   decodeProtectedHeader,
+  errors,
+  exportJWK,
   generateKeyPair,
   jwtVerify,
   SignJWT,
@@ -12,14 +16,16 @@ import {
 } from 'jose'
 import { createClient, type PoterneError } from '../../src/client/index.ts'
 import { type Cookies, cookieStorage, createVerifier } from '../../src/client/server.ts'
+import { recordEvents } from '../../src/domain/foundation/events/event-sql.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
-import { useService } from '../helpers/use-service.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const SECRET = 'the secret of the application, 32 characters'
 
 const service = useService({ shape: 'redis' })
+const replica = useReplica(service, { shape: 'redis' })
 const failure = (work: Promise<unknown>) => work.catch((error: unknown) => error) as Promise<PoterneError>
 
 /** A browser that keeps what the application sets, and one client for each request. */
@@ -133,6 +139,53 @@ describe('the verifier with the feed', () => {
     late.close()
   })
 
+  test('of two behind a round robin both refuse in time, and they outlive an outage, a restart and a restore', async () => {
+    const targets = [service.url, replica.url]
+    let turn = 0
+    const pass = ({ url, headers, signal }: Request) => {
+      const { pathname, search } = new URL(url)
+      const target = targets[turn++ % targets.length]
+      return fetch(target + pathname + search, { headers, signal, decompress: false })
+    }
+    let balancer = Bun.serve({ port: 0, idleTimeout: 60, fetch: pass })
+    const { port } = balancer
+    const options = { url: `http://127.0.0.1:${port}`, ...named, feedToken: await newFeedToken() }
+    const verifiers = [createVerifier(options), createVerifier(options)]
+    const takes = async (bearer: string) =>
+      Promise.all(
+        verifiers.map((verifier) =>
+          verifier.verify(bearer).then(
+            () => true,
+            ({ code }) => code,
+          ),
+        ),
+      )
+    const [one, other, third] = [await service.signedIn(), await service.signedIn(), await service.signedIn()]
+    expect(await takes(one.bearer)).toEqual([true, true])
+    await service.post('logout', {}, { bearer: one.bearer })
+    const endedAt = performance.now()
+    const bothRefuse = async (bearer: string) => !(await takes(bearer)).includes(true)
+    await waitFor(() => bothRefuse(one.bearer))
+    expect(performance.now() - endedAt).toBeLessThan(1500)
+    await balancer.stop(true)
+    await service.post('logout', {}, { bearer: other.bearer })
+    expect(await takes(other.bearer)).toEqual([true, true])
+    expect(await takes(one.bearer)).toEqual(['invalid_token', 'invalid_token'])
+    // Another process answers afterwards.
+    targets.shift()
+    balancer = Bun.serve({ port: port!, idleTimeout: 60, fetch: pass })
+    const backAt = performance.now()
+    await waitFor(() => bothRefuse(other.bearer))
+    expect(performance.now() - backAt).toBeLessThan(11_000)
+    expect(await takes(third.bearer)).toEqual([true, true])
+    service.clock.advance(2000)
+    const restored = { type: 'backup.restored', account: null, data: {} } as const
+    await recordEvents(service.inside.database, [restored], service.clock.now())
+    await waitFor(() => bothRefuse(third.bearer))
+    for (const verifier of verifiers) verifier.close()
+    await balancer.stop(true)
+  })
+
   test('without an answer it takes tokens as without a feed and says so once, or refuses them', async () => {
     const { bearer, uuid } = await service.signedIn()
     const problems: string[] = []
@@ -233,6 +286,74 @@ describe('the verifier', () => {
       const other = newVerifier(options)
       expect(await failure(other.verify(bearer))).toMatchObject({ status: 401, code: 'invalid_token' })
     }
+  })
+
+  test('takes of its own issuer what jose takes by the same rules, and nothing else', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const other = await generateKeyPair('ES384', { extractable: true })
+    const jwks = {
+      keys: [
+        { ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256', use: 'sig' },
+        { ...(await exportJWK(other.publicKey)), kid: 'other' },
+      ],
+    }
+    using issuer = Bun.serve({ port: 0, fetch: () => Response.json(jwks) })
+    const url = `http://127.0.0.1:${issuer.port}`
+    const now = Math.floor(Date.now() / 1000)
+    const good = { iss: url, aud: url, sub: 'someone', sid: 'a session', iat: now, exp: now + 900 }
+    const claims: object[] = [
+      {},
+      ...['iss', 'aud', 'sub', 'sid', 'exp', 'iat'].map((name) => ({ [name]: undefined })),
+      ...[{ aud: [url, 'https://api.example.com'] }, { aud: [] }, { aud: 'https://api.example.com' }],
+      ...[{ iss: `${url}/` }, { iss: `${url}/oauth2` }],
+      ...[{ exp: now - 3 }, { exp: now - 8 }, { exp: 'tomorrow' }, { exp: now + 1e9 }],
+      ...[{ nbf: now + 3 }, { nbf: now + 60 }, { nbf: 'now' }, { iat: now + 3600 }, { iat: 'now' }],
+      { more: 'x'.repeat(3000) },
+    ]
+    const heads: object[] = [
+      { kid: undefined },
+      ...[{ typ: undefined }, { typ: 'JWT' }, { typ: 'application/at+jwt' }, { typ: 'AT+JWT' }],
+    ]
+    const sign = (more: object, head: object = {}) =>
+      new SignJWT({ ...good, ...more })
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k', ...head })
+        .sign(privateKey)
+    const tokens = await Promise.all([
+      ...claims.map((more) => sign(more)),
+      ...heads.map((head) => sign({}, head)),
+    ])
+    tokens.push(
+      await new SignJWT(good)
+        .setProtectedHeader({ alg: 'ES384', typ: 'at+jwt', kid: 'other' })
+        .sign(other.privateKey),
+    )
+    const verifier = createVerifier({ url })
+    const rules = {
+      ...{ algorithms: ['ES256'], typ: 'at+jwt', issuer: url, audience: url, clockTolerance: 5 },
+      requiredClaims: ['exp', 'sub', 'sid'],
+    }
+    const keys = createLocalJWKSet(jwks)
+    const outcomes = await Promise.all(
+      tokens.map(async (token) => {
+        const oracle = await jwtVerify(token, keys, rules).then(
+          () => 'taken',
+          (error: Error) => (error instanceof errors.JWTExpired ? 'token_expired' : 'invalid_token'),
+        )
+        const ours = await verifier.verify(token).then(
+          () => 'taken',
+          ({ status, code }: PoterneError) => status === 401 && code,
+        )
+        return { claims: decodeJwt(token), oracle, ours }
+      }),
+    )
+    for (const { claims, oracle, ours } of outcomes)
+      expect({ claims, is: ours }).toEqual({ claims, is: oracle })
+    expect(new Set(outcomes.map(({ ours }) => ours))).toEqual(
+      new Set(['taken', 'token_expired', 'invalid_token']),
+    )
+    // What jose leaves open: a person and a session are texts.
+    for (const more of [{ sub: 7 as never }, { sid: 7 }])
+      expect((await failure(verifier.verify(await sign(more)))).code).toBe('invalid_token')
   })
 
   test('tells a token that expired from keys that cannot be had', async () => {
