@@ -20,6 +20,7 @@ import type { Reaches } from '../domain/messages/delivery/reach.ts'
 import { createRefusedAddresses } from '../domain/messages/delivery/refused-addresses.ts'
 import { createDeliveryWorker } from '../domain/messages/delivery/worker.ts'
 import { createOperatorNotices, type TellOperator } from '../domain/messages/outbox/operator-notices.ts'
+import { LOGOUTS } from '../domain/messages/outbox/queue-sql.ts'
 import { createOutbox } from '../domain/messages/outbox/service.ts'
 import { createRenderer, type LinkOf } from '../domain/messages/rendering/render.ts'
 import type { Breaker } from '../domain/messages/senders/breaker.ts'
@@ -101,7 +102,7 @@ export function createLimits(below: ReturnType<typeof createFoundation>) {
 type TellApplication = NonNullable<DeliveryAttemptOptions['tellApplication']>
 
 /**
- * Whatever queues a message wakes the worker when it commits. A message with a code is the exception: the worker
+ * Whatever queues a message wakes the worker when it commits, as does whatever may end the session of an application. A message with a code is the exception: the worker
  * would find that its code is not stored yet, so the outbox wakes it after the code is stored.
  */
 function createDelivery(
@@ -115,7 +116,8 @@ function createDelivery(
   const refusedAddresses = createRefusedAddresses(below)
   const worker = createDeliveryWorker({
     ...below,
-    ...(backChannelsOf(config).length > 0 && { tellApplication }),
+    tellApplication,
+    applications: backChannelsOf(config).map(({ id }) => id),
     store: messages,
     codes: createSendingCodes(codes, createAccountCodeSending(below)),
     strangersWaitMs: limits.strangersWaitMs,
@@ -128,8 +130,11 @@ function createDelivery(
     render: createRenderer(config, catalog, linkOf),
   })
   database.onInsert('messages', ({ codeSeed }) => {
-    if (!codeSeed) worker.wake()
+    if (codeSeed) return
+    worker.wake('email')
+    worker.wake('sms')
   })
+  database.onInsert(LOGOUTS, () => worker.wake('application'))
   return {
     worker,
     refusedAddresses,

@@ -45,3 +45,11 @@ export function createPlaces(maximum: number) {
     },
   }
 }
+
+/** A program that does not take what it is told is away after so many failures in a row: it gets one request at a time. */
+export const FAILURES_UNTIL_AWAY = 5
+
+const DELAYS_WHILE_AWAY_MS = [1000, 2000, 5000, 10_000, 15_000]
+
+export const delayWhileAwayMs = (tries: number): number =>
+  DELAYS_WHILE_AWAY_MS[Math.min(tries, DELAYS_WHILE_AWAY_MS.length - 1)] as number

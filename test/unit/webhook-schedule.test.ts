@@ -1,6 +1,7 @@
 /** When a webhook gets again what it did not take. */
 import { expect, test } from 'bun:test'
-import { delayMs, delayWhileAwayMs, isGivenUp } from '../../src/operations/webhooks/schedule.ts'
+import { delayMs, isGivenUp } from '../../src/operations/webhooks/schedule.ts'
+import { delayWhileAwayMs } from '../../src/platform/waiting.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -9,10 +9,6 @@ const DELAYS_MS = [
   ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
   ...[2, 5, 10, 14, 20].map((hours) => hours * HOUR_MS),
 ]
-const AWAY_DELAYS_MS = [1, 2, 5, 10, 15].map((seconds) => seconds * SECOND_MS)
-
-/** The failures in a row after which an endpoint is away. */
-export const FAILURES_UNTIL_AWAY = 5
 
 const ATTEMPTS = 10
 const TRIED_MS = 4 * DAY_MS
@@ -22,9 +18,6 @@ export function delayMs(failures: number, retryAfterSeconds: number | null, rand
   const delay = (DELAYS_MS[failures - 1] ?? DAY_MS) * (1 + random / 10)
   return Math.max(delay, (retryAfterSeconds ?? 0) * SECOND_MS)
 }
-
-export const delayWhileAwayMs = (tries: number): number =>
-  AWAY_DELAYS_MS[Math.min(tries, AWAY_DELAYS_MS.length - 1)] as number
 
 export const isGivenUp = (failures: number, happenedAt: Date, now: Date): boolean =>
   failures >= ATTEMPTS && now.getTime() - happenedAt.getTime() >= TRIED_MS

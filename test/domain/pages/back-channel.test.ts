@@ -5,6 +5,7 @@ import { asOperator } from '../../helpers/administration.ts'
 import { newCode, REDIRECT, redeem, signedInBrowser } from '../../helpers/hand-over.ts'
 import { pageSettings } from '../../helpers/page-browser.ts'
 import { mergeSettings, startService, type TestService } from '../../helpers/service.ts'
+import { openToldApplication, type Told } from '../../helpers/told-application.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
 
@@ -19,40 +20,7 @@ const listing = (application: object) =>
     admin: { listen: '127.0.0.1:8081' },
   })
 
-interface Told {
-  url: string
-  method: string
-  token: string
-}
-
-/** The applications' side: what they were told, and what they answer. */
-function openApplications() {
-  const received: Told[] = []
-  let answer = (): Response | Promise<Response> => new Response(null)
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const form = new URLSearchParams(await request.text())
-      received.push({ url: request.url, method: request.method, token: form.get('logout_token') ?? '' })
-      return answer()
-    },
-  })
-  return {
-    address: `http://127.0.0.1:${server.port}/backchannel-logout`,
-    received,
-    of: (sid: string) => received.filter(({ token }) => decodeJwt(token).sid === sid),
-    answerWith: (next: typeof answer) => {
-      answer = next
-    },
-    answerStatus: (status: number) => {
-      answer = () => new Response(null, { status, headers: { location: '/elsewhere' } })
-    },
-    close: () => server.stop(true),
-  }
-}
-
-const applications = openApplications()
+const applications = openToldApplication()
 afterAll(applications.close)
 const told = { ...web, backchannel_logout_uri: applications.address }
 
@@ -106,6 +74,23 @@ describe('an application with backchannel_logout_uri', () => {
         meaning: 'The application was told.',
       }),
     ])
+  })
+
+  test('is told at once, and not at the next look at the table', async () => {
+    applications.answerStatus(200)
+    let waitedMs = 0
+    for (let count = 0; count < 5; count++) {
+      const { sid, refresh_token } = await handedOver()
+      const endedAt = performance.now()
+      await service.post('logout', { refresh_token })
+      await waitFor(() => applications.of(sid).length > 0, {
+        what: 'the application to be told',
+        intervalMs: 2,
+      })
+      waitedMs += performance.now() - endedAt
+    }
+    // A look comes every two seconds.
+    expect(waitedMs).toBeLessThan(1000)
   })
 
   const endings: Record<string, (scene: Awaited<ReturnType<typeof handedOver>>) => Promise<unknown>> = {
@@ -211,7 +196,7 @@ describe('an application with backchannel_logout_uri', () => {
   })
 
   test('no answer within five seconds is tried again', async () => {
-    applications.answerWith(() => new Promise(() => {}))
+    applications.hang()
     const { bearer, sub } = await handedOver()
     await service.post('logout-all', {}, { bearer })
     await waitFor(async () => (await messagesOf(sub))[0]?.detail === 'web:timeout', { what: 'a failure' })

@@ -5,6 +5,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { accounts, replacedContacts } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { mayQueueLogouts } from '../../messages/outbox/queue-sql.ts'
 
 /** `digest`: null takes the password away. `forgives`: the failed attempts are forgotten. */
 export const setPassword = defineStatement({
@@ -149,7 +150,7 @@ export const setAsSeeded = (
  */
 export const deleteAccounts = (where: SQL): SQL => sql`
   gone as (
-    delete from ${accounts}
+    delete from ${accounts} ${mayQueueLogouts}
      where ${where}
     returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
               case when phone_confirmed_at is not null then phone end as phone),

@@ -1,11 +1,12 @@
 /**
- * The messages of one channel: claims those that are due, as many of owners and of strangers as are allowed, and
- * sees each through its attempt. Nothing here ends with an error: an outbox that is away is asked again.
+ * The messages of one channel, or to one application: claims those that are due, as many of owners and of strangers as are
+ * allowed, and sees each through its attempt. Nothing here ends with an error: an outbox that is away is asked again.
  */
 import { causeOf } from '../../../platform/failure.ts'
 import { isCausedByStranger, type OutboxChannel } from '../outbox/message.ts'
 import type { LaneLimits, QueuedMessage } from '../outbox/store.ts'
 import { createDeliveryAttempt, type DeliveryAttemptOptions } from './delivery-attempt.ts'
+import { createReceiver } from './receiver.ts'
 
 export interface ChannelWorkerOptions extends DeliveryAttemptOptions {
   /** Messages of a channel under way at once: those of owners, and those that strangers caused. */
@@ -21,17 +22,19 @@ const AWAY_RETRY_MS = 500
 
 /** The mail server's connections (smtp/smtp.ts) are more than strangers can hold, so that an owner's message never waits. */
 const CONCURRENCY: LaneLimits = { owners: 8, strangers: 3 }
-/** An application that does not answer holds its messages for seconds: the others have room beside it. */
-const CONCURRENCY_OF_APPLICATIONS: LaneLimits = { owners: 32, strangers: 0 }
-
-/** With the second between two looks, a message of a process that died is taken up within 10 s. */
+/** With the time between two looks, a message of a process that died is taken up within 10 s. */
 const LEASE_MS = 6000
 
-export function createChannelWorker(channel: OutboxChannel, options: ChannelWorkerOptions) {
-  const { store, clock, logger, pollMs = 1000, leaseMs = LEASE_MS } = options
-  const usual = channel === 'application' ? CONCURRENCY_OF_APPLICATIONS : CONCURRENCY
-  const { concurrency = usual } = options
-  const attempt = createDeliveryAttempt(options)
+/** A channel that leads to people, or one application. */
+export interface MessageWay {
+  channel: OutboxChannel
+  application?: string
+}
+
+export function createChannelWorker(way: MessageWay, options: ChannelWorkerOptions) {
+  const { store, clock, logger, pollMs = 1000, leaseMs = LEASE_MS, concurrency = CONCURRENCY } = options
+  const receiver = way.application === undefined ? null : createReceiver(options)
+  const attempt = createDeliveryAttempt({ ...options, ...(receiver && { tellApplication: receiver.tell }) })
   const underWay = new Map<number, { lane: number; work: Promise<void> }>()
   const claimedAgain = new Map<number, QueuedMessage>()
   const signal = createWakeSignal()
@@ -47,10 +50,10 @@ export function createChannelWorker(channel: OutboxChannel, options: ChannelWork
   async function reach(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
-      if (away) logger.info({ channel }, 'the outbox answers again')
+      if (away) logger.info({ ...way }, 'the outbox answers again')
       away = false
     } catch (error) {
-      if (!away) logger.warn({ channel, cause: causeOf(error) }, 'the outbox does not answer')
+      if (!away) logger.warn({ ...way, cause: causeOf(error) }, 'the outbox does not answer')
       away = true
     }
     return !away
@@ -69,6 +72,7 @@ export function createChannelWorker(channel: OutboxChannel, options: ChannelWork
 
   /** Returns the number of messages of each kind that may still be taken. */
   function free(): LaneLimits {
+    if (receiver) return { owners: receiver.free(underWay.size), strangers: 0 }
     const strangers = [...underWay.values()].filter(isCausedByStranger).length
     return {
       owners: concurrency.owners - (underWay.size - strangers),
@@ -86,9 +90,9 @@ export function createChannelWorker(channel: OutboxChannel, options: ChannelWork
   async function takeDue(): Promise<number> {
     const allowed = free()
     isFull = true
-    if (allowed.owners === 0 && allowed.strangers === 0) return pollMs
+    if (allowed.owners === 0 && allowed.strangers === 0) return Math.min(pollMs, receiver?.restMs() ?? pollMs)
     const now = clock.now()
-    const taken = await store.claim(channel, now, leaseMs, allowed)
+    const taken = await store.claim(way.channel, now, leaseMs, allowed, way.application)
     for (const message of taken) begin(message)
     const left = free()
     isFull = left.owners === 0 || left.strangers === 0

@@ -1,20 +1,26 @@
 /**
  * Sends the messages of the outbox, at once when it is woken and otherwise every second. E-mail and SMS are sent
- * independently of each other, and so are messages that strangers caused and all others. So neither a slow mail server
- * nor a flood of anonymous requests delays a message to an owner. Decoy messages are deleted in batches. Any number of
+ * independently of each other, and so are messages that strangers caused and all others, and those to each application. So
+ * neither a slow mail server nor a flood of anonymous requests delays a message to an owner, and no application the logouts
+ * of another one. Decoy messages are deleted in batches. Any number of
  * workers share the table. Promises: no message is lost wherever a process dies, and none is sent twice unless a
  * process dies, or stalls for longer than the lease, between sending and recording it, or a server may have taken it
  * and did not say so. It never throws.
  */
 
 import { within } from '../../../platform/waiting.ts'
-import { type OutboxChannel, outboxChannels } from '../outbox/message.ts'
-import { type ChannelWorkerOptions, createChannelWorker } from './channel-worker.ts'
+import type { OutboxChannel } from '../outbox/message.ts'
+import { type ChannelWorkerOptions, createChannelWorker, type MessageWay } from './channel-worker.ts'
 
 export interface DeliveryWorkerOptions extends ChannelWorkerOptions {
+  /** The ids of those that are told when a session ends. */
+  applications?: readonly string[]
   /** The time that close() waits for messages under way. */
   closeTimeoutMs?: number
 }
+
+/** Whatever this process queues wakes the worker: looks are for what another one left, and there may be many applications. */
+const POLL_OF_APPLICATIONS_MS = 2000
 
 /** Decoy messages that are deleted each second. */
 const DISCARDED_AT_ONCE = 500
@@ -22,9 +28,17 @@ const DISCARDED_AT_ONCE = 500
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>
 
 export function createDeliveryWorker(options: DeliveryWorkerOptions) {
-  const { logger, closeTimeoutMs = 8000 } = options
-  const channels = outboxChannels.filter((channel) => channel !== 'application' || options.tellApplication)
-  const workers = channels.map((channel) => ({ channel, ...createChannelWorker(channel, options) }))
+  const { logger, applications = [], closeTimeoutMs = 8000 } = options
+  const forApplications = { pollMs: POLL_OF_APPLICATIONS_MS, ...options }
+  const workerOf = (way: MessageWay, its: DeliveryWorkerOptions) => ({
+    ...way,
+    ...createChannelWorker(way, its),
+  })
+  const workers = [
+    workerOf({ channel: 'email' }, options),
+    workerOf({ channel: 'sms' }, options),
+    ...applications.map((application) => workerOf({ channel: 'application', application }, forApplications)),
+  ]
   const discarder = createDiscarder(options)
   return {
     /** Starts sending. */

@@ -19,6 +19,12 @@ import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import { DECOYS_LANE, LANES, type NewMessage } from './message.ts'
 
+/** The name under which statements announce that a trigger may have queued messages to applications. */
+export const LOGOUTS = 'logouts'
+
+/** Stands in a statement that ends sessions: it inserts nothing itself. */
+export const mayQueueLogouts = sql.raw(`/* insert into "${LOGOUTS}", by a trigger */`)
+
 /** The parameters of a message, beside `now`; `messageParams` makes their values. */
 export const messageParamTypes = {
   messageChannel: 'text',

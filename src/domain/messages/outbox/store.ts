@@ -53,10 +53,15 @@ const addCode = defineStatement({
 })
 
 /** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
-const firstWaiting = (p: Placeholders<'channel'>, lane: number, range: SQL, limit: SQL) => sql`
+const firstWaiting = (
+  p: Placeholders<'channel' | 'application'>,
+  lane: number,
+  range: SQL,
+  limit: SQL,
+) => sql`
     select id from ${messages}
      where finished_at is null and channel = ${p.channel} and lane = ${sql.raw(String(lane))}
-       and ${range}
+       and (${p.application} is null or destination = ${p.application}) and ${range}
      order by next_attempt_at
      limit ${limit}
        for update skip locked`
@@ -79,6 +84,7 @@ const claim = defineStatement({
   name: 'outbox.claim',
   params: {
     channel: 'text',
+    application: 'text?',
     now: 'timestamptz',
     ownersLimit: 'int',
     latestDueAt: 'timestamptz',
@@ -246,7 +252,7 @@ export function createMessageStore(database: Database) {
       return id
     },
     /**
-     * Claims due messages of a channel, as many of each lane as is allowed. For `leaseMs` they belong to this caller
+     * Claims due messages of a channel, or to one application, as many of each lane as is allowed. For `leaseMs` they belong to this caller
      * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
      */
     async claim(
@@ -254,10 +260,14 @@ export function createMessageStore(database: Database) {
       now: Date,
       leaseMs: number,
       allowed: LaneLimits,
+      application: string | null = null,
     ): Promise<QueuedMessage[]> {
       const leaseUntil = new Date(now.getTime() + leaseMs)
       const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
-      return database.all(claim, { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits })
+      return database.all(claim, {
+        ...{ channel, application, now, leaseUntil, latestDueAt: latestDue(now) },
+        ...limits,
+      })
     },
     /** Counts the messages that wait to be sent to somebody, by channel. */
     waiting: () => database.all(waiting, {}),

@@ -4,6 +4,7 @@ import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { SessionEnd } from '../../foundation/events/event-data-schema.ts'
 import { eventOfEach, eventOriginTypes } from '../../foundation/events/event-sql.ts'
+import { mayQueueLogouts } from '../../messages/outbox/queue-sql.ts'
 
 /** `expires_at` is never after `ends_at`. */
 export const lives = (p: Placeholders<'now'>) => sql`revoked_at is null and expires_at > ${p.now}`
@@ -37,10 +38,10 @@ export const openSession = (p: Placeholders<keyof typeof newSessionParamTypes>, 
 
 /**
  * Ends sessions without their events: where one event says that everybody's end. `source`: from where the condition reads, if
- * it is more than the session.
+ * it is more than the session. `isTold` is false where it gives way to newer ones: its application hears nothing of that.
  */
-export const endUnrecorded = (p: Placeholders<'now'>, where: SQL, source?: SQL, also = sql``): SQL => sql`
-    update ${sessions} set revoked_at = ${p.now} ${also} ${source ? sql`from ${source}` : sql``}
+export const endUnrecorded = (p: Placeholders<'now'>, where: SQL, source?: SQL, isTold = true): SQL => sql`
+    update ${sessions} set revoked_at = ${p.now} ${isTold ? mayQueueLogouts : sql`, ends_at = ${p.now}`} ${source ? sql`from ${source}` : sql``}
      where ${sessions}.revoked_at is null and ${where}`
 
 /**
@@ -55,7 +56,7 @@ export const endSessions = (
   source?: SQL,
 ): SQL => sql`
   ended_sessions as (
-    ${endUnrecorded(p, where, source, cause === 'too_many' ? sql`, ends_at = ${p.now}` : sql``)}
+    ${endUnrecorded(p, where, source, cause !== 'too_many')}
     returning ${sessions}.id, ${sessions}.account_id, ${sessions}.expires_at),
   ${eventOfEach(
     p,
