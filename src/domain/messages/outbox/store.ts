@@ -53,15 +53,10 @@ const addCode = defineStatement({
 })
 
 /** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
-const firstWaiting = (
-  p: Placeholders<'channel' | 'application'>,
-  lane: number,
-  range: SQL,
-  limit: SQL,
-) => sql`
+const firstWaiting = (p: Placeholders<'channel'>, lane: number, range: SQL, limit: SQL) => sql`
     select id from ${messages}
      where finished_at is null and channel = ${p.channel} and lane = ${sql.raw(String(lane))}
-       and (${p.application} is null or destination = ${p.application}) and ${range}
+       and ${range}
      order by next_attempt_at
      limit ${limit}
        for update skip locked`
@@ -74,52 +69,54 @@ const isTooFarAhead = (p: Placeholders<'latestDueAt'>) => sql`
   next_attempt_at > ${p.latestDueAt}
   and (attempts <= ${sql.raw(String(QUICK_ATTEMPTS))} or next_attempt_at > ${p.latestDueAt} + interval '65 minutes')`
 
+const claimParamTypes = {
+  channel: 'text',
+  now: 'timestamptz',
+  ownersLimit: 'int',
+  latestDueAt: 'timestamptz',
+  strangersLimit: 'int',
+  leaseUntil: 'timestamptz',
+} as const
+
+const claimed = {
+  id: 'bigint',
+  /** See lanes.ts. */
+  lane: 'smallint',
+  requestId: 'text?',
+  accountUuid: 'uuid?',
+  channel: column<OutboxChannel>('text'),
+  destination: 'text',
+  purpose: 'text',
+  language: 'text',
+  values: json<Record<string, string>>(),
+  codeSubject: 'uuid?',
+  codePurpose: column<SentCodePurpose | null>('text'),
+  /** The group that asked for the code; 'stranger' where there is none. */
+  codeGroup: column<CallerGroup>('text'),
+  codeSeed: 'bytea?',
+  createdAt: 'timestamptz',
+  /** This attempt included. */
+  attempts: 'int',
+  /** The first attempt that counts began then. */
+  firstAttemptAt: 'timestamptz',
+  /** The failure of the last attempt; null while none was recorded. */
+  detail: 'text?',
+} as const
+
 /**
  * The first attempt is the first one that was recorded or is under way: one whose process died before it was recorded
  * does not count. No waiting message is ever due later than a retry or a lease allows; one that is was written before
  * the clock was set back, and is due now. CTEs, because a subquery with LIMIT may run more than once, and one for
  * each range, so that no other waiting message is read. Their ids are an array, see `supersedePending`.
  */
-const claim = defineStatement({
-  name: 'outbox.claim',
-  params: {
-    channel: 'text',
-    application: 'text?',
-    now: 'timestamptz',
-    ownersLimit: 'int',
-    latestDueAt: 'timestamptz',
-    strangersLimit: 'int',
-    leaseUntil: 'timestamptz',
-  },
-  row: {
-    id: 'bigint',
-    /** See lanes.ts. */
-    lane: 'smallint',
-    requestId: 'text?',
-    accountUuid: 'uuid?',
-    channel: column<OutboxChannel>('text'),
-    destination: 'text',
-    purpose: 'text',
-    language: 'text',
-    values: json<Record<string, string>>(),
-    codeSubject: 'uuid?',
-    codePurpose: column<SentCodePurpose | null>('text'),
-    /** The group that asked for the code; 'stranger' where there is none. */
-    codeGroup: column<CallerGroup>('text'),
-    codeSeed: 'bytea?',
-    createdAt: 'timestamptz',
-    /** This attempt included. */
-    attempts: 'int',
-    /** The first attempt that counts began then. */
-    firstAttemptAt: 'timestamptz',
-    /** The failure of the last attempt; null while none was recorded. */
-    detail: 'text?',
-  },
-  sql: (p) => sql`
-  with owners as materialized (${firstWaiting(p, LANES.owner, isDue(p), p.ownersLimit)}),
-  owners_too_far_ahead as materialized (${firstWaiting(p, LANES.owner, isTooFarAhead(p), p.ownersLimit)}),
-  strangers as materialized (${firstWaiting(p, LANES.stranger, isDue(p), p.strangersLimit)}),
-  strangers_too_far_ahead as materialized (${firstWaiting(p, LANES.stranger, isTooFarAhead(p), p.strangersLimit)})
+const claimSql = (p: Placeholders<keyof typeof claimParamTypes>, narrowed = sql``) => {
+  const first = (lane: number, range: SQL, limit: SQL) =>
+    firstWaiting(p, lane, sql`${narrowed} ${range}`, limit)
+  return sql`
+  with owners as materialized (${first(LANES.owner, isDue(p), p.ownersLimit)}),
+  owners_too_far_ahead as materialized (${first(LANES.owner, isTooFarAhead(p), p.ownersLimit)}),
+  strangers as materialized (${first(LANES.stranger, isDue(p), p.strangersLimit)}),
+  strangers_too_far_ahead as materialized (${first(LANES.stranger, isTooFarAhead(p), p.strangersLimit)})
   update ${messages} as message
      set attempts = message.attempts + 1,
          first_attempt_at = case when message.detail is null then ${p.now}
@@ -132,7 +129,22 @@ const claim = defineStatement({
   returning message.id, message.lane, message.request_id, message.account_uuid, message.channel,
             message.destination, message.purpose, message.language, message."values", message.code_subject,
             message.code_purpose, message.code_group, message.code_seed, message.created_at, message.attempts,
-            message.first_attempt_at, message.detail`,
+            message.first_attempt_at, message.detail`
+}
+
+const claim = defineStatement({
+  name: 'outbox.claim',
+  params: claimParamTypes,
+  row: claimed,
+  sql: claimSql,
+})
+
+/** A statement of its own: the condition would make the planner of the other one believe that few messages wait. */
+const claimOfApplication = defineStatement({
+  name: 'outbox.claim_of_application',
+  params: { ...claimParamTypes, application: 'text' },
+  row: claimed,
+  sql: (p) => claimSql(p, sql`destination = ${p.application} and`),
 })
 
 /** A row as the worker claims it; purpose and language are what some version of the service wrote. */
@@ -264,10 +276,10 @@ export function createMessageStore(database: Database) {
     ): Promise<QueuedMessage[]> {
       const leaseUntil = new Date(now.getTime() + leaseMs)
       const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
-      return database.all(claim, {
-        ...{ channel, application, now, leaseUntil, latestDueAt: latestDue(now) },
-        ...limits,
-      })
+      const params = { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits }
+      return application === null
+        ? database.all(claim, params)
+        : database.all(claimOfApplication, { ...params, application })
     },
     /** Counts the messages that wait to be sent to somebody, by channel. */
     waiting: () => database.all(waiting, {}),
