@@ -136,7 +136,7 @@ const claim = defineStatement({
   name: 'outbox.claim',
   params: claimParamTypes,
   row: claimed,
-  sql: claimSql,
+  sql: (p) => claimSql(p),
 })
 
 /** A statement of its own: the condition would make the planner of the other one believe that few messages wait. */
