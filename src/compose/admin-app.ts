@@ -58,6 +58,7 @@ const table = `
   POST    /accounts/forget-hashes                  forgetHashes             operator          administration/imports
   GET     /accounts/export                         exportAccounts           operator          administration/imports
   POST    /accounts/:uuid/invite                   inviteAccount            accounts:write    administration/people
+  POST    /accounts/:uuid/resend-confirmation      resendAccountConfirmation messages:write   administration/people
   POST    /accounts/:uuid/access-code              createAccessCode         accounts:recover! administration/people
   DELETE  /accounts/:uuid/two-factor               removeAccountTwoFactor   accounts:recover! administration/factors
   DELETE  /accounts/:uuid/two-factor/removal       cancelTwoFactorRemoval   accounts:recover  administration/factors

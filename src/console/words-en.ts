@@ -362,6 +362,7 @@ export const wordsEn = {
   'event:key.rotated': 'The signing key was rotated',
   'event:key.revoked': 'A signing key was revoked',
   'event:message.refused': 'A message was refused',
+  'event:confirmation.resent': 'The confirmation was sent again',
   'event:message.retried': 'A message was sent again',
   'event:webhook.retried': 'Events for a webhook were made due',
   'event:webhook.replayed': 'A webhook is told again what happened',

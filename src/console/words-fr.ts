@@ -369,6 +369,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   'event:key.rotated': 'Clé de signature renouvelée',
   'event:key.revoked': 'Clé de signature révoquée',
   'event:message.refused': 'Message refusé',
+  'event:confirmation.resent': 'Confirmation renvoyée',
   'event:message.retried': 'Message renvoyé',
   'event:webhook.retried': 'Événements d’un webhook renvoyés',
   'event:webhook.replayed': 'Webhook informé à nouveau',

@@ -25,6 +25,7 @@ export const meanings = {
   'account.registered': account(1),
   'account.created': account(1),
   'account.invited': account(OTHER, 'Invite'),
+  'confirmation.resent': account(OTHER, 'Confirmation sent again'),
   'account.viewed': entity(2),
   'accounts.listed': entity(2),
   'accounts.imported': entity(1),

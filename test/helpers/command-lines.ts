@@ -33,6 +33,12 @@ export const commandLines: Record<string, CommandLine> = {
   'accounts set': line(({ account }) => [account, '--role', '3']),
   'accounts export': named,
   'accounts invite': line(() => [`made-${crypto.randomUUID()}@example.com`]),
+  'accounts resend-confirmation': line(({ account }) => [account]),
+  'accounts change-contact': line(() => [
+    `made-${crypto.randomUUID()}@example.com`,
+    '--phone',
+    '+33612345678',
+  ]),
   'accounts access-code': named,
   'accounts remove-two-factor': named,
   'accounts undo-contact': named,

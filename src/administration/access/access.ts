@@ -124,6 +124,9 @@ const supportMay: Partial<Record<Scope, Record<string, (body?: Record<string, un
   'accounts:write': {
     'PATCH /admin/v1/accounts/:uuid': (body = {}) =>
       Object.keys(body).every((field) => SUPPORT_FIELDS.has(field)),
+    // Of a registration alone, as its operation checks, and never vouching for the contact.
+    'PUT /admin/v1/accounts/:uuid/email': ({ verified } = {}) => verified !== true,
+    'PUT /admin/v1/accounts/:uuid/phone': ({ verified } = {}) => verified !== true,
   },
   'accounts:recover': {
     'POST /admin/v1/accounts/:uuid/access-code': ({ send, remove_factors } = {}) =>
@@ -165,6 +168,10 @@ function mayCall(caller: AdminCaller, { method, path, access }: Wanted, body: Bo
 export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): void {
   if (!mayCall(caller, route, body)) throw new AppError('insufficient_scope')
 }
+
+/** Tells whether the caller may change contacts of a registration alone, as long as it is what somebody registered. */
+export const correctsRegistrations = (caller: AdminCaller): boolean =>
+  caller.type === 'administrator' && caller.role === 'support'
 
 /** Tells whether the caller's removal of two factors waits, so that the owner can stop it. */
 export const isDelayed = (caller: AdminCaller): boolean =>

@@ -5,8 +5,8 @@ import { errorResponses } from '../../platform/http/error-responses.ts'
 import { nullable, timeField } from '../../platform/http/schemas.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
-import type { AdminBase } from '../access/access.ts'
-import { detail } from '../access/operation-schema.ts'
+import { type AdminBase, correctsRegistrations } from '../access/access.ts'
+import { detail, doneAnswer } from '../access/operation-schema.ts'
 import { accountDetails, administeredAccountAnswer, newAccount } from '../directory/directory-schema.ts'
 import type { Once } from '../idempotency/service.ts'
 import type { PeopleService } from './service.ts'
@@ -34,6 +34,9 @@ const putErrors = errorResponses(
   'identifier_taken',
   'validation_failed',
   'test_identity',
+  'channel_not_available',
+  'country_not_allowed',
+  'too_many_requests',
 )
 const removeErrors = errorResponses(
   'account_not_found',
@@ -106,6 +109,42 @@ export function createPeopleRoutes(
       },
     )
     .post(
+      '/accounts/:uuid/resend-confirmation',
+      ({ params, caller, headers, path }) =>
+        once({
+          ...{ headers, caller, path },
+          async make() {
+            await people.resendConfirmation(params.uuid)
+            return { id: params.uuid, answer: success({}) }
+          },
+          repeat: async (_, status) => {
+            if (status === null) throw new AppError('account_not_found')
+            return success({})
+          },
+        }),
+      {
+        response: {
+          200: doneAnswer,
+          ...errorResponses(
+            'account_not_found',
+            'not_resendable',
+            'test_identity',
+            'channel_not_available',
+            'country_not_allowed',
+            'too_many_requests',
+          ),
+        },
+        detail: {
+          ...detail(
+            'resendAccountConfirmation',
+            'Send the confirmation of an account that waits for it again',
+          ),
+          description:
+            'It counts on the contact and on the account, as a code that the person asks for does.',
+        },
+      },
+    )
+    .post(
       '/accounts/:uuid/access-code',
       ({ params, body, caller, headers, path }) =>
         once({
@@ -151,7 +190,10 @@ export function createPeopleRoutes(
     routes
       .put(
         `/accounts/:uuid/${kind}`,
-        async ({ params, body }) => success({ account: await people.putContact(params.uuid, kind, body) }),
+        async ({ params, body, caller }) => {
+          const how = { corrects: correctsRegistrations(caller) }
+          return success({ account: await people.putContact(params.uuid, kind, body, how) })
+        },
         {
           body: contactBody(example),
           response: { 200: administeredAccountAnswer, ...putErrors },

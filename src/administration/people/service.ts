@@ -17,6 +17,7 @@ import type { Roles } from '../../domain/accounts/core/roles.ts'
 import { isMetadata } from '../../domain/accounts/core/set-fields.ts'
 import type { AccountStore } from '../../domain/accounts/core/store.ts'
 import { isByCommand, type Usernames } from '../../domain/accounts/core/usernames.ts'
+import type { EventStore } from '../../domain/foundation/events/store.ts'
 import { checkPassword, createPasswordRules } from '../../domain/foundation/hashing/password.ts'
 import type { HashService } from '../../domain/foundation/hashing/service.ts'
 import { emailProblem, parseEmail } from '../../domain/foundation/identifiers/email.ts'
@@ -25,6 +26,7 @@ import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { CodeService } from '../../domain/messages/codes/service.ts'
 import { parseReachablePhone } from '../../domain/messages/delivery/reach.ts'
 import { type AccountClaims, noAccount } from '../../domain/sessions/tokens/account-claims.ts'
+import type { RegistrationService } from '../../domain/sign-in/registration/service.ts'
 import { claimsOfApplications } from '../../platform/config/applications.ts'
 import { serviceName } from '../../platform/config/service-name.ts'
 import { parseDuration } from '../../platform/duration.ts'
@@ -47,7 +49,8 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   hashing: HashService
   limits: LimitService
   notices: OwnerNotices
-  stores: { people: PeopleStore; accounts: AccountStore }
+  registration: Pick<RegistrationService, 'chargeFor' | 'sendFor' | 'contactOf'>
+  stores: { people: PeopleStore; accounts: AccountStore; events: EventStore }
 }
 
 const HOUR_SECONDS = 3600
@@ -62,8 +65,8 @@ export type PeopleService = ReturnType<typeof createPeopleService>
 
 export function createPeopleService(needs: Needs) {
   const { roles, usernames, accountClaims, directory, administrators, accountCodes, codes } = needs
-  const { hashing, limits, notices, clock, config } = needs
-  const { people, accounts } = needs.stores
+  const { hashing, limits, notices, registration, clock, config } = needs
+  const { people, accounts, events } = needs.stores
   const passwordRules = createPasswordRules(config, serviceName(config))
 
   function readContacts({ email: typedEmail, phone: typedPhone }: NewAccount, fields: FieldError[]) {
@@ -162,11 +165,16 @@ export function createPeopleService(needs: Needs) {
         throw new AppError('identifier_taken')
       return directory.describe(await directory.find(uuid))
     },
-    /** The old contact and the new one are told. `verified`: the administrator vouches for it. */
+    /**
+     * The old contact and the new one are told. `verified`: the administrator vouches for it. Nobody is told of an account of
+     * which nothing is verified; one that waits for its confirmation gets the code at the new contact. `corrects`: the caller
+     * may do that alone, to what somebody registered.
+     */
     async putContact(
       uuid: string,
       kind: Identifier['kind'],
       { value, verified = false }: { value: string; verified?: boolean | undefined },
+      { corrects }: { corrects: boolean },
     ): Promise<AccountDetails> {
       const contact = kind === 'email' ? parseEmail(value) : parseReachablePhone(value, config)
       if (contact === null) {
@@ -175,18 +183,36 @@ export function createPeopleService(needs: Needs) {
       }
       const account = await directory.find(uuid)
       requireOrdinary(account)
+      if (corrects && account.accountConfirmedAt !== null) throw new AppError('insufficient_scope')
+      const told = verifiedContacts(account)
+      const waits = account.accountConfirmedAt === null && !verified
+      if (waits && (corrects || limits.counters.mayReceive(contact)))
+        await registration.chargeFor(account, contact)
       const contacts = [
-        ...verifiedContacts(account).filter(({ destination }) => destination !== contact.destination),
+        ...told.filter(({ destination }) => destination !== contact.destination),
         { channel: channelOf(kind), destination: contact.destination },
       ]
-      const [messages] = await Promise.all([
-        notices.about(account, kind === 'email' ? 'email_changed' : 'phone_changed', { contacts }),
-        codes.kill(account.uuid),
-      ])
-      const outcome = await people.putContact(account, contact, verified, messages, clock.now())
+      const purpose = kind === 'email' ? 'email_changed' : 'phone_changed'
+      const messages = told.length > 0 ? await notices.about(account, purpose, { contacts }) : []
+      const how = { verified, corrects: corrects ? config.accounts.roleId : null }
+      const outcome = await people.putContact(account, contact, how, messages, clock.now())
+      if (outcome === 'not_theirs') throw new AppError('insufficient_scope')
       if (outcome === 'taken') throw new AppError('identifier_taken')
       if (outcome === 'gone') throw new AppError('account_not_found')
-      return directory.describe(await directory.find(uuid))
+      await codes.kill(account.uuid)
+      const changed = await directory.find(uuid)
+      if (waits && limits.counters.mayReceive(contact)) await registration.sendFor(changed)
+      return directory.describe(changed)
+    },
+    /** Sends the code of an account that waits for its confirmation again: any other is `not_resendable`. */
+    async resendConfirmation(uuid: string): Promise<void> {
+      const account = await directory.find(uuid)
+      requireOrdinary(account)
+      const contact = registration.contactOf(account)
+      if (contact === null) throw new AppError('not_resendable')
+      await registration.chargeFor(account, contact)
+      await registration.sendFor(account)
+      await events.add([{ type: 'confirmation.resent', account: account.uuid }], clock.now())
     },
     /** The only verified contact stays. */
     async removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails> {

@@ -1,10 +1,16 @@
 /** Accounts that an administrator makes or repairs: PostgreSQL, in every storage shape. */
 
+import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { PreparedCode } from '../../domain/accounts/account-codes/account-code.ts'
 import { putAccountCode } from '../../domain/accounts/account-codes/account-code-sql.ts'
 import type { Account } from '../../domain/accounts/core/account.ts'
-import { endClaimsTo, holder, withHeldAccount } from '../../domain/accounts/core/account-sql.ts'
+import {
+  endClaimsTo,
+  holder,
+  unqualifiedColumns,
+  withHeldAccount,
+} from '../../domain/accounts/core/account-sql.ts'
 import {
   contactsOf,
   type HeldContact,
@@ -13,6 +19,7 @@ import {
 } from '../../domain/accounts/core/contacts-sql.ts'
 import {
   addByAdministrator,
+  addClaims,
   changeRegistration,
   endWaitingFor,
   madeAccountParamTypes,
@@ -28,7 +35,7 @@ import { addNotices, supersedeCodes } from '../../domain/messages/outbox/queue-s
 import { dropContactChanges } from '../../domain/sign-in/undo/contact-changes-sql.ts'
 import type { Database, Executor } from '../../platform/postgres/database.ts'
 import { retryConflicts, violates } from '../../platform/postgres/failure.ts'
-import type { Profile } from '../../platform/postgres/schema.ts'
+import { accounts, type Profile } from '../../platform/postgres/schema.ts'
 import { defineStatement } from '../../platform/postgres/statement.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
@@ -80,6 +87,29 @@ const isElsewhereOf = (kind: Identifier['kind']) =>
 
 const isElsewhere = { email: isElsewhereOf('email'), phone: isElsewhereOf('phone') }
 
+/** Some other account has the contact, or merely names it. */
+const isNamedBy = (kind: Identifier['kind']) =>
+  defineStatement({
+    name: `people.is_named_by_${kind}`,
+    params: { accountId: 'bigint', key: 'text' },
+    row: { named: 'boolean' },
+    sql: (p) => sql`
+    select exists (
+      select 1 from ${accounts} where ${unqualifiedColumns[kind].key} = ${p.key} and id <> ${p.accountId}) as named`,
+  })
+
+const isNamed = { email: isNamedBy('email'), phone: isNamedBy('phone') }
+
+/**
+ * Notes that the registration named the contact, with a password that counts as one that nobody else has: who registers
+ * the contact after this contests it.
+ */
+const claim = defineStatement({
+  name: 'people.claim',
+  params: { now: 'timestamptz', emailKey: 'text?', emailTag: 'bytea?', phone: 'text?', phoneTag: 'bytea?' },
+  sql: (p) => addClaims(p, sql`true`),
+})
+
 /** A registration waits for the contact that is not verified, or is confirmed. */
 const putRegistration = defineStatement({
   name: 'people.put_registration',
@@ -102,6 +132,28 @@ function newContact(
     addedBy: null,
   }
 }
+
+/**
+ * Tells whether an account is what somebody registered and nobody confirmed: whoever confirms it gets nothing from it that
+ * an administrator, an import or an invitation gave.
+ */
+const isAsRegistered = (account: Account, roleId: number): boolean =>
+  account.accountConfirmedAt === null &&
+  account.emailConfirmedAt === null &&
+  account.phoneConfirmedAt === null &&
+  account.origin === null &&
+  account.invitationId === null &&
+  account.roleId === roleId &&
+  account.username === null &&
+  (account.groups ?? []).length === 0
+
+const claimOf = ({ kind, key }: Identifier, now: Date) => ({
+  now,
+  emailKey: kind === 'email' ? key : null,
+  emailTag: kind === 'email' ? randomBytes(2) : null,
+  phone: kind === 'phone' ? key : null,
+  phoneTag: kind === 'phone' ? randomBytes(2) : null,
+})
 
 /** What ends with a change of the contacts, which the notices tell of. */
 const endBefore = (
@@ -161,32 +213,40 @@ export function createPeopleStore(database: Database) {
     },
     /**
      * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
-     * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
+     * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed. `corrects`: the
+     * role of registrations, where nothing but a registration may be changed (`not_theirs`), and only to a contact that no
+     * other account so much as names.
      */
     async putContact(
       { id: accountId, uuid }: Account,
       identifier: Email | Phone,
-      verified: boolean,
+      { verified, corrects }: { verified: boolean; corrects: number | null },
       notices: NewMessage[],
       now: Date,
-    ): Promise<'put' | 'taken' | 'gone'> {
+    ): Promise<'put' | 'taken' | 'gone' | 'not_theirs'> {
       const { kind, key } = identifier
       const write = () =>
         withHeldAccount(database, accountId, async (transaction, held) => {
-          const [account, found] = await Promise.all([
+          const [account, found, other] = await Promise.all([
             held,
             transaction.first(isElsewhere[kind], { accountId, key }),
+            corrects === null ? null : transaction.first(isNamed[kind], { accountId, key }),
           ])
-          if (found?.elsewhere) return 'taken'
           if (account === null) return 'gone'
+          if (corrects !== null && !isAsRegistered(account, corrects)) return 'not_theirs'
+          if (found?.elsewhere || other?.named) return 'taken'
           const contacts = contactsOf(account)
           const before = contacts[kind]
           const contact = newContact(before, identifier, verified, now)
           const type = before === null ? 'identifier.added' : 'identifier.changed'
           await Promise.all([
-            transaction.run(endWaitingElsewhere, { accountId, key }),
+            corrects === null && transaction.run(endWaitingElsewhere, { accountId, key }),
             putContacts(transaction, accountId, { ...contacts, [kind]: contact }, now),
             transaction.run(putRegistration, { accountId, key, verified, now }),
+            account.accountConfirmedAt === null &&
+              account.origin === null &&
+              !verified &&
+              transaction.run(claim, claimOf(identifier, now)),
             verified && endClaimsTo(transaction, accountId, [{ kind, key }]),
             endBefore(transaction, account, notices, now),
             recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now),

@@ -44,6 +44,15 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
       '7d',
     )
     .action(invite)
+  add('resend-confirmation', 'send the code again to somebody who has not confirmed the account')
+    .argument('<account>', NAME)
+    .action(resendConfirmation)
+  add('change-contact', 'give an account another e-mail address or phone number')
+    .argument('<account>', NAME)
+    .option('--email <address>', 'the new e-mail address', emailOf('--email'))
+    .option('--phone <number>', 'the new phone number', phoneOf('--phone'))
+    .option('--verified', 'the contact is known to belong to the person')
+    .action(changeContact)
   add('access-code', 'make a temporary access code, with which somebody chooses a new password')
     .alias('recover')
     .argument('<account>', NAME)
@@ -96,6 +105,35 @@ async function invite(name: string, { lifetime, ...options }: CodeOptions): Prom
     call<{ expires_at: string }>('POST', `accounts/${await uuidOf(call, name)}/invite`, { lifetime }),
   )
   printResult(options, { expires_at }, `${name} is invited. The code is valid until ${expires_at}.`)
+}
+
+async function resendConfirmation(name: string, options: Options): Promise<void> {
+  await callService(options, async (call) =>
+    call('POST', `accounts/${await uuidOf(call, name)}/resend-confirmation`),
+  )
+  printResult(options, { sent: true }, `the code is on its way to ${name}`)
+}
+
+async function changeContact(
+  name: string,
+  {
+    email,
+    phone,
+    verified = false,
+    ...options
+  }: Options & Pick<CreateOptions, 'email' | 'phone' | 'verified'>,
+): Promise<void> {
+  const value = email ?? phone
+  if (value === undefined || (email !== undefined && phone !== undefined))
+    throw new CommandFailure(2, 'name one new contact, for example --email ada@example.com')
+  const { account } = await callService(options, async (call) =>
+    call<{ account: ListedAccount }>(
+      'PUT',
+      `accounts/${await uuidOf(call, name)}/${email === undefined ? 'phone' : 'email'}`,
+      { value, verified },
+    ),
+  )
+  printResult(options, account, `${name} is ${value} now`)
 }
 
 async function makeAccessCode(name: string, { lifetime, send, removeFactors, ...options }: CodeOptions) {

@@ -27,6 +27,7 @@ import {
   type DeviceSource,
   type Source,
   stranger,
+  withPassword,
 } from '../../foundation/limits/callers.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
@@ -165,6 +166,9 @@ export function createRegistrationService(needs: Needs) {
     if (account === null) return codes.decoySubject(key)
     return account.waitingFor === key ? account.uuid : codes.decoySubject(`${account.uuid} ${key}`)
   }
+
+  const contactOf = ({ accountConfirmedAt, waitingFor }: Account): Identifier | null =>
+    accountConfirmedAt === null ? parseIdentifier(waitingFor ?? '', defaultCountry) : null
 
   const confirmationOf = (account: Account | null, identifier: Identifier): CodeBinding => ({
     purpose: 'confirmation',
@@ -395,6 +399,26 @@ export function createRegistrationService(needs: Needs) {
       await outbox.sendCode(confirmationOf(account, identifier), to)
       return true
     },
+    /**
+     * Counts a code that an administrator has sent to this contact, on the contact and on the account. Throws where nothing
+     * can be sent there.
+     */
+    chargeFor: (account: Account, contact: Identifier): Promise<void> =>
+      limits.charge(
+        limits.counters.codes(withPassword(account, nowhere), contact, 'confirmation', false, {
+          hidden: true,
+        }),
+      ),
+    /** Sends the code of an account that waits for a contact; false where it waits for none. The caller has counted it. */
+    async sendFor(account: Account): Promise<boolean> {
+      const identifier = contactOf(account)
+      if (identifier === null) return false
+      const to = { channel: channelOf(identifier.kind), language: account.language }
+      await outbox.sendCode(confirmationOf(account, identifier), to)
+      return true
+    },
+    /** The contact that an account which nobody confirmed waits for. */
+    contactOf,
     /** Does not reveal whether the identifier has an account. */
     async resend({ identifier: typed }: { identifier: string }, client: DeviceSource): Promise<void> {
       const identifier = readIdentifier(typed, defaultCountry)
@@ -409,6 +433,9 @@ export function createRegistrationService(needs: Needs) {
     },
   }
 }
+
+/** An administrator asks: no address is charged. */
+const nowhere = { addressBucket: '' }
 
 const newProfile = (typed: ProfilePatch | null | undefined): Profile | null =>
   typed ? mergeProfile(null, readProfile(typed, { mayHavePicture: false })) : null
