@@ -46,6 +46,23 @@ describe('messages', () => {
       expectRefusal(await call('GET', `messages?${query}`), 'validation_failed')
   })
 
+  test('what became of a code is told: used, replaced, expired, or open', async () => {
+    const { identifier, uuid } = await person()
+    const codes = async () =>
+      (await ofAccount(uuid)).map((message) => (message as Message & { code: string | null }).code)
+    await waitFor(async () => (await codes())[0] === 'used', { what: 'the use of a code' })
+    await service.askCode('password/forgot', identifier)
+    expect(await codes()).toEqual(['open', 'used'])
+    await service.askCode('password/forgot', identifier)
+    expect(await codes()).toEqual(['open', 'replaced', 'used'])
+    service.clock.advance(11 * 60_000)
+    expect(await codes()).toEqual(['expired', 'replaced', 'used'])
+    const [, , first] = (await call('GET', `accounts/${uuid}/messages`)).body.items
+    expect(first.code_used_at).toMatch(/^\d{4}-/)
+    await call('PUT', `accounts/${uuid}/email`, { value: newEmail(), verified: true })
+    expect(await codes()).toContain(null)
+  })
+
   test('messages are found by any part of the recipient, and events by the e-mail address', async () => {
     const { identifier, uuid } = await person()
     await person()

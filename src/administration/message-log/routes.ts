@@ -14,7 +14,7 @@ import { detail, doneAnswer, numberText, queryText, queryWord, timeText } from '
 import type { Once } from '../idempotency/service.ts'
 import { meaningOf } from './meaning.ts'
 import type { MessageLog } from './service.ts'
-import { type ListedMessage, messageStates } from './store.ts'
+import { codeStates, type ListedMessage, messageStates } from './store.ts'
 
 const message = namedObject(
   'Message',
@@ -34,6 +34,10 @@ const message = namedObject(
       }),
     ),
     meaning: t.String({ description: 'What became of it, as a sentence in English or French' }),
+    code: nullable(t.String({ enum: codeStates }), {
+      description: 'What became of its code; null where it carries none',
+    }),
+    code_used_at: nullable(timeField()),
     attempts: integer(),
     created_at: timeField(),
     next_attempt_at: nullable(timeField()),
@@ -74,11 +78,13 @@ const recipient = t.Optional(
 )
 
 const messageRecord = (
-  { createdAt, nextAttemptAt, finishedAt, isReplaced, ...message }: ListedMessage,
+  { createdAt, nextAttemptAt, finishedAt, isReplaced, codeState, codeUsedAt, ...message }: ListedMessage,
   language: Language,
 ) => ({
   ...message,
   meaning: meaningOf({ ...message, isReplaced }, language),
+  code: codeState,
+  code_used_at: codeUsedAt?.toISOString() ?? null,
   created_at: createdAt.toISOString(),
   next_attempt_at: nextAttemptAt?.toISOString() ?? null,
   finished_at: finishedAt?.toISOString() ?? null,

@@ -48,8 +48,10 @@ export function createMessageLog(needs: Needs) {
   const { directory, funnel, outbox, clock, config, stores } = needs
   const { messageLog: store } = stores
 
+  const time = () => ({ codeLifetimeSeconds: config.codes.lifetimeSeconds, now: clock.now() })
+
   async function find(id: string): Promise<ListedMessage> {
-    const message = await store.find(parseWholeNumber(id) ?? 0)
+    const message = await store.find(parseWholeNumber(id) ?? 0, time())
     if (message === null) throw new AppError('message_not_found')
     return message
   }
@@ -69,12 +71,12 @@ export function createMessageLog(needs: Needs) {
   }
 
   async function read(filter: MessageFilter, to: string | undefined, after: number | null, limit: number) {
-    if (to === undefined) return store.list(filter, after, limit)
+    if (to === undefined) return store.list(filter, after, limit, time())
     const destination = parseIdentifier(to, config.accounts.defaultCountry)?.destination ?? to
     const people = await directory.uuidsOf(to)
     const lists = await Promise.all([
-      store.list({ ...filter, destination }, after, limit),
-      ...people.map((account) => store.list({ ...filter, account }, after, limit)),
+      store.list({ ...filter, destination }, after, limit, time()),
+      ...people.map((account) => store.list({ ...filter, account }, after, limit, time())),
     ])
     return mergeNewest(lists, limit)
   }

@@ -34,21 +34,51 @@ const listParams = {
   since: 'timestamptz?',
   before: 'bigint?',
   limit: 'int',
+  codeLifetimeSeconds: 'int',
+  now: 'timestamptz',
 } as const
 
-export interface MessageFilter extends Omit<ValuesOf<typeof listParams>, 'before' | 'limit'> {
+/** How long a code lives after its sending, and now. */
+interface CodeTime {
+  codeLifetimeSeconds: number
+  now: Date
+}
+
+export interface MessageFilter
+  extends Omit<ValuesOf<typeof listParams>, 'before' | 'limit' | keyof CodeTime> {
   account?: string | undefined
   /** The whole of it, in any case. */
   destination?: string | undefined
 }
 
-const listedColumns = sql`
+/** What became of the code of a message: it is `open` also before it is sent. */
+export const codeStates = ['open', 'used', 'replaced', 'expired'] as const
+export type CodeState = (typeof codeStates)[number]
+
+/** A code that an administrator made says when it ends, and its use leaves no trace at its message. */
+const codeEnd = (p: Placeholders<'codeLifetimeSeconds'>) => sql`
+  coalesce(("values" ->> 'expires_at')::timestamptz,
+           first_attempt_at + make_interval(secs => ${p.codeLifetimeSeconds}))`
+
+const codeState = (p: Placeholders<'codeLifetimeSeconds' | 'now'>) => sql`
+  case when code_subject is null then null
+       when verified_at is not null then 'used'
+       when outcome is not distinct from 'replaced' or exists (
+         select 1 from ${messages} newer
+          where coalesce(newer.account_uuid, newer.code_subject) = coalesce(${messages}.account_uuid, ${messages}.code_subject)
+            and newer.id > ${messages}.id and newer.code_subject = ${messages}.code_subject
+            and newer.code_purpose = ${messages}.code_purpose and newer.code_group = ${messages}.code_group
+            and newer.created_at < coalesce(${codeEnd(p)}, 'infinity')) then 'replaced'
+       when outcome is not distinct from 'expired' or ${codeEnd(p)} <= ${p.now} then 'expired'
+       else 'open' end`
+
+const listedColumns = (p: Placeholders<'codeLifetimeSeconds' | 'now'>) => sql`
   id, channel, purpose, ${messageState} as state, destination, ${aboutAccount} as account, gateway, detail, reply, attempts,
   created_at, case when finished_at is null then next_attempt_at end as next_attempt_at, finished_at,
-  outcome is not distinct from 'replaced' as is_replaced`
+  outcome is not distinct from 'replaced' as is_replaced, ${codeState(p)} as code_state, verified_at as code_used_at`
 
 const listWhere = (where: SQL, p: Placeholders<keyof typeof listParams>) => sql`
-  select ${listedColumns}
+  select ${listedColumns(p)}
     from ${messages}
    where ${where} and lane <> ${sql.raw(String(DECOYS_LANE))}
      and (${p.before} is null or id < ${p.before})
@@ -77,6 +107,9 @@ const listedRow = {
   nextAttemptAt: 'timestamptz?',
   finishedAt: 'timestamptz?',
   isReplaced: 'boolean',
+  /** It is null where the message carries no code. */
+  codeState: column<CodeState | null>('text'),
+  codeUsedAt: 'timestamptz?',
 } as const
 
 export type ListedMessage = ValuesOf<typeof listedRow>
@@ -105,10 +138,10 @@ const listTo = defineStatement({
 
 const find = defineStatement({
   name: 'administration_messages.find',
-  params: { id: 'bigint' },
+  params: { id: 'bigint', codeLifetimeSeconds: 'int', now: 'timestamptz' },
   row: listedRow,
   sql: (p) => sql`
-  select ${listedColumns} from ${messages} where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
+  select ${listedColumns(p)} from ${messages} where id = ${p.id} and lane <> ${sql.raw(String(DECOYS_LANE))}`,
 })
 
 /**
@@ -141,14 +174,16 @@ export function createMessageLogStore(database: Database) {
       { account, destination, ...filter }: MessageFilter,
       before: number | null,
       limit: number,
+      time: CodeTime,
     ): Promise<ListedMessage[]> {
-      const params = { ...filter, before, limit }
+      const params = { ...filter, before, limit, ...time }
       if (destination !== undefined) return database.all(listTo, { destination, ...params })
       return account === undefined
         ? database.all(listAll, params)
         : database.all(listOfAccount, { account, ...params })
     },
-    find: (id: number): Promise<ListedMessage | null> => database.first(find, { id }),
+    find: (id: number, time: CodeTime): Promise<ListedMessage | null> =>
+      database.first(find, { id, ...time }),
     /** It returns false where it was neither refused nor unknown, where its code is dead, or where nobody is left to send it to. */
     async retry(id: number, codeLifetimeSeconds: number, now: Date): Promise<boolean> {
       const params = { id, codeLifetimeSeconds, now }

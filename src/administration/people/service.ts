@@ -61,6 +61,12 @@ const lifetimes = {
   invitation: { byDefault: 7 * DAY_SECONDS, atMost: 30 * DAY_SECONDS },
 }
 
+const refusedPuts = {
+  not_theirs: 'insufficient_scope',
+  taken: 'identifier_taken',
+  gone: 'account_not_found',
+} as const
+
 export type PeopleService = ReturnType<typeof createPeopleService>
 
 export function createPeopleService(needs: Needs) {
@@ -110,6 +116,22 @@ export function createPeopleService(needs: Needs) {
     const field = accountClaims.findOverflow(null, after, claimsOfApplications(config))
     if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
     return fields
+  }
+
+  function readContact(kind: Identifier['kind'], value: string) {
+    const contact = kind === 'email' ? parseEmail(value) : parseReachablePhone(value, config)
+    if (contact !== null) return contact
+    const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
+    throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
+  }
+
+  /** The verified contacts and the new one are told, and nobody where none is verified. */
+  async function noticesOfPut(account: Account, { kind, destination: put }: Identifier) {
+    const verified = verifiedContacts(account)
+    if (verified.length === 0) return []
+    const others = verified.filter(({ destination }) => destination !== put)
+    const contacts = [...others, { channel: channelOf(kind), destination: put }]
+    return notices.about(account, kind === 'email' ? 'email_changed' : 'phone_changed', { contacts })
   }
 
   const invitation = (
@@ -176,32 +198,19 @@ export function createPeopleService(needs: Needs) {
       { value, verified = false }: { value: string; verified?: boolean | undefined },
       { corrects }: { corrects: boolean },
     ): Promise<AccountDetails> {
-      const contact = kind === 'email' ? parseEmail(value) : parseReachablePhone(value, config)
-      if (contact === null) {
-        const code = kind === 'email' ? emailProblem(value) : 'invalid_phone'
-        throw new AppError('validation_failed', { fields: [{ field: 'value', code }] })
-      }
+      const contact = readContact(kind, value)
       const account = await directory.find(uuid)
       requireOrdinary(account)
       if (corrects && account.accountConfirmedAt !== null) throw new AppError('insufficient_scope')
-      const told = verifiedContacts(account)
       const waits = account.accountConfirmedAt === null && !verified
-      if (waits && (corrects || limits.counters.mayReceive(contact)))
-        await registration.chargeFor(account, contact)
-      const contacts = [
-        ...told.filter(({ destination }) => destination !== contact.destination),
-        { channel: channelOf(kind), destination: contact.destination },
-      ]
-      const purpose = kind === 'email' ? 'email_changed' : 'phone_changed'
-      const messages = told.length > 0 ? await notices.about(account, purpose, { contacts }) : []
+      const sends = waits && (corrects || limits.counters.mayReceive(contact))
+      if (sends) await registration.chargeFor(account, contact)
+      const [messages] = await Promise.all([noticesOfPut(account, contact), codes.kill(account.uuid)])
       const how = { verified, corrects: corrects ? config.accounts.roleId : null }
       const outcome = await people.putContact(account, contact, how, messages, clock.now())
-      if (outcome === 'not_theirs') throw new AppError('insufficient_scope')
-      if (outcome === 'taken') throw new AppError('identifier_taken')
-      if (outcome === 'gone') throw new AppError('account_not_found')
-      await codes.kill(account.uuid)
+      if (outcome !== 'put') throw new AppError(refusedPuts[outcome])
       const changed = await directory.find(uuid)
-      if (waits && limits.counters.mayReceive(contact)) await registration.sendFor(changed)
+      if (sends) await registration.sendFor(changed)
       return directory.describe(changed)
     },
     /** Sends the code of an account that waits for its confirmation again: any other is `not_resendable`. */

@@ -133,15 +133,31 @@ function newContact(
   }
 }
 
+/** `byName`: also by an account that merely names it. */
+async function isTakenBySomebody(
+  transaction: Executor,
+  accountId: number,
+  { kind, key }: Identifier,
+  byName: boolean,
+): Promise<boolean> {
+  const params = { accountId, key }
+  return byName
+    ? (await transaction.first(isNamed[kind], params))!.named
+    : (await transaction.first(isElsewhere[kind], params))?.elsewhere === true
+}
+
+/** Somebody registered it, and nobody confirmed it. */
+const isRegistration = ({ accountConfirmedAt, origin }: Account) =>
+  accountConfirmedAt === null && origin === null
+
 /**
  * Tells whether an account is what somebody registered and nobody confirmed: whoever confirms it gets nothing from it that
  * an administrator, an import or an invitation gave.
  */
 const isAsRegistered = (account: Account, roleId: number): boolean =>
-  account.accountConfirmedAt === null &&
+  isRegistration(account) &&
   account.emailConfirmedAt === null &&
   account.phoneConfirmedAt === null &&
-  account.origin === null &&
   account.invitationId === null &&
   account.roleId === roleId &&
   account.username === null &&
@@ -227,14 +243,13 @@ export function createPeopleStore(database: Database) {
       const { kind, key } = identifier
       const write = () =>
         withHeldAccount(database, accountId, async (transaction, held) => {
-          const [account, found, other] = await Promise.all([
+          const [account, isTaken] = await Promise.all([
             held,
-            transaction.first(isElsewhere[kind], { accountId, key }),
-            corrects === null ? null : transaction.first(isNamed[kind], { accountId, key }),
+            isTakenBySomebody(transaction, accountId, identifier, corrects !== null),
           ])
           if (account === null) return 'gone'
           if (corrects !== null && !isAsRegistered(account, corrects)) return 'not_theirs'
-          if (found?.elsewhere || other?.named) return 'taken'
+          if (isTaken) return 'taken'
           const contacts = contactsOf(account)
           const before = contacts[kind]
           const contact = newContact(before, identifier, verified, now)
@@ -243,10 +258,7 @@ export function createPeopleStore(database: Database) {
             corrects === null && transaction.run(endWaitingElsewhere, { accountId, key }),
             putContacts(transaction, accountId, { ...contacts, [kind]: contact }, now),
             transaction.run(putRegistration, { accountId, key, verified, now }),
-            account.accountConfirmedAt === null &&
-              account.origin === null &&
-              !verified &&
-              transaction.run(claim, claimOf(identifier, now)),
+            !verified && isRegistration(account) && transaction.run(claim, claimOf(identifier, now)),
             verified && endClaimsTo(transaction, accountId, [{ kind, key }]),
             endBefore(transaction, account, notices, now),
             recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now),

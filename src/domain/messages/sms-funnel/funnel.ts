@@ -110,11 +110,10 @@ export function createFunnel(options: Options) {
     codeSent: (to: string): void => prefixes.count(to, 'codes'),
     /** A code was right. Never throws, and is not waited for. */
     verified({ subject, purpose, destination }: Omit<CodeBinding, 'group'>): void {
-      if (!destination.startsWith('+')) return
       run(async () => {
         try {
-          const sent = await store.markVerified({ subject, purpose }, clock.now())
-          if (sent === null) return
+          const sent = await store.markVerified({ subject, purpose, destination }, clock.now())
+          if (sent === null || sent.gateway === null) return
           count('verified', sent.destination, sent.gateway)
           prefixes.count(sent.destination, 'verified')
         } catch (error) {

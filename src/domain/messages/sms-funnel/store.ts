@@ -146,13 +146,13 @@ const closedPrefixes = defineStatement({
 
 const markVerified = defineStatement({
   name: 'sms_funnel.mark_verified',
-  params: { subject: 'uuid', purpose: 'text', now: 'timestamptz' },
-  row: { gateway: 'text', destination: 'text' },
+  params: { subject: 'uuid', purpose: 'text', destination: 'text', now: 'timestamptz' },
+  row: { gateway: 'text?', destination: 'text' },
   sql: (p) => sql`
   with sent as materialized (
     select id from ${messages}
-     where code_subject = ${p.subject} and code_purpose = ${p.purpose}
-       and gateway is not null and verified_at is null
+     where coalesce(account_uuid, code_subject) = ${p.subject} and code_subject = ${p.subject}
+       and code_purpose = ${p.purpose} and destination = ${p.destination} and verified_at is null
      order by id desc limit 1)
   ${noteVerified(p, sql`id in (select id from sent)`)}
   returning gateway, destination`,
@@ -246,8 +246,8 @@ export function createSmsFunnelStore(database: Database) {
         lifetimeSeconds,
       }),
     closedPrefixes: (now: Date) => database.all(closedPrefixes, { now }),
-    /** The last SMS with this code was worth it: once. It returns null where there is none. */
-    markVerified: (code: { subject: string; purpose: CodePurpose }, now: Date) =>
+    /** Notes at the last message with this code that it was typed: once. It returns null where there is none. */
+    markVerified: (code: { subject: string; purpose: CodePurpose; destination: string }, now: Date) =>
       database.first(markVerified, { ...code, now }),
     /**
      * Returns the share of verified codes, of the last 200 that a gateway took and whose time is over. A code does not
