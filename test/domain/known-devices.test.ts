@@ -95,7 +95,6 @@ describe('known devices', () => {
 const DEVICES_STAY = {
   'the same password, hashed anew at a sign-in': ['accounts.renew_digest'],
   'recipes run them, see below': ['accounts.set_password', 'accounts.set_two_factors'],
-  'people of --dev, whom nobody knew': ['dev.set_as_seeded'],
   'it takes the password away, and whoever chooses one forgets them': ['imports.forget_hashes'],
   'the account was not confirmed, so nobody signed in': [
     'identities.open',

@@ -216,7 +216,7 @@ describe('the people of a file', () => {
       {
         email: 'one@example.com',
         password,
-        verified: true,
+        email_verified_at: true,
         groups: ['staff'],
         profile: { given_name: 'One' },
       },
@@ -245,30 +245,35 @@ describe('the people of a file', () => {
     }
   })
 
-  test('are refused by name before anything starts', async () => {
-    const file = write([
-      { email: 'a@example.com', pasword: 'x' },
-      'not json',
-      { email: 'b@example.com', email_verified_at: 'yesterday', password: { hash: '$5$salt$x' } },
-      { email: 5 },
+  test('are refused by line and name, and nobody is made', async () => {
+    const options = { directory: newDirectory('refused'), env: { POTERNE_SERVER_PORT: '0' } }
+    const refused = async (...lines: unknown[]) => {
+      const file = write(lines)
+      const { code, error } = await runExecutable(['serve', '--dev', '--seed', file], options)
+      const [name, ...problems] = error.trimEnd().split('\n')
+      expect([code, name]).toEqual([2, `--seed: ${file}`])
+      return problems.map((problem) => problem.trim())
+    }
+    expect(await refused({ email: 'a@example.com' }, 'not json')).toEqual(['line 2: not_json'])
+    const good = { email: 'good@example.com', email_verified_at: true }
+    expect(
+      await refused(
+        good,
+        { email: 'a@example.com', pasword: 'x' },
+        '',
+        { email: 'b@example.com', email_verified_at: 'yesterday' },
+        { email: 'c@example.com', password: { hash: '$2x$' } },
+        { email: 5 },
+      ),
+    ).toEqual([
+      'line 2: unknown_field (the nearest one is password)',
+      'line 4: invalid_value (email_verified_at)',
+      'line 5: unsupported_hash (password)',
+      'line 6: invalid_value (email)',
     ])
-    const { code, error } = await runExecutable(['serve', '--dev', '--seed', file])
-    expect(code).toBe(2)
-    expect(error.trimEnd().split('\n')).toEqual([
-      `--seed: ${file}`,
-      '  line 1: pasword: This name is not known here. The nearest one is password.',
-      '  line 2: expected one JSON object on this line',
-      '  line 3: email_verified_at: expected a time such as 2026-07-01T12:00:00Z, or true; password.hash: expected a hash of bcrypt or Argon2, as $2b$… or $argon2id$v=19$…',
-      '  line 4: email: This field is not of the expected type.',
-    ])
-    const weak = write([{ email: 'c@example.com', password: 'short', verified: true }])
-    const late = await runExecutable(['serve', '--dev', '--seed', weak], {
-      env: { POTERNE_SERVER_PORT: '0' },
-    })
-    expect([late.code, late.error.trim()]).toEqual([
-      2,
-      expect.stringContaining('--seed: c@example.com: password: '),
-    ])
+    const { told, stop } = await start(options.directory, { args: ['--seed', write([good])], people: 1 })
+    expect(told[0]?.password).toBeUndefined()
+    await stop()
   })
 })
 

@@ -85,6 +85,10 @@ export class LineRefused extends Error {
   }
 }
 
+/** One line for people: `line 3: invalid_value (email)`. */
+export const describeRefusal = (line: number, { code, field }: { code?: string; field?: string }): string =>
+  `line ${line}: ${code}${field ? ` (${code === 'unknown_field' ? `the nearest one is ${field}` : field})` : ''}`
+
 /** The name of a thing that only one account may have, and the field that says it. */
 export interface LineKey {
   field: string

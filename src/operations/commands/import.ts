@@ -1,11 +1,11 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
-import { accessSync, closeSync, constants, writeSync } from 'node:fs'
+import { closeSync, writeSync } from 'node:fs'
 import { Command } from 'commander'
-import { keysOf, shortKey } from '../../administration/imports/line.ts'
+import { describeRefusal, keysOf, shortKey } from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
 import { configOption, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { type ReadLine, readJsonLines } from './json-lines.ts'
+import { type ReadLine, readJsonLines, requireReadable } from './json-lines.ts'
 import { createFile } from './new-file.ts'
 import { jsonOption } from './option-values.ts'
 import { print, printJson } from './print.ts'
@@ -66,15 +66,6 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
     if (report !== null) closeSync(report)
   }
   if (totals.refused > 0) throw new CommandFailure(1, '')
-}
-
-function requireReadable(file: string): void {
-  if (file === '-') return
-  try {
-    accessSync(file, constants.R_OK)
-  } catch (error) {
-    throw new CommandFailure(2, `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
 }
 
 /** Numbers without a country code are those of this country. */
@@ -169,9 +160,7 @@ function createTotals(report: number | null, json: boolean) {
       if (hash !== undefined) hashes[hash] = (hashes[hash] ?? 0) + 1
       if (report !== null) writeSync(report, `${JSON.stringify(result)}\n`)
       else if (result.outcome === 'refused' && counts.refused <= SHOWN)
-        process.stderr.write(
-          `line ${result.line}: ${result.code}${result.field ? ` (${result.field})` : ''}\n`,
-        )
+        process.stderr.write(`${describeRefusal(result.line, result)}\n`)
     },
     print(wrong_password_ms: { before: number | null; now: number | null }): void {
       if (json) {

@@ -1,6 +1,7 @@
 /** Reads a file of JSON Lines piece by piece, whatever it holds: a line of a gigabyte takes no memory. */
-import { createReadStream } from 'node:fs'
+import { accessSync, constants, createReadStream } from 'node:fs'
 import { parseExactly } from '../../platform/http/request-body.ts'
+import { CommandFailure } from './failure.ts'
 
 export const LONGEST_LINE_BYTES = 65_536
 /** The request that carries it adds two levels to those that a request may have. */
@@ -13,6 +14,16 @@ export type ReadLine = { line: number; bytes: number } & (
 
 const LINE_FEED = 10
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** `name`: what the command line calls it. */
+export function requireReadable(file: string, name = ''): void {
+  if (file === '-') return
+  try {
+    accessSync(file, constants.R_OK)
+  } catch (error) {
+    throw new CommandFailure(2, `${name}${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
 
 /** `-` is standard input. Empty lines and a byte order mark are passed over. */
 export async function* readJsonLines(file: string): AsyncGenerator<ReadLine> {

@@ -1,13 +1,11 @@
 /** What `poterne serve --dev` does besides: who can be signed in as, and what the developer is told at the start. */
-import { readFileSync } from 'node:fs'
+import { describeRefusal } from '../../administration/imports/line.ts'
 import type { Service } from '../../compose/compose.ts'
-import type { Config } from '../../platform/config/types.ts'
 import type { Logger } from '../../platform/log/logging.ts'
 import type { DevPerson } from '../dev/people.ts'
-import { readSeed } from '../dev/read-seed.ts'
-import { seedPeople } from '../dev/seed.ts'
-import type { SeedLine } from '../dev/seed-schema.ts'
+import { type SeedLine, seedPeople } from '../dev/seed.ts'
 import { CommandFailure } from './failure.ts'
+import { readJsonLines, requireReadable } from './json-lines.ts'
 
 export interface DevOptions {
   dev?: boolean | undefined
@@ -27,17 +25,18 @@ export function requireDev({ dev, seed, devHost, fast }: DevOptions): void {
 }
 
 /** The people of `--seed FILE`; - is standard input. */
-export function readPeople(file: string, { texts }: Config): SeedLine[] {
-  let text: string
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (error) {
-    throw new CommandFailure(2, `--seed: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
-  const read = readSeed(text, Object.keys(texts.own))
-  if ('people' in read) return read.people
-  throw new CommandFailure(2, `--seed: ${file}\n${read.problems.map((each) => `  ${each}`).join('\n')}`)
+export async function readPeople(file: string): Promise<SeedLine[]> {
+  requireReadable(file, '--seed: ')
+  const people: SeedLine[] = []
+  const problems: string[] = []
+  for await (const read of readJsonLines(file))
+    if ('record' in read) people.push(read)
+    else problems.push(describeRefusal(read.line, read))
+  if (problems.length === 0) return people
+  throw new CommandFailure(2, `--seed: ${file}\n${indented(problems.join('\n'))}`)
 }
+
+const indented = (text: string) => text.replace(/^/gm, '  ')
 
 interface Development {
   url: string
@@ -58,11 +57,10 @@ export async function developWith(
   else if (config.limits.enabled) logger.info('limits are on, here too: --fast lifts them')
   if (options.devHost !== undefined) logger.info({ host: options.devHost }, DEV_HOST)
   if (options.seed === undefined) return null
-  const { database, devPeople } = service
-  const made = await seedPeople({ ...service.services, database }, seed).catch(
-    (error: Error) => error.message,
-  )
-  if (typeof made === 'string') return made
+  const { devPeople } = service
+  const made = await seedPeople(service.services, seed).catch((error: Error) => error.message)
+  if (typeof made === 'string')
+    return typeof options.seed === 'string' ? `${options.seed}\n${indented(made)}` : made
   devPeople.push(...made)
   for (const person of made) logger.info(describe(person), 'you can sign in as')
   return null

@@ -46,7 +46,7 @@ async function serve(options: ServeOptions): Promise<void> {
     file,
     warnings,
   } = requireConfig({ ...options, dev, development: { host, fast } })
-  const seed = typeof options.seed === 'string' ? readPeople(options.seed, configured) : null
+  const seed = typeof options.seed === 'string' ? await readPeople(options.seed) : null
   const config = withPorts(configured)
   const { level, format } = config.log
   const pretty =

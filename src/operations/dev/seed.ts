@@ -1,113 +1,91 @@
 /**
- * Makes people to try things with (`poterne serve --dev --seed`): four of our own, or those of a file. It asks the services
- * themselves, so that the log begins with what the developer asks. People who exist already stay as they are.
+ * Makes people to try things with (`poterne serve --dev --seed`): four of our own, or those of a file. They come in as an
+ * import brings people in (docs/import.md), and without a request, so that the log begins with what the developer asks.
  */
 import type { AdministratorService } from '../../administration/administrators/service.ts'
-import type { PeopleService } from '../../administration/people/service.ts'
+import { describeRefusal } from '../../administration/imports/line.ts'
+import type { ImportService } from '../../administration/imports/service.ts'
 import type { AccountStore } from '../../domain/accounts/core/store.ts'
-import type { Authenticators } from '../../domain/credentials/authenticators/service.ts'
+import type { HashService } from '../../domain/foundation/hashing/service.ts'
 import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
-import type { Authentication } from '../../domain/sessions/core/authentication.ts'
-import type { SessionService } from '../../domain/sessions/core/service.ts'
-import type { SessionOpener } from '../../domain/sessions/core/session-opener.ts'
 import type { RegistrationService } from '../../domain/sign-in/registration/service.ts'
 import type { Ground } from '../../platform/ground.ts'
-import { parseTime } from '../../platform/http/read-values.ts'
-import type { Database } from '../../platform/postgres/database.ts'
-import { AppError } from '../../texts/errors.ts'
-import { appCodeAt, builtInPeople, type DevPerson } from './people.ts'
-import { describeField } from './read-seed.ts'
-import type { SeedLine } from './seed-schema.ts'
-import { setSeededAccount } from './seed-store.ts'
+import { builtInPeople, type DevPerson } from './people.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
-  database: Database
   administrators: AdministratorService
-  authentication: Authentication
-  authenticators: Authenticators
-  people: PeopleService
+  hashing: Pick<HashService, 'hash'>
+  imports: Pick<ImportService, 'run'>
   registration: RegistrationService
-  sessionOpener: SessionOpener
-  sessions: SessionService
   stores: { accounts: AccountStore }
 }
 
+/** A line of the file: as an import takes it, but that `password` may be the password itself. */
+export interface SeedLine {
+  line: number
+  record: Record<string, unknown>
+}
+
 const HERE = { address: '127.0.0.1', addressBucket: '127.0.0.1' }
-const NO_DEVICE = { type: null, name: null, os: null, fingerprint: null }
-const PERIOD_MS = 30_000
 
-/** Throws an Error that names the person who could not be made. */
+/** People who exist already stay as they are. Throws an Error that names the lines that cannot be taken; then nobody is made. */
 export async function seedPeople(needs: Needs, lines: SeedLine[] | null): Promise<DevPerson[]> {
-  if (lines === null) {
-    for (const person of builtInPeople) await makeBuiltIn(needs, person)
-    return builtInPeople
+  if (lines !== null) {
+    await bring(needs, lines)
+    return lines.map(({ record }) => toPerson(record))
   }
-  for (const line of lines) await make(needs, line)
-  return lines.map(({ email, phone, password }) => ({
-    identifier: email || phone || '',
-    password: typeof password === 'string' ? password : null,
-    about: 'from_file',
-    appSecret: null,
-  }))
+  const made = builtInPeople.filter(({ about }) => about !== 'unconfirmed')
+  await bring(
+    needs,
+    made.map((person, index) => ({ line: index + 1, record: recordOf(person, needs.clock.now()) })),
+  )
+  for (const person of builtInPeople) {
+    if (person.about === 'unconfirmed') await register(needs, person)
+    if (person.isOwner) await needs.administrators.put(person.identifier, 'owner')
+  }
+  return builtInPeople
 }
 
-async function makeBuiltIn(
-  needs: Needs,
-  { identifier: email, password, about, appSecret, isOwner }: DevPerson,
-) {
-  const { stores, registration, administrators, config, clock } = needs
-  const named = parseIdentifier(email, config.accounts.defaultCountry)!
-  if ((await stores.accounts.findByIdentifier(named, 'login')) === null) {
-    if (about === 'unconfirmed') {
-      const { language } = config.server
-      const body = { email, password: password!, confirmation: password! }
-      await registration.register(body, { ...HERE, language })
-    } else {
-      await make(needs, { email, password, verified: true }, about === 'locked' ? clock.now() : null)
-    }
-    if (appSecret !== null) await addApp(needs, email, appSecret)
-  }
-  if (isOwner) await administrators.put(email, 'owner')
+async function bring({ imports, hashing }: Needs, lines: SeedLine[]): Promise<void> {
+  const records = await Promise.all(
+    lines.map(async ({ record }) =>
+      typeof record.password === 'string' && record.password !== ''
+        ? { ...record, password: { hash: await hashing.hash(record.password, { admitted: true }) } }
+        : record,
+    ),
+  )
+  const results = await imports.run(records, true)
+  const refused = results.flatMap((result, at) =>
+    result.outcome !== 'refused' || isThere(result)
+      ? []
+      : [describeRefusal((lines[at] as SeedLine).line, result)],
+  )
+  if (refused.length > 0) throw new Error(refused.join('\n'))
+  await imports.run(records, false)
 }
 
-/** Makes the account of a line. `null` stands for a contact that is a claim. */
-async function make(needs: Needs, line: SeedLine, lockedAt: Date | null = null): Promise<void> {
-  const { password, email_verified_at: emailAt, phone_verified_at: phoneAt, verified, ...fields } = line
-  const now = needs.clock.now()
-  const timeOf = (contact: unknown, at: string | boolean | null | undefined): Date | null => {
-    if (!contact) return null
-    return typeof at === 'string' ? parseTime(at) : at || verified ? now : null
-  }
-  const emailVerifiedAt = timeOf(fields.email, emailAt)
-  const phoneVerifiedAt = timeOf(fields.phone, phoneAt)
-  try {
-    const { uuid } = await needs.people.create({
-      ...fields,
-      ...(typeof password === 'string' && { password }),
-      verified: emailVerifiedAt !== null || phoneVerifiedAt !== null,
-    })
-    const passwordDigest = typeof password === 'object' ? (password?.hash ?? null) : null
-    const seeded = { uuid, passwordDigest, emailVerifiedAt, phoneVerifiedAt, lockedAt }
-    await setSeededAccount(needs.database, seeded)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (error.errorCode === 'identifier_taken') return
-    const why = error.details.fields?.map(describeField).join('; ') ?? error.errorCode
-    throw new Error(`${fields.email || fields.phone || 'somebody without a contact'}: ${why}`)
-  }
-}
+/** Somebody registered with the contact. */
+const isThere = ({ code, field }: { code?: string; field?: string }) =>
+  code === 'taken' && (field === 'email' || field === 'phone')
 
-/** Turns two factors on, as the person does, with the code before the present one: that one stays for the sign-in. */
-async function addApp(needs: Needs, email: string, appSecret: string): Promise<void> {
-  const { stores, sessionOpener, authentication, authenticators, sessions, config, clock } = needs
-  const named = parseIdentifier(email, config.accounts.defaultCountry)!
-  const account = (await stores.accounts.findByIdentifier(named, 'login'))!
-  const opened = await sessionOpener.open({ account, device: NO_DEVICE, address: HERE.address, amr: ['pwd'] })
-  const authorization = `Bearer ${opened.accessToken}`
-  const signedIn = await authentication.authenticate(authorization)
-  const { sealedSecret } = authenticators.createApp(email, appSecret)
-  const before = new Date(clock.now().getTime() - PERIOD_MS)
-  const codes = await authenticators.enrol(signedIn, ['pwd'], sealedSecret, appCodeAt(appSecret, before))
-  if (codes === null) throw new Error(`${email}: the authenticator app could not be added`)
-  await sessions.logOut(opened.refreshToken, undefined)
+const toPerson = ({ email, phone, password, totp }: Record<string, unknown>): DevPerson => ({
+  identifier: String(email || phone || ''),
+  password: typeof password === 'string' ? password : null,
+  about: 'from_file',
+  appSecret: (totp as { secret: string } | null | undefined)?.secret ?? null,
+})
+
+const recordOf = ({ identifier, password, about, appSecret }: DevPerson, now: Date) => ({
+  email: identifier,
+  email_verified_at: true,
+  password,
+  ...(about === 'locked' && { locked_at: now.toISOString() }),
+  ...(appSecret !== null && { totp: { secret: appSecret } }),
+})
+
+async function register({ stores, registration, config }: Needs, { identifier, password }: DevPerson) {
+  const named = parseIdentifier(identifier, config.accounts.defaultCountry)!
+  if ((await stores.accounts.findByIdentifier(named, 'login')) !== null) return
+  const body = { email: identifier, password: password!, confirmation: password! }
+  await registration.register(body, { ...HERE, language: config.server.language })
 }

@@ -133,17 +133,6 @@ export const lockAccounts = (source: SQL, locked: SQL): SQL => sql`
      where ${accounts}.uuid = ${locked}.uuid and ${accounts}.locked_at is null
     returning ${accounts}.id, ${accounts}.uuid`
 
-/** What only seeding knows of an account that it made: when each contact was verified, and a digest of another system. */
-export const setAsSeeded = (
-  p: Placeholders<'uuid' | 'passwordDigest' | 'emailVerifiedAt' | 'phoneVerifiedAt' | 'lockedAt'>,
-): SQL => sql`
-  update ${accounts}
-     set password_digest = coalesce(${p.passwordDigest}, password_digest),
-         email_confirmed_at = ${p.emailVerifiedAt},
-         phone_confirmed_at = ${p.phoneVerifiedAt},
-         locked_at = ${p.lockedAt}
-   where uuid = ${p.uuid}`
-
 /**
  * The CTEs of every erasure, when it happens and when it is repeated after a restore. `gone`: the accounts, which are deleted;
  * `destinations`: their verified contacts, those of the last seven days included.
