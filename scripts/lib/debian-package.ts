@@ -137,6 +137,8 @@ poterne: hardening-no-pie [usr/bin/poterne]
 poterne: hardening-no-relro [usr/bin/poterne]
 # The service may start only where its configuration can work, which debhelper's snippets cannot decide.
 poterne: maintainer-script-calls-systemctl *
+# Only that of a former unit, when it moves; -h follows no link, and Linux lets nobody link to a file of another user.
+poterne: recursive-privilege-change "chown -R" [postinst:*]
 # Libraries of Bun (zlib, SQLite, libarchive) are linked in; they come with the runtime and are listed by version --sbom.
 poterne: embedded-library *
 # It may hold passwords of mail servers and gateways.

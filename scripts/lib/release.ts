@@ -2,7 +2,7 @@
  * Makes dist/release/: see scripts/release. Every step prints one line. `--rehearse EXECUTABLE` tries, packs, indexes,
  * sums and signs one that is there already, into dist/release-rehearsal/, so that a test can run these steps.
  */
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import manifest from '../../package.json'
@@ -53,6 +53,8 @@ function prepareDatabase(): string {
   const made = given ?? join(dist, readdirSync(dist).find((file) => file.startsWith('embedded-')) as string)
   const kept = join(out, `poterne-${version}-database.tar.zst`)
   copyFileSync(made, kept)
+  // That of a build is for its owner alone, and a web server could not offer it.
+  chmodSync(kept, 0o644)
   return kept
 }
 
@@ -133,8 +135,11 @@ async function makeEverything(): Promise<TargetName[]> {
   await timed('man page and completions', () => writeManuals(manuals, new Date(Number(epoch) * 1000)))
   for (const [architecture, executable] of Object.entries(executables)) {
     const licences = join(dist, 'THIRD-PARTY.md')
-    await timed(`package for ${architecture}`, () =>
+    const file = await timed(`package for ${architecture}`, () =>
       makeDebianPackage({ executable, architecture, epoch, manuals, licences, out }),
+    )
+    await timed(`lintian for ${architecture}`, () =>
+      run(['lintian', '--allow-root', '--fail-on', 'error,warning', file]),
     )
   }
   await timed('container image', () =>
