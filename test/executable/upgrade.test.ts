@@ -58,15 +58,15 @@ const versionOf = async () =>
 const newest = (more: Partial<Offer> = {}): Offer => ({ version: '9.9.9', executable: made.newer, ...more })
 const beside = () => readdirSync(join(file, '..')).sort()
 
-/** A `systemctl` that starts nothing, and where wanted a `dpkg-query` to which every file belongs. */
-function toolsOf({ isPackaged }: { isPackaged: boolean }) {
+/** A `systemctl` that starts nothing (or with `isFailing` says so only when asked), and where wanted a `dpkg-query` to which every file belongs. */
+function toolsOf({ isPackaged, isFailing = false }: { isPackaged: boolean; isFailing?: boolean }) {
   const folder = newDirectory('tools')
   const calls = join(folder, 'calls')
   const tool = (name: string, body: string) =>
     writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
   tool(
     'systemctl',
-    `[ "$1" = show ] && exit 0\necho "$1 $2" >> ${calls}\n[ "$1" = stop ] || { echo no >&2; exit 1; }`,
+    `[ "$1" = show ] && exit 0\necho "$1 $2" >> ${calls}\n[ "$1" = stop ] || ${isFailing} || { echo no >&2; exit 1; }`,
   )
   if (isPackaged) tool('dpkg-query', 'exit 0')
   const called = () => (existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [])
@@ -255,6 +255,18 @@ describe('a release whose migration excludes the version before', () => {
     expect(called()).toEqual(['restart poterne'])
     await service.start()
     expect([await versionOf(), await statusOf(service, early)]).toEqual([manifest.version, 200])
+    await service.close()
+  })
+
+  test('whose service ends after it was restarted is no success', async () => {
+    const { service, early, run } = await upgraded()
+    const { env, called } = toolsOf({ isPackaged: false, isFailing: true })
+    const { code, out, error } = await run(['upgrade', '--back', '--restart', 'poterne'], [], env)
+    expect([code, error]).toEqual([1, expect.stringContaining('poterne is not ready: read its log')])
+    expect(out).toContain('The executable from before is back')
+    expect(called()).toEqual(['restart poterne', 'is-failed --quiet'])
+    await service.start()
+    expect(await statusOf(service, early)).toBe(200)
     await service.close()
   })
 

@@ -1,17 +1,19 @@
 /** `poterne upgrade --back`: the executable of before, and where it needs that, the embedded database of before. */
 import { existsSync } from 'node:fs'
 import type { EmbeddedState } from '../../compose/going-back.ts'
+import type { Config } from '../../platform/config/types.ts'
 import { runInWorker } from '../../platform/own-process.ts'
 import { migrationNames } from '../../platform/postgres/migrate.ts'
 import { version } from '../../platform/version.ts'
 import type { KeptSnapshot } from '../../storage/embedded/kept-snapshot.ts'
 import { UpgradeRefused } from '../upgrade/release-index.ts'
 import { exchange, previousOf } from '../upgrade/replace-executable.ts'
-import { requireConfig } from './configuration.ts'
+import { readConfig, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { printResult } from './print.ts'
 import {
   ask,
+  becomesReady,
   findKeeper,
   type ListedMigration,
   migrationsThatExclude,
@@ -43,6 +45,9 @@ export async function goBack(options: UpgradeCommandOptions, env: Record<string,
   const file = ownFile()
   const previous = previousOf(file)
   if (!existsSync(previous)) throw new UpgradeRefused(`there is no ${previous} to go back to`)
+  Object.assign(process.env, unitEnvironment(options.restart), env)
+  // First of all, because a command that may not pass to the data begins anew here.
+  const config = options.restart === undefined ? null : findConfig(options)
   const own = await ask(previous, ['migrate', '--own'], {})
   const older: Older = {
     file: previous,
@@ -52,21 +57,35 @@ export async function goBack(options: UpgradeCommandOptions, env: Record<string,
   const excluding = migrationsThatExclude(older.version, own, await ask(file, ['migrate', '--own'], {}))
   let restored: Restored | null = null
   if (excluding.length > 0) {
-    Object.assign(process.env, unitEnvironment(options.restart), env)
     restored = await whileStopped(options, (places) => putDatabaseBack(older, excluding, places, options))
   }
   exchange(file)
-  const restarts = options.restart === undefined || systemctl('restart', options.restart)
+  const failed = await findFailure('restart', options, config)
   const lines = [
     ...(restored ? [describeRestored(restored)] : []),
     `The executable from before is back; the other one is ${previous}.${options.restart === undefined ? ' Restart the service now.' : ''}`,
   ]
   printResult(options, { back: true, previous, ...(restored && { restored }) }, lines.join('\n'))
-  if (!restarts) throw new CommandFailure(1, didNotStart(options.restart!))
+  if (failed) throw new CommandFailure(1, failed)
 }
 
-const didNotStart = (unit: string) =>
-  `${unit} did not start: read its log, for example by journalctl -u ${unit}`
+/** Starts the unit that the options name, if any; null where it is ready after that. */
+async function findFailure(
+  verb: 'restart' | 'start',
+  { restart: unit }: UpgradeCommandOptions,
+  config: Config | null,
+): Promise<string | null> {
+  if (unit === undefined) return null
+  const starts = systemctl(verb, unit)
+  if (starts && (await becomesReady(unit, config))) return null
+  return `${unit} ${starts ? 'is not ready' : 'did not start'}: read its log, for example by journalctl -u ${unit}`
+}
+
+/** A bad night may be one in which the configuration is wrong: it is only needed to ask the service. */
+function findConfig({ config }: UpgradeCommandOptions): Config | null {
+  const loaded = readConfig({ config, mustDeliver: false })
+  return loaded.ok ? loaded.config : null
+}
 
 /** The file is left to the tool that is in charge of it: only the embedded database goes back to the copy of before. */
 async function goBackUnder(
@@ -95,14 +114,14 @@ async function goBackUnder(
     }
   })
   const unit = options.restart
-  const starts = unit === undefined || !isOlder || systemctl('start', unit)
+  const failed = isOlder ? await findFailure('start', options, findConfig(options)) : null
   const start = unit === undefined ? 'start the service' : `systemctl start ${unit}`
   const lines = [
     restored ? describeRestored(restored) : 'This version did not migrate the database.',
     ...(isOlder ? (unit === undefined ? ['Start the service now.'] : []) : [`Now ${next}, then ${start}.`]),
   ]
   printResult(options, { back: restored !== null, ...(restored && { restored }) }, lines.join('\n'))
-  if (!starts) throw new CommandFailure(1, didNotStart(unit))
+  if (failed) throw new CommandFailure(1, failed)
 }
 
 interface Places {

@@ -1,8 +1,10 @@
 /** The parts of `poterne upgrade` that both directions need: other executables, the unit, and what migrations exclude. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { preparedDatabasePath } from '../../platform/bundled/paths.ts'
+import type { Config } from '../../platform/config/types.ts'
 import { UpgradeRefused } from '../upgrade/release-index.ts'
 import type { CommandOptions } from './configuration.ts'
+import { askStatus, urlOf } from './health.ts'
 import type { CommonOptions } from './option-values.ts'
 
 export interface UpgradeCommandOptions extends CommandOptions, CommonOptions {
@@ -16,6 +18,8 @@ export interface UpgradeCommandOptions extends CommandOptions, CommonOptions {
 
 /** Our container images hold this file. */
 const IMAGE_MARK = '/etc/poterne-image'
+const READY_MS = 60_000
+const READY_PAUSE_MS = 500
 
 /** Variables of a systemd environment file: `NAME=value` lines, quotes around a value, `#` before a comment. */
 export function readUnitFile(file: string | undefined): Record<string, string> {
@@ -73,6 +77,15 @@ export function systemctl(verb: 'restart' | 'start' | 'stop', unit: string): boo
   const { exitCode, stderr } = Bun.spawnSync(['systemctl', verb, unit])
   if (exitCode !== 0) process.stderr.write(`systemctl ${verb} ${unit} failed: ${stderr.toString().trim()}\n`)
   return exitCode === 0
+}
+
+/** Whether the restarted unit answers within a minute; one that failed for good will not. Without a configuration nobody can ask. */
+export async function becomesReady(unit: string, config: Config | null): Promise<boolean> {
+  for (const end = Date.now() + READY_MS; Date.now() < end; await Bun.sleep(READY_PAUSE_MS)) {
+    if (Bun.spawnSync(['systemctl', 'is-failed', '--quiet', unit]).exitCode === 0) return false
+    if (config !== null && (await askStatus(urlOf(config, '/readyz'))) === 200) return true
+  }
+  return config === null
 }
 
 /** The settings in the unit itself, as the data directory of the packaged one, are not in its environment file. */

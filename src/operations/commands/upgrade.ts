@@ -8,13 +8,13 @@ import { type Download, type ReleaseIndex, readIndex, UpgradeRefused } from '../
 import { download, exchange, previousOf, replace } from '../upgrade/replace-executable.ts'
 import { configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { askStatus, urlOf } from './health.ts'
 import { versionOf } from './option-values.ts'
 import { printResult } from './print.ts'
 import { createProgressBar } from './progress.ts'
 import { goBack } from './upgrade-back.ts'
 import {
   ask,
+  becomesReady,
   findKeeper,
   migrationsThatExclude,
   ownFile,
@@ -26,8 +26,6 @@ import {
 
 /** The exit code of `--check` where this is the newest release: scripts tell it from a failure. */
 const NOTHING_NEWER = 3
-const READY_MS = 60_000
-const READY_PAUSE_MS = 500
 
 export function upgradeCommand(): Command {
   return new Command('upgrade')
@@ -146,7 +144,13 @@ async function install(options: UpgradeCommandOptions, env: Record<string, strin
     )
   }
   const restarts = systemctl('restart', options.restart)
-  if (restarts && (await becomesReady(options))) {
+  if (
+    restarts &&
+    (await becomesReady(
+      options.restart,
+      requireConfig({ config: options.config, mustDeliver: false }).config,
+    ))
+  ) {
     return printResult(
       options,
       { upgraded: true, version: index.version },
@@ -218,12 +222,4 @@ function offered({ version: newest, targets }: ReleaseIndex): Download {
   const offer = targets[target]
   if (offer === undefined) throw new UpgradeRefused(`poterne ${newest} is not made for ${target}`)
   return offer
-}
-
-async function becomesReady(options: UpgradeCommandOptions): Promise<boolean> {
-  const { config } = requireConfig({ config: options.config, mustDeliver: false })
-  for (const end = Date.now() + READY_MS; Date.now() < end; await Bun.sleep(READY_PAUSE_MS)) {
-    if ((await askStatus(urlOf(config, '/readyz'))) === 200) return true
-  }
-  return false
 }

@@ -1,12 +1,11 @@
 /** Redis, where codes and counters are kept in it. In a cluster every master is asked. */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
-import type { RedisFacts } from '../../platform/redis/facts.ts'
+import { describeOldVersion, type RedisFacts } from '../../platform/redis/facts.ts'
 import { requireCommands } from '../../platform/redis/script.ts'
 import { type Finding, failure, ok, type RedisContext, warning, worstOf } from './check.ts'
 import { checkSkew } from './database-checks.ts'
 import { explainFailure } from './explain.ts'
 
-const OLDEST_VERSION = [6, 2] as const
 const READY_MS = 4000
 const NO_REDIS = ok('not configured: codes and counters are in the database')
 
@@ -32,11 +31,8 @@ const ofEach =
         )
 
 export const checkRedisVersion = ofEach(({ version }) => {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isOld = !(major > OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor >= OLDEST_VERSION[1]))
-  return isOld
-    ? failure(`Redis ${version} is too old: upgrade it to ${OLDEST_VERSION.join('.')} or later`)
-    : ok(`Redis ${version}`)
+  const old = describeOldVersion(version)
+  return old === null ? ok(`Redis ${version}`) : failure(old)
 })
 
 export const checkEviction = ofEach(({ evictionPolicy }) =>
