@@ -88,6 +88,7 @@ export async function compose(options: ComposeOptions): Promise<Service> {
     if (redis)
       await redis
         .ready()
+        .then(redis.requireVersion)
         .then(() => requireCommands(redis))
         .catch(nameRedis)
     const createDevRoutes = options.dev ? (await import('../operations/dev/routes.ts')).createDevRoutes : null

@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { lockData } from '../../src/storage/embedded/lock.ts'
 import { createCertificate, type TestCertificate } from '../helpers/certificates.ts'
+import { startChangingProxy } from '../helpers/changing-proxy.ts'
 import { runPoterne } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { serverDirectory } from '../helpers/postgres-server.ts'
@@ -152,6 +153,24 @@ test('a Redis user who may not run every command', async () => {
     'Redis refuses its user the command INFO (NOPERM): allow it with +info in the ACL; docs/operations.md lists',
   )
   await server.stop()
+})
+
+test('a Redis that is too old is refused, and a start again would not help', async () => {
+  const port = Number(new URL((await sharedRedis()).url).port)
+  const sayingIts = (version: string) =>
+    startChangingProxy(port, (said) => said.replace(/(?<=redis_version:)\d\.\d/g, version))
+  const old = await sayingIts('6.1')
+  await expectWords(
+    await onRedis(`redis://127.0.0.1:${old.port}`),
+    'is too old: upgrade it to 6.2 or later',
+    2,
+  )
+  await old.close()
+  const oldest = await sayingIts('6.2')
+  await using _ = await startService({
+    storage: mergeSettings(serverOn(0), await onRedis(`redis://127.0.0.1:${oldest.port}`)),
+  })
+  await oldest.close()
 })
 
 async function newDatabase(options: string) {

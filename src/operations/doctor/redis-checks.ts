@@ -1,6 +1,6 @@
 /** Redis, where codes and counters are kept in it. In a cluster every master is asked. */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
-import { describeOldVersion, type RedisFacts } from '../../platform/redis/facts.ts'
+import { describeOldRedis, type RedisFacts } from '../../platform/redis/facts.ts'
 import { requireCommands } from '../../platform/redis/script.ts'
 import { type Finding, failure, ok, type RedisContext, warning, worstOf } from './check.ts'
 import { checkSkew } from './database-checks.ts'
@@ -31,7 +31,7 @@ const ofEach =
         )
 
 export const checkRedisVersion = ofEach(({ version }) => {
-  const old = describeOldVersion(version)
+  const old = describeOldRedis(version)
   return old === null ? ok(`Redis ${version}`) : failure(old)
 })
 

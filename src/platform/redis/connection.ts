@@ -4,8 +4,9 @@
  * and is back within 5 s of Redis. It does not log; it reports cause codes to its listeners.
  */
 import type { Cluster, ClusterOptions, DNSLookupFunction, Redis, RedisOptions } from 'ioredis'
+import { LastingFailure } from '../failure.ts'
 import { type Endpoint, type RedisServers, readRedisUrls } from './endpoint.ts'
-import { findEvictionPolicy, RedisEvicts, readFacts } from './facts.ts'
+import { describeOldRedis, findEvictionPolicy, RedisEvicts, readFacts, versionIn } from './facts.ts'
 import { RedisUnavailable, redisCause, redisFailure } from './failure.ts'
 import { findWrongTls } from './wrong-tls.ts'
 
@@ -85,6 +86,12 @@ export function openRedis(config: RedisPlace, listeners: RedisListeners = {}) {
         if (servers.length === 0) throw new RedisUnavailable(newestCause())
         await Promise.all(servers.map((server) => server.ping()))
       }),
+    /** Throws LastingFailure where a server (in a cluster: a master) is too old, RedisUnavailable where none answers. */
+    async requireVersion() {
+      const infos = await send(() => Promise.all(serversOf(client).map((server) => server.info('server'))))
+      const old = infos.map((info) => describeOldRedis(versionIn(info))).find((found) => found !== null)
+      if (old) throw new LastingFailure(old)
+    },
     /** Throws RedisEvicts where a server (in a cluster: a master) would evict keys, RedisUnavailable where none answers. */
     async requireNoEviction() {
       const infos = await send(() => Promise.all(serversOf(client).map((server) => server.info('memory'))))

@@ -22,6 +22,18 @@ export class RedisEvicts extends Error {
   }
 }
 
+const OLDEST_VERSION = [6, 2] as const
+
+/** `version`: as `INFO` has it. Null where poterne can use it, and for a server that says none. */
+export function describeOldRedis(version: string): string | null {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOld = major < OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor < OLDEST_VERSION[1])
+  return isOld ? `Redis ${version} is too old: upgrade it to ${OLDEST_VERSION.join('.')} or later` : null
+}
+
+/** Reads it from the answer to `INFO server`. */
+export const versionIn = (info: string | undefined): string => field(info, 'redis_version') ?? 'unknown'
+
 export type RedisFacts = Awaited<ReturnType<typeof readFacts>>
 
 export async function readFacts(server: Pick<Redis, 'info' | 'time' | 'config'>) {
@@ -34,7 +46,7 @@ export async function readFacts(server: Pick<Redis, 'info' | 'time' | 'config'>)
   )
   const hasAppendOnly = field(persistence, 'aof_enabled') === '1'
   return {
-    version: field(about, 'redis_version') ?? 'unknown',
+    version: versionIn(about),
     /** It is null where no key is ever evicted. */
     evictionPolicy: findEvictionPolicy(memory),
     saveFailed:
