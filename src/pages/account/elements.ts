@@ -17,7 +17,19 @@ import {
 import { type Html, html } from '../frame/html.ts'
 import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
+import type { Offered } from '../ways-in/screens/parts.ts'
 import type { OwnVisit } from './service.ts'
+
+/** The offers of the configuration. */
+export interface AccountOffered
+  extends Pick<
+    Offered,
+    'service' | 'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
+  > {
+  languages: readonly string[]
+  /** The applications that are not told when a session of them ends. */
+  untold: readonly string[]
+}
 
 /** The pages between a page and the account. */
 const above = (pages: Texts['pages'], path: string): [string, string] => {
@@ -69,7 +81,7 @@ export function homePage(visit: OwnVisit, name: string | null, content: Html): S
     title: visit.texts.pages.account,
     wide: true,
     aside: signOut(visit),
-    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div><h1>${isolated(title)}</h1>${name !== null && who !== null && html`<p class="soft">${isolated(who)}</p>`}</div></div>
+    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div><h1${name === null && html` class="address"`}>${isolated(title)}</h1>${name !== null && who !== null && html`<p class="soft">${isolated(who)}</p>`}</div></div>
 ${problemOf(visit, []).above ?? noticeOf(visit)}
 ${content}`,
   }

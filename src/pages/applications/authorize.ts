@@ -8,6 +8,7 @@ import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
 import type { ApplicationLog } from '../../domain/sessions/application-log/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import { isForOpenId, issuerOf } from '../../platform/config/applications.ts'
+import { serviceName } from '../../platform/config/service-name.ts'
 import type { ApplicationConfig } from '../../platform/config/types.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { describedForOAuth } from '../../platform/http/error-answer.ts'
@@ -159,7 +160,11 @@ export function createAuthorize(needs: Needs) {
       error: 'invalid_request',
       ...{ reason: what === 'application' ? 'application_unknown' : 'redirect_uri_differs', nearest },
     })
-    const screen = unknownScreen(visit, what, dev ? linesToAdd(applications.list, asked) : null)
+    const screen = unknownScreen(visit, what, {
+      service: config.pages.name || serviceName(config),
+      application: asked.application,
+      lines: dev ? linesToAdd(applications.list, asked) : null,
+    })
     const cause = what === 'application' ? 'application_unknown' : 'redirect_uri_differs'
     return { ...screen, refusal: new AppError('invalid_request', { cause }) }
   }

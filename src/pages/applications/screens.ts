@@ -7,17 +7,29 @@ import type { Screen, View, Visit, Visits } from '../visits/service.ts'
 import { needsConsent } from './request.ts'
 import type { ApplicationService } from './service.ts'
 
-/** `lines`: what to add to the configuration, for a developer. */
+interface UnknownRequest {
+  /** The name of the service. */
+  service: string
+  application: string
+  /** What to add to the configuration, for a developer. */
+  lines?: string | null
+}
+
+/** Anything else that a link may hold is not repeated on a page of ours. */
+const CLIENT_ID = /^[A-Za-z0-9._-]{2,64}$/
+
 export function unknownScreen(
   { texts: { pages } }: View,
   what: 'application' | 'redirect_uri',
-  lines: string | null = null,
+  { service, application, lines = null }: UnknownRequest,
 ): Screen {
   return {
     title: pages.unknown_application_title,
     content: html`${heading(pages.unknown_application_title, what === 'application' ? pages.unknown_application : pages.unknown_redirect)}${
       lines !== null && html`<pre dir="ltr">${lines}</pre>`
-    }`,
+    }
+<a class="button quiet main" href="/sign-in">${pages.go_to.replace('{service}', service)}</a>
+${CLIENT_ID.test(application) && html`<p class="next small soft" dir="ltr">client_id: <code>${application}</code></p>`}`,
   }
 }
 

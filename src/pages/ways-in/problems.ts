@@ -35,13 +35,15 @@ interface ProblemOptions {
   support?: string
   /** Says what to do about a code that is wrong. */
   wrongCode?: string | undefined
+  /** One field takes an e-mail address or a phone number: text that is neither is no number that was mistyped. */
+  takesBoth?: boolean
 }
 
 /** `fields`: those that the form has, by the names that the services use for them. */
 export function showProblem(
   { flow, texts }: View,
   fields: readonly string[],
-  { now, support = '', wrongCode }: ProblemOptions,
+  { now, support = '', wrongCode, takesBoth = false }: ProblemOptions,
 ): ShownProblem {
   const { problem } = flow
   if (problem === undefined) return { of: () => null, above: null, wait: 0 }
@@ -54,7 +56,8 @@ export function showProblem(
       'bad',
       html`<ul>${list.map(([name, text]) => html`<li><a href="#${ids[name] ?? name}">${text}</a></li>`)}</ul>`,
     )
-  const sentence = (error: (typeof wrong)[number]) => fieldSentence(error, texts)
+  const sentence = (error: (typeof wrong)[number]) =>
+    takesBoth && error.code === 'invalid_phone' ? texts.pages.identifier_invalid : fieldSentence(error, texts)
   return {
     of(...names) {
       const found = wrong.find(({ field }) => names.includes(field))

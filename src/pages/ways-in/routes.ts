@@ -6,13 +6,17 @@ import type { HttpBase } from '../../platform/http/http-base.ts'
 import { pageRoute } from '../../platform/http/route-traits.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
-import * as screens from './screens.ts'
+import { codeScreen } from './screens/code.ts'
+import type { Drawing, Offered } from './screens/parts.ts'
+import { choosePasswordScreen, recoverScreen } from './screens/recover.ts'
+import { leaveScreen, signedOutScreen, signInScreen } from './screens/sign-in.ts'
+import { confirmScreen, signUpScreen, termsScreen } from './screens/sign-up.ts'
 import type { WaysIn } from './service.ts'
 
 interface Needs {
   visits: Visits
   waysIn: WaysIn
-  offered: screens.Offered
+  offered: Offered
   clock: Clock
   sender: Pick<MessageSender, 'isLate'>
   /** People who are signed in already go there. */
@@ -25,7 +29,7 @@ export function createWaysInRoutes(
   httpBase: HttpBase,
   { visits, waysIn, offered, clock, sender, home, handOverScreen }: Needs,
 ) {
-  const drawing = (visit: Visit): screens.Drawing => ({
+  const drawing = (visit: Visit): Drawing => ({
     offered,
     now: clock.now(),
     isLate: (channel) => sender.isLate?.(channel) ?? false,
@@ -33,12 +37,12 @@ export function createWaysInRoutes(
   })
 
   const drawn = {
-    '/sign-in': screens.signInScreen,
-    '/sign-up': screens.signUpScreen,
-    '/confirm': screens.confirmScreen,
-    '/code': screens.codeScreen,
-    '/recover': screens.recoverScreen,
-    '/choose-password': screens.choosePasswordScreen,
+    '/sign-in': signInScreen,
+    '/sign-up': signUpScreen,
+    '/confirm': confirmScreen,
+    '/code': codeScreen,
+    '/recover': recoverScreen,
+    '/choose-password': choosePasswordScreen,
   }
 
   /** Path, the page to which a mistake leads back, what is done. */
@@ -138,14 +142,14 @@ export function createWaysInRoutes(
       '/sign-in/terms',
       visits.show((visit) =>
         waysIn.isAskedForTerms(visit)
-          ? screens.termsScreen(visit, drawing(visit), { isNew: false })
+          ? termsScreen(visit, drawing(visit), { isNew: false })
           : waysIn.goOn(visit),
       ),
       pageRoute,
     )
     .get(
       '/sign-up/terms',
-      visits.show((visit) => screens.termsScreen(visit, drawing(visit), { isNew: true })),
+      visits.show((visit) => termsScreen(visit, drawing(visit), { isNew: true })),
       pageRoute,
     )
     .get(
@@ -157,13 +161,13 @@ export function createWaysInRoutes(
         const to = visit.ticket?.to ?? visit.flow.to
         return to === undefined || to.startsWith('/')
           ? visits.leave(visit, to ?? home)
-          : screens.leaveScreen(visit, to)
+          : leaveScreen(visit, to)
       }),
       pageRoute,
     )
     .get(
       '/signed-out',
-      visits.show((visit) => screens.signedOutScreen(visit, drawing(visit))),
+      visits.show((visit) => signedOutScreen(visit, drawing(visit))),
       pageRoute,
     )
     .post(

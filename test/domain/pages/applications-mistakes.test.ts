@@ -243,6 +243,15 @@ describe('a request', () => {
     }
   })
 
+  test('the page about it leads to the service, and names the application for its developer, but no other text', async () => {
+    const shown = async (client_id: string) =>
+      (await openBrowser(service.url).open(authorizeAddress(newVerifier(), { client_id }))).html
+    const html = await shown('nobody')
+    expect(html).toContain('href="/sign-in"')
+    expect(html).toContain('client_id: <code>nobody</code>')
+    expect(await shown('call us at 555')).not.toContain('client_id: <code>')
+  })
+
   test('in another language the same is asked for', async () => {
     const address = authorizeAddress(newVerifier(), { redirect_uri: 'https://app.example.com/new' })
     const browser = await openBrowser(service.url).open(address)

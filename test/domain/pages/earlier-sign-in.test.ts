@@ -102,6 +102,7 @@ describe('the secret of an app', () => {
     await signInAfter(browser, bob)
     await browser.open(page)
     expect([browser.path, browser.html.includes(contact)]).toEqual(['/account/email/confirm', false])
+    expect(browser.html).toContain('Enter the code from the message that we sent you.')
   })
 })
 

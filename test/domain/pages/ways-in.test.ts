@@ -202,6 +202,12 @@ describe('the pages', () => {
     expect(browser.address).not.toContain('nobody')
   })
 
+  test('text that is neither an address nor a number is not called a wrong number', async () => {
+    const browser = await browse().open('/sign-up')
+    await browser.press('Create an account', { identifier: 'kim', password: PASSWORD })
+    expect(browser.said).toBe('Enter an e-mail address, or a phone number with its country code.')
+  })
+
   test('a code instead of a password', async () => {
     const person = await service.signUp(newPhone())
     const browser = await browse().open('/sign-in')

@@ -55,7 +55,7 @@ async function refusedStates(walk: Walk): Promise<void> {
   await registered.send('/sign-up', { identifier: unconfirmed, password: PASSWORD, terms: 'yes' })
   note('sign-in-unconfirmed', await signIn(browse(), unconfirmed))
   const { uuid, person } = await full.signedIn()
-  await asOperator(full, 'POST', `accounts/${uuid}/lock`)
+  await asOperator(full, 'PATCH', `accounts/${uuid}`, { locked: true })
   note('sign-in-locked', await signIn(browse(), person.identifier))
   const eager = browse(limited)
   for (let tries = 0; tries < 20 && !eager.html.includes('data-wait="'); tries++)

@@ -1,14 +1,14 @@
 /** The pages of the accounts elsewhere that are linked with this one. A page that links or unlinks names both. */
 
-import type { Security } from '../../domain/self-service/me/me-schema.ts'
-import type { LinkedIdentity } from '../../domain/sign-in/identities/store.ts'
-import { nameOfProvider } from '../../texts/names.ts'
-import { isolated, markOf, notice, row, rows, withContact } from '../frame/elements.ts'
-import { html } from '../frame/html.ts'
-import type { Screen } from '../visits/service.ts'
-import { linkButton, ownAccount, page } from './elements.ts'
-import { type AccountOffered, proofScreen, startAgainScreen } from './screens.ts'
-import { identityIn, type OwnVisit } from './service.ts'
+import type { Security } from '../../../domain/self-service/me/me-schema.ts'
+import type { LinkedIdentity } from '../../../domain/sign-in/identities/store.ts'
+import { nameOfProvider } from '../../../texts/names.ts'
+import { isolated, markOf, notice, row, rows, withContact } from '../../frame/elements.ts'
+import { html } from '../../frame/html.ts'
+import type { Screen } from '../../visits/service.ts'
+import { type AccountOffered, linkButton, ownAccount, page } from '../elements.ts'
+import { identityIn, type OwnVisit } from '../service.ts'
+import { proofScreen, startAgainScreen } from './proof.ts'
 
 type Linked = Pick<LinkedIdentity, 'provider' | 'email'>
 
@@ -27,7 +27,7 @@ export function providersScreen(visit: OwnVisit, offered: AccountOffered, linked
           {
             icon: markOf(name),
             label: nameOfProvider(name),
-            detail: identity ? (identity.email ? isolated(identity.email) : pages.linked) : pages.none,
+            detail: identity ? (identity.email ? isolated(identity.email) : pages.linked) : pages.not_linked,
           },
           html`<form method="post" action="${visit.to(action)}"><button class="button quiet little" name="provider" value="${name}">${label}</button></form>`,
         )

@@ -1,0 +1,132 @@
+/** The overview of an account. */
+import { lacksTerms } from '../../../domain/accounts/admission/service.ts'
+import type { AccountRecord } from '../../../domain/accounts/core/account-schema.ts'
+import type { Profile } from '../../../domain/accounts/core/profile.ts'
+import type { Security } from '../../../domain/self-service/me/me-schema.ts'
+import { nameOfLanguage } from '../../../texts/languages.ts'
+import { nameOfProvider } from '../../../texts/names.ts'
+import { badge, group, isolated, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
+import { type Html, html } from '../../frame/html.ts'
+import type { Screen } from '../../visits/service.ts'
+import { type AccountOffered, day, homePage, linkButton, time } from '../elements.ts'
+import type { OwnVisit } from '../service.ts'
+import { FEW_CODES } from './two-factor.ts'
+
+interface Overview {
+  security: Security
+  account: AccountRecord
+  profile: Profile | null
+  /** The names of passkeys, and of the providers that are linked. */
+  passkeys: readonly string[]
+  identities: readonly string[]
+}
+
+/** What asks for something, above everything else. */
+function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }: Overview): Html {
+  const { pages } = visit.texts
+  const { account, recoveryCodesLeft, removalAt } = security
+  const newTerms = () => {
+    const accept = html`<form method="post" action="${visit.to('/account/terms')}"><button class="link">${pages.accept}</button></form>`
+    return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
+  }
+  const passwordIsAll = !account.twoFactorEnabled && account.passwordDigest !== null
+  return html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
+${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(pages.few_recovery_codes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
+${lacksTerms(account, offered.termsVersion) && newTerms()}
+${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`
+}
+
+export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overview: Overview): Screen {
+  const { pages } = visit.texts
+  const { security, account, profile } = overview
+  const own = security.account
+  const contact = (kind: 'email' | 'phone') => {
+    const value = account[kind]
+    const isVerified = (kind === 'email' ? own.emailConfirmedAt : own.phoneConfirmedAt) !== null
+    return (
+      (value !== null || offered[kind]) &&
+      rowLink(`/account/${kind}`, {
+        icon: kind === 'email' ? 'mail' : 'phone',
+        label: pages[kind],
+        detail: value ? isolated(value) : pages.not_set,
+        badge: value ? (isVerified ? badge(pages.verified, 'good') : badge(pages.unverified, 'warn')) : null,
+      })
+    )
+  }
+  const others = security.counts.sessions - 1
+  return homePage(
+    visit,
+    profile?.name ?? null,
+    html`${overviewNotices(visit, offered, overview)}
+${group(pages.profile)}${rows([
+  rowLink('/account/profile', { icon: 'person', label: pages.name, detail: profile?.name ?? pages.not_set }),
+  contact('email'),
+  contact('phone'),
+  rowLink('/account/language', {
+    icon: 'globe',
+    label: pages.language,
+    detail: nameOfLanguage(own.language),
+  }),
+])}
+${group(pages.signing_in)}${rows(signingInRows(visit, offered, overview))}
+${group(pages.where_signed_in)}${rows([
+  rowLink('/account/sessions', {
+    icon: 'laptop',
+    label: pages.sessions,
+    detail: others < 1 ? pages.this_device_only : pages.this_and_others.replace('{count}', String(others)),
+  }),
+  rowLink('/account/history', { icon: 'clock', label: pages.history, detail: pages.history_lead }),
+])}
+${group(pages.data)}${rows([
+  rowLink('/account/export', { icon: 'download', label: pages.export, detail: pages.export_lead }),
+  rowLink('/account/delete', { icon: 'bin', label: pages.delete_account, detail: pages.delete_lead }),
+])}`,
+  )
+}
+
+function signingInRows(
+  visit: OwnVisit,
+  offered: AccountOffered,
+  { security, passkeys, identities }: Overview,
+): (Html | false)[] {
+  const { pages } = visit.texts
+  const { account, methods } = security
+  const changedAt = account.passwordChangedAt
+  const factors = methods
+    .filter((method) => method !== 'recovery_code')
+    .map((method) => pages[`method_${method}` as keyof typeof pages])
+  return [
+    rowLink('/account/password', {
+      icon: 'lock',
+      label: pages.password,
+      detail:
+        account.passwordDigest === null
+          ? pages.not_set
+          : changedAt
+            ? pages.changed_on.replace('{date}', day(visit, changedAt))
+            : pages.is_set,
+    }),
+    rowLink('/account/two-factor', {
+      icon: 'shield',
+      label: pages.two_factor,
+      detail: account.twoFactorEnabled
+        ? factors.join(', ')
+        : account.passwordDigest === null
+          ? null
+          : pages.only_step,
+      badge: account.twoFactorEnabled ? badge(pages.on, 'good') : badge(pages.off, 'warn'),
+    }),
+    offered.passkeys &&
+      rowLink('/account/passkeys', {
+        icon: 'passkey',
+        label: pages.passkeys,
+        detail: passkeys.length > 0 ? passkeys.join(', ') : pages.no_passkeys,
+      }),
+    offered.providers.length > 0 &&
+      rowLink('/account/providers', {
+        icon: 'link',
+        label: pages.providers,
+        detail: identities.length > 0 ? identities.map(nameOfProvider).join(', ') : pages.none,
+      }),
+  ]
+}

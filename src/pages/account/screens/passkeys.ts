@@ -1,0 +1,78 @@
+/** The passkeys of an account. */
+import type { Security } from '../../../domain/self-service/me/me-schema.ts'
+import { field, row, rows, submit, withoutPasskeys, wrongText } from '../../frame/elements.ts'
+import { html } from '../../frame/html.ts'
+import type { Screen } from '../../visits/service.ts'
+import {
+  ago,
+  linkButton,
+  otherCode,
+  otherProofs,
+  page,
+  problemOf,
+  proofFields,
+  sendProofCode,
+} from '../elements.ts'
+import type { OwnVisit } from '../service.ts'
+
+export function passkeysScreen(
+  visit: OwnVisit,
+  passkeys: readonly { id: string; name: string; createdAt: Date; lastUsedAt: Date | null }[],
+): Screen {
+  const { pages } = visit.texts
+  return page(
+    visit,
+    pages.passkeys,
+    html`${
+      passkeys.length === 0
+        ? html`<div class="card empty">${pages.no_passkeys}</div>`
+        : rows(
+            passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
+              row(
+                {
+                  icon: 'passkey',
+                  label: name,
+                  detail: html`${pages.added} ${ago(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, lastUsedAt)}`}`,
+                },
+                html`<form method="post" action="${visit.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet little" name="passkey" value="${id}">${pages.change}</button></form>`,
+              ),
+            ),
+          )
+    }
+<div class="section" data-with-passkeys hidden>${linkButton(pages.add_passkey, '/account/passkeys/add', '')}</div>${withoutPasskeys(visit)}`,
+    undefined,
+    pages.passkeys_lead,
+  )
+}
+
+export function addPasskeyScreen(visit: OwnVisit, security: Security): Screen {
+  const { pages } = visit.texts
+  const problem = problemOf(visit, ['password', 'otp'])
+  return page(
+    visit,
+    pages.add_passkey,
+    html`${withoutPasskeys(visit)}<p class="lead" data-with-passkeys hidden>${pages.add_passkey_lead}</p>
+<form method="post" action="${visit.to('/account/passkeys/add')}" data-passkey="create" data-options="${visit.to('/account/passkeys/options')}" data-failed="passkey-failed" hidden>
+${proofFields(visit, security, problem)}
+<input type="hidden" name="credential">${submit(pages.add_passkey)}
+${wrongText('passkey-failed', pages.passkey_failed, false)}
+${sendProofCode(visit, security)}${otherCode(visit, security)}</form>`,
+    problem,
+  )
+}
+
+export function editPasskeyScreen(visit: OwnVisit, security: Security): Screen {
+  const { pages } = visit.texts
+  const { passkey = '', name = '' } = visit.flow.typed ?? {}
+  const id = html`<input type="hidden" name="passkey" value="${passkey}">`
+  const problem = problemOf(visit, ['name', 'password', 'otp'])
+  return page(
+    visit,
+    name || pages.passkeys,
+    html`<form method="post" action="${visit.to('/account/passkeys/rename')}">${id}
+${field({ name: 'name', label: pages.name, autocomplete: 'off', value: name, maxlength: 60, wrong: problem.of('name') })}${submit(pages.save)}</form>
+<div class="section"><h2>${pages.remove_passkey}</h2><form method="post" action="${visit.to('/account/passkeys/remove')}">${id}
+${proofFields(visit, security, problem)}${submit(pages.remove_passkey, 'quiet danger')}${otherProofs(visit, security)}</form></div>`,
+    problem,
+  )
+}

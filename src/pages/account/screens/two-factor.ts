@@ -1,0 +1,103 @@
+/** Two-factor sign-in: what is on, the app, the recovery codes. */
+import type { Security } from '../../../domain/self-service/me/me-schema.ts'
+import { badge, icon, isolated, notice, rowLink, rows } from '../../frame/elements.ts'
+import { Html, html } from '../../frame/html.ts'
+import type { Screen } from '../../visits/service.ts'
+import { type AccountOffered, day, linkButton, page, problemOf } from '../elements.ts'
+import type { OwnVisit } from '../service.ts'
+import { confirmCodeScreen, startAgainScreen } from './proof.ts'
+
+/** Below that, somebody has to make new ones soon. */
+export const FEW_CODES = 3
+
+export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCodesLeft }: Security): Screen {
+  const { pages } = visit.texts
+  const on = account.twoFactorEnabled
+  const hasApp = methods.includes('totp')
+  const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
+  return page(
+    visit,
+    pages.two_factor,
+    html`${rows([
+      rowLink('/account/two-factor/app', {
+        icon: 'phone',
+        // Beside the name: at the end of the row it would leave the sentence no room on a phone.
+        label: html`${pages.method_totp} ${hasApp ? badge(pages.on, 'good') : badge(pages.recommended)}`,
+        detail: pages.app_lead,
+      }),
+      !on &&
+        account.passwordDigest !== null &&
+        rowLink('/account/two-factor/on', {
+          icon: 'mail',
+          label: pages.sent_codes,
+          detail: pages.sent_codes_lead,
+        }),
+      on &&
+        rowLink('/account/two-factor/codes', {
+          icon: 'key',
+          label: pages.recovery_codes,
+          detail: pages.new_codes,
+          badge: badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : ''),
+        }),
+    ])}
+${on && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
+    undefined,
+    on ? pages.two_factor_on_lead : pages.two_factor_lead,
+  )
+}
+
+/** Shown once: nothing keeps them. */
+export function recoveryCodesScreen(
+  visit: OwnVisit,
+  codes: readonly string[],
+  { service }: AccountOffered,
+): Screen {
+  const { pages } = visit.texts
+  const { email, phone } = visit.session.account
+  /** Says on paper and in the file whose codes these are. */
+  const whose = [service, email ?? phone ?? '', day(visit, visit.now)]
+  const text = [whose.filter(Boolean).join(' · '), '', ...codes, ''].join('\n')
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
+  return page(
+    visit,
+    pages.recovery_codes,
+    html`<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' · '}${isolated(part)}`)}</figcaption>
+<ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
+<div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
+<button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>
+<a class="button quiet" href="${file}" download="recovery-codes.txt">${icon('download')}${pages.save_file}</a></div>
+${linkButton(pages.codes_kept, '/account/two-factor', 'main')}`,
+    undefined,
+    pages.recovery_codes_lead,
+  )
+}
+
+/** Somebody came back to the page, or sent it twice, after two factors were turned on. */
+export function alreadyOnScreen(visit: OwnVisit, title: string): Screen {
+  const { pages } = visit.texts
+  const codes = linkButton(pages.new_codes, '/account/two-factor/codes')
+  return page(
+    visit,
+    title,
+    html`${notice(pages.already_on, 'good')}${codes}`,
+    problemOf({ ...visit, flow: {} }, []),
+  )
+}
+
+export function appScreen(visit: OwnVisit, { methods }: Security): Screen {
+  const { pages } = visit.texts
+  const { ticket } = visit
+  const cameWithout = visit.flow.ticket === undefined && methods.includes('totp')
+  if (ticket?.kind === 'done' || cameWithout) return alreadyOnScreen(visit, pages.method_totp)
+  if (ticket?.kind !== 'app') return startAgainScreen(visit, pages.method_totp, '/account/two-factor/app')
+  return confirmCodeScreen(visit, {
+    title: pages.method_totp,
+    lead: pages.scan_lead,
+    action: '/account/two-factor/app/confirm',
+    wrongCode: pages.wrong_app_code,
+    before: html`<div class="qr" role="img" aria-label="${pages.qr}">${new Html(ticket.picture ?? '')}</div>
+${ticket.uri && html`<a class="button quiet main on-phone" href="${ticket.uri}">${pages.open_in_app}</a>`}
+<p class="next small">${pages.app_secret}</p>
+<div class="key"><span id="secret" dir="ltr"><code>${ticket.secret}</code></span><button class="button quiet little" type="button" data-copy="secret" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button></div>`,
+  })
+}

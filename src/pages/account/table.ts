@@ -1,0 +1,294 @@
+/**
+ * The pages of an account, one row for each path: what is shown there, what the form that is sent there does, and where a
+ * mistake leads back.
+ */
+import { otherWay, withContact } from '../frame/elements.ts'
+import { html } from '../frame/html.ts'
+import type { Screen, Typed, Visits } from '../visits/service.ts'
+import type { AccountOffered } from './elements.ts'
+import { overviewScreen } from './screens/overview.ts'
+import { addPasskeyScreen, editPasskeyScreen, passkeysScreen } from './screens/passkeys.ts'
+import { contactScreen, languageScreen, profileScreen } from './screens/profile.ts'
+import {
+  confirmCodeScreen,
+  deleteScreen,
+  exportScreen,
+  type Proof,
+  passwordScreen,
+  proofScreen,
+} from './screens/proof.ts'
+import { linkScreen, providersScreen, unlinkScreen } from './screens/providers.ts'
+import { historyScreen, sessionsScreen } from './screens/sessions.ts'
+import { alreadyOnScreen, appScreen, twoFactorScreen } from './screens/two-factor.ts'
+import type { AccountPages, Done, OwnVisit } from './service.ts'
+
+export interface AccountPage {
+  path: string
+  show?: (visit: OwnVisit) => Promise<Screen> | Screen
+  /** The form there proves who sits there, and nothing else. These are its words. */
+  proof?: (pages: OwnVisit['texts']['pages']) => Omit<Proof, 'action'>
+  work?: (visit: OwnVisit, typed: Typed) => Promise<Done>
+  /** A mistake leads back there. Default: the path itself. */
+  back?: string
+  /** The form leads to another page or sends a code again: it is not the purpose of a page. */
+  turns?: true
+  /** Scripts ask here for the options of a passkey. */
+  options?: (visit: OwnVisit, typed: Typed) => Promise<object>
+}
+
+interface Needs {
+  visits: Visits
+  account: AccountPages
+  offered: AccountOffered
+}
+
+export function accountPages(needs: Needs): AccountPage[] {
+  const pages = [
+    ...general(needs),
+    ...contact(needs, 'email'),
+    ...contact(needs, 'phone'),
+    ...twoFactor(needs),
+    ...passkeys(needs),
+    ...providers(needs),
+    ...sessions(needs),
+    ...data(needs),
+  ]
+  return pages.map(({ proof, ...page }) => ({
+    ...page,
+    ...(proof && { show: proofPage(needs, page.path, proof) }),
+  }))
+}
+
+const proofPage =
+  ({ account }: Needs, action: string, proof: NonNullable<AccountPage['proof']>) =>
+  async (visit: OwnVisit) =>
+    proofScreen(visit, await account.read.security(visit), { ...proof(visit.texts.pages), action })
+
+/** A step that leads to another page. */
+const turn = (path: string, back: string, work: NonNullable<AccountPage['work']>): AccountPage => ({
+  ...{ path, back, work },
+  turns: true,
+})
+
+function general({ visits, account, offered }: Needs): AccountPage[] {
+  const { read } = account
+  /** A page of ours that a form names, to come back to. */
+  const pageOf = ({ page = '' }: Typed) => (/^\/account(\/[a-z-]+)*$/.test(page) ? page : '/account')
+  return [
+    { path: '/account', show: (visit) => overview(visit, account, offered) },
+    turn('/account/code', '/account', (visit, typed) => account.sendCode(visit, pageOf(typed))),
+    turn('/account/field', '/account', async (visit, { field = '' }) => {
+      const [kind, page = ''] = field.split(' ', 2)
+      return visits.go(visit, pageOf({ page }), { ...visit.flow, letters: kind === 'letters' })
+    }),
+    turn('/account/sign-in-again', '/account', async (visit, typed) =>
+      visits.go(visit, '/sign-in', {
+        to: pageOf(typed),
+        signInAfter: visits.now(),
+        typed: { identifier: visit.session.account.email ?? visit.session.account.phone ?? '' },
+      }),
+    ),
+    { path: '/account/step-up', back: '/account', options: account.stepUpOptions },
+    { path: '/account/terms', back: '/account', work: account.acceptTerms },
+    {
+      path: '/account/profile',
+      show: (visit) => profileScreen(visit, read.account(visit).profile),
+      work: account.changeProfile,
+    },
+    {
+      path: '/account/language',
+      show: (visit) => languageScreen(visit, offered),
+      work: account.changeLanguage,
+    },
+    {
+      path: '/account/password',
+      show: async (visit) => passwordScreen(visit, await read.security(visit), offered),
+      work: account.changePassword,
+    },
+  ]
+}
+
+async function overview(visit: OwnVisit, { read }: AccountPages, offered: AccountOffered): Promise<Screen> {
+  const own = read.account(visit)
+  const security = await read.security(visit)
+  const { counts } = security
+  const [passkeys, identities] = await Promise.all([
+    counts.passkeys > 0 && offered.passkeys ? read.passkeys(visit) : { passkeys: [] },
+    counts.identities > 0 ? read.identities(visit) : [],
+  ])
+  return overviewScreen(visit, offered, {
+    security,
+    account: own.account,
+    profile: own.profile,
+    passkeys: passkeys.passkeys.map(({ name }) => name),
+    identities: identities.map(({ provider }) => provider),
+  })
+}
+
+/** Back to the form that sent the code, with what was typed. */
+const again = (visit: OwnVisit, action: string, label: string) =>
+  html`<p class="next">${visit.texts.pages.no_code} ${otherWay(label, visit.to(action))}</p>`
+
+function contact({ visits, account }: Needs, kind: 'email' | 'phone'): AccountPage[] {
+  const path = `/account/${kind}`
+  const confirm = `${path}/confirm`
+  return [
+    {
+      path,
+      show: async (visit) => contactScreen(visit, await account.read.security(visit), kind),
+      work: (visit, typed) => account.changeContact(visit, typed, kind),
+    },
+    {
+      path: confirm,
+      show(visit) {
+        const { pages } = visit.texts
+        const sentTo = visit.flow.typed?.contact
+        return confirmCodeScreen(visit, {
+          title: pages[kind],
+          lead: sentTo ? withContact(pages.code_sent_confirm, sentTo) : pages.confirm_lead,
+          action: confirm,
+          after: again(visit, `${path}/again`, pages.correct),
+        })
+      },
+      work: (visit, typed) => account.confirmContact(visit, typed, kind),
+    },
+    turn(`${path}/again`, confirm, async (visit) => visits.go(visit, path)),
+    { path: `${path}/remove`, back: path, work: (visit, typed) => account.removeContact(visit, typed, kind) },
+  ]
+}
+
+function twoFactor({ visits, account }: Needs): AccountPage[] {
+  const { read } = account
+  const confirm = '/account/two-factor/confirm'
+  return [
+    {
+      path: '/account/two-factor',
+      show: async (visit) => twoFactorScreen(visit, await read.security(visit)),
+    },
+    {
+      path: '/account/two-factor/on',
+      proof: (pages) => ({ title: pages.sent_codes, lead: pages.sent_codes_lead, button: pages.send_code }),
+      work: account.enableTwoFactor,
+    },
+    {
+      path: confirm,
+      show(visit) {
+        const { pages } = visit.texts
+        if (visit.session.account.twoFactorEnabled) return alreadyOnScreen(visit, pages.two_factor)
+        return confirmCodeScreen(visit, {
+          ...{ title: pages.two_factor, lead: pages.confirm_lead, action: confirm },
+          after: again(visit, '/account/two-factor/again', pages.start_over),
+        })
+      },
+      work: account.confirmTwoFactor,
+    },
+    turn('/account/two-factor/again', confirm, async (visit) => visits.go(visit, '/account/two-factor/on')),
+    {
+      path: '/account/two-factor/app',
+      proof: (pages) => ({ title: pages.method_totp, lead: pages.app_lead, button: pages.continue }),
+      work: account.beginApp,
+    },
+    {
+      path: '/account/two-factor/app/confirm',
+      show: async (visit) => appScreen(visit, await read.security(visit)),
+      work: account.confirmApp,
+    },
+    {
+      path: '/account/two-factor/off',
+      proof: (pages) => ({
+        ...{ title: pages.turn_off_two_factor, lead: pages.turn_off_lead },
+        ...{ button: pages.turn_off, danger: true },
+      }),
+      work: account.disableTwoFactor,
+    },
+    {
+      path: '/account/two-factor/codes',
+      proof: (pages) => ({
+        ...{ title: pages.recovery_codes, lead: pages.new_codes_lead, button: pages.new_codes },
+      }),
+      work: account.newRecoveryCodes,
+    },
+  ]
+}
+
+/** Where passkeys are not offered, their forms stay, and answer what the service says. */
+function passkeys({ visits, account, offered }: Needs): AccountPage[] {
+  const { read } = account
+  const shown = (show: NonNullable<AccountPage['show']>) => offered.passkeys && { show }
+  const [list, add, edit] = ['/account/passkeys', '/account/passkeys/add', '/account/passkeys/edit']
+  return [
+    { path: list, ...shown(async (visit) => passkeysScreen(visit, (await read.passkeys(visit)).passkeys)) },
+    {
+      path: add,
+      ...shown(async (visit) => addPasskeyScreen(visit, await read.security(visit))),
+      work: account.addPasskey,
+    },
+    { path: '/account/passkeys/options', back: add, options: account.newPasskeyOptions },
+    { path: edit, ...shown(async (visit) => editPasskeyScreen(visit, await read.security(visit))) },
+    turn('/account/passkeys/choose', list, async (visit) => visits.go(visit, edit)),
+    { path: '/account/passkeys/rename', back: edit, work: account.renamePasskey },
+    { path: '/account/passkeys/remove', back: edit, work: account.removePasskey },
+  ]
+}
+
+function providers({ visits, account, offered }: Needs): AccountPage[] {
+  const { read } = account
+  const shown = (show: NonNullable<AccountPage['show']>) => offered.providers.length > 0 && { show }
+  const [list, confirm, remove] = [
+    '/account/providers',
+    '/account/providers/confirm',
+    '/account/providers/remove',
+  ]
+  return [
+    { path: list, ...shown(async (visit) => providersScreen(visit, offered, await read.identities(visit))) },
+    { path: '/account/providers/link', back: list, work: account.beginLink },
+    {
+      path: confirm,
+      show: async (visit) => linkScreen(visit, await read.security(visit)),
+      work: account.linkIdentity,
+    },
+    turn('/account/providers/choose', list, async (visit) => visits.go(visit, remove)),
+    {
+      path: remove,
+      ...shown(async (visit) =>
+        unlinkScreen(visit, await read.security(visit), await read.identities(visit)),
+      ),
+      work: account.unlinkIdentity,
+    },
+  ]
+}
+
+function sessions({ account, offered }: Needs): AccountPage[] {
+  const { read } = account
+  const list = '/account/sessions'
+  return [
+    {
+      path: list,
+      show: async (visit) =>
+        sessionsScreen(visit, await read.sessions(visit), await read.security(visit), offered),
+    },
+    { path: '/account/sessions/end', back: list, work: account.endSession },
+    { path: '/account/sessions/forget', back: list, work: account.forgetDevice },
+    { path: '/account/sessions/end-all', back: list, work: account.endAllSessions },
+    {
+      path: '/account/history',
+      async show(visit) {
+        const { items, next_cursor } = await read.events(visit, visit.query.get('cursor') ?? undefined)
+        return historyScreen(visit, items, next_cursor)
+      },
+    },
+  ]
+}
+
+const data = ({ account }: Needs): AccountPage[] => [
+  {
+    path: '/account/export',
+    show: async (visit) => exportScreen(visit, await account.read.security(visit)),
+    work: account.exportAccount,
+  },
+  {
+    path: '/account/delete',
+    show: async (visit) => deleteScreen(visit, await account.read.security(visit)),
+    work: account.eraseAccount,
+  },
+]

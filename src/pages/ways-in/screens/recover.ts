@@ -1,0 +1,66 @@
+/** A new password for one that was forgotten. */
+import { changesCodeField, codeField, heading, otherWay, submit } from '../../frame/elements.ts'
+import { html } from '../../frame/html.ts'
+import type { Screen, View } from '../../visits/service.ts'
+import { noticeOf, showProblem } from '../problems.ts'
+import {
+  askedIdentifier,
+  type Drawing,
+  identifierInput,
+  isNext,
+  lateNotice,
+  newPassword,
+  sendAgain,
+  sentTo,
+} from './parts.ts'
+
+export function recoverScreen(visit: View, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { offered, to } = drawing
+  const problem = showProblem(visit, ['identifier'], drawing)
+  return {
+    title: pages.recover_title,
+    content: html`${heading(pages.recover_title, pages.recover_lead)}
+${problem.above}
+<form method="post" action="${to('/recover')}">
+${identifierInput(visit, offered, {
+  value: visit.flow.typed?.identifier ?? '',
+  wrong: problem.of('identifier'),
+  autofocus: true,
+})}
+${submit(pages.send_code, '', problem.wait)}
+<p class="next">${otherWay(pages.have_code, to('/recover/code'))}</p>
+<p class="next">${otherWay(pages.back_to_sign_in, to('/recover/sign-in'))}</p>
+</form>`,
+  }
+}
+
+export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
+  const { pages } = visit.texts
+  const { to, now } = drawing
+  const problem = showProblem(visit, ['identifier', 'otp', 'password', 'password_confirmation'], {
+    now,
+    wrongCode: pages.wrong_code,
+  })
+  // Only the browser that asked for a code knows that six digits come.
+  const letters = visit.flow.letters || !visit.flow.typed?.identifier
+  return {
+    title: pages.choose_password_title,
+    content: html`${heading(pages.choose_password_title, sentTo(visit, pages.choose_password_lead))}
+${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
+<form method="post" action="${to('/choose-password')}">
+${askedIdentifier(visit, drawing, problem.of('identifier'))}
+${codeField({
+  label: pages.code,
+  letters,
+  wrong: problem.of('otp'),
+  autofocus: isNext(visit, problem),
+  ...(letters && { hint: pages.access_code_hint }),
+})}
+${newPassword(visit, drawing, problem.of('password', 'password_confirmation'))}
+${submit(pages.save_password)}
+${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
+${!letters && html`<p class="next">${otherWay(pages.have_access_code, to('/choose-password/field'), 'link', changesCodeField(true))}</p>`}
+</form>`,
+  }
+}
