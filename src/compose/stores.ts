@@ -5,7 +5,6 @@ import { createAdministratorStore } from '../administration/administrators/store
 import { createTokenStore } from '../administration/api-tokens/store.ts'
 import { createAuditTrailStore } from '../administration/audit/store.ts'
 import { createDirectoryStore } from '../administration/directory/store.ts'
-import { createAccountFactorStore } from '../administration/factors/store.ts'
 import { createIdempotencyStore } from '../administration/idempotency/store.ts'
 import { createAccountExportStore } from '../administration/imports/export-store.ts'
 import { createImportStore } from '../administration/imports/store.ts'
@@ -70,7 +69,6 @@ export function createStores(
 ) {
   return {
     accountCodes: createAccountCodeStore(database),
-    accountFactors: createAccountFactorStore(database),
     directory: createDirectoryStore(database),
     limitLifts: createLimitLiftStore(database),
     accounts: createAccountStore(database),

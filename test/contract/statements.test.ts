@@ -71,8 +71,6 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
       'account_codes.put',
       'contacts.request_of_email',
       'contacts.request_of_phone',
-      'me.erase',
-      'me.erase_by_operator',
       'outbox.add_code',
       'registration.register_by_email',
       'registration.register_by_phone',

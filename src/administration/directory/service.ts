@@ -269,7 +269,7 @@ export function createDirectory(needs: Needs) {
     async erase(uuid: string): Promise<void> {
       const account = await require(uuid)
       const messages = await notices.about(account, 'account_erased')
-      if (!(await erasure.eraseByOperator(account.id, messages, clock.now())))
+      if (!(await erasure.erase({ account, sessionId: null }, messages, clock.now())))
         throw new AppError('account_not_found')
     },
     /** Lists first the sessions used last. */

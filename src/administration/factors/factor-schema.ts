@@ -1,10 +1,10 @@
 /** Passkeys and identities as administration shows them. */
 import { t } from 'elysia'
+import type { LinkedIdentity } from '../../domain/sign-in/identities/store.ts'
 import type { Passkey } from '../../domain/sign-in/passkeys/passkey.ts'
 import { namedObject } from '../../platform/http/components.ts'
 import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { integer, nullable, timeField } from '../../platform/http/schemas.ts'
-import type { AdministeredIdentity } from './store.ts'
 
 const passkey = recordOf<Passkey>()({
   id: [t.String(), ({ id }) => id],
@@ -16,7 +16,7 @@ const passkey = recordOf<Passkey>()({
 export const passkeyRecord = passkey.read
 export const passkeySchema = namedObject('AccountPasskey', passkey.fields, 'A passkey of an account.')
 
-const identity = recordOf<AdministeredIdentity>()({
+const identity = recordOf<LinkedIdentity>()({
   id: [integer(), ({ id }) => id],
   provider: [t.String(), ({ provider }) => provider],
   provider_uid: [t.String(), ({ subject }) => subject],

@@ -9,6 +9,7 @@ import type { ProviderService } from '../../domain/credentials/providers/service
 import { type Page, type PageQuery, pageOf } from '../../domain/foundation/events/page.ts'
 import type { TwoFactorRemovals } from '../../domain/self-service/two-factor-removals/service.ts'
 import type { SecondFactor } from '../../domain/sign-in/core/second-factor.ts'
+import type { IdentityStore, LinkedIdentity } from '../../domain/sign-in/identities/store.ts'
 import type { Passkey } from '../../domain/sign-in/passkeys/passkey.ts'
 import type { PasskeyStore } from '../../domain/sign-in/passkeys/store.ts'
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
@@ -17,7 +18,6 @@ import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { AccountDetails } from '../directory/directory-schema.ts'
 import type { Directory } from '../directory/service.ts'
-import type { AccountFactorStore, AdministeredIdentity } from './store.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   directory: Directory
@@ -26,7 +26,7 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   secondFactor: Pick<SecondFactor, 'find'>
   providers: Pick<ProviderService, 'names'>
   undo: Pick<UndoService, 'undoChange'>
-  stores: { accountFactors: AccountFactorStore; passkeys: PasskeyStore }
+  stores: { passkeys: PasskeyStore; identities: IdentityStore }
 }
 
 /** Long enough that somebody reads the message. */
@@ -36,7 +36,7 @@ export type AccountFactors = ReturnType<typeof createAccountFactors>
 
 export function createAccountFactors(needs: Needs) {
   const { directory, twoFactorRemovals, notices, secondFactor, undo, clock } = needs
-  const { accountFactors: store, passkeys } = needs.stores
+  const { passkeys, identities } = needs.stores
   const usable = usableMethods(needs.providers.names, needs.config)
   return {
     /** `delayed`: the owner can stop it for 24 hours. */
@@ -54,10 +54,10 @@ export function createAccountFactors(needs: Needs) {
       const keyOf = (passkey: Passkey) => `${passkey.createdAt.toISOString()} ${passkey.id}`
       return pageOf(query, await passkeys.list(id), { list: 'passkeys', keyOf })
     },
-    async listIdentities(uuid: string, query: PageQuery): Promise<Page<AdministeredIdentity>> {
+    async listIdentities(uuid: string, query: PageQuery): Promise<Page<LinkedIdentity>> {
       const { id } = await directory.view(uuid)
-      const keyOf = (identity: AdministeredIdentity) => String(identity.id).padStart(16, '0')
-      return pageOf(query, await store.listIdentities(id), { list: 'identities', keyOf })
+      const keyOf = (identity: LinkedIdentity) => String(identity.id).padStart(16, '0')
+      return pageOf(query, await identities.list(id), { list: 'identities', keyOf })
     },
     async removePasskey(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
@@ -67,16 +67,24 @@ export function createAccountFactors(needs: Needs) {
       const values = { passkey: passkey.name }
       const messages = await notices.about(account, 'passkey_removed', { values })
       const factors = { ...usable, appOpens: app === 'usable' }
-      const removal = await store.removePasskey(account, id, factors, messages, clock.now())
+      const removal = await passkeys.remove({ account, sessionId: null }, id, factors, messages, clock.now())
       requireRemoval(removal, 'passkey_not_found', { byAdministrator: true })
     },
     async removeIdentity(uuid: string, id: string): Promise<void> {
       const account = await directory.find(uuid)
-      const identity = (await store.listIdentities(account.id)).find((one) => String(one.id) === id)
+      const identity = (await identities.list(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
-      const values = { provider: identity.provider }
-      const messages = await notices.about(account, 'identity_unlinked', { values })
-      const removal = await store.removeIdentity(account, identity, usable, messages, clock.now())
+      const { provider } = identity
+      const messages = await notices.about(account, 'identity_unlinked', { values: { provider } })
+      const by = { account, sessionId: null }
+      const removal = await identities.unlink(
+        by,
+        { id: identity.id },
+        provider,
+        usable,
+        messages,
+        clock.now(),
+      )
       requireRemoval(removal, 'identity_not_found', { byAdministrator: true })
     },
     /** Puts the former contact back, as the open link does that was sent to it. */

@@ -169,9 +169,9 @@ export async function verifyIdentifier<T>(kind: Identifier['kind'], work: () => 
 }
 
 /**
- * The accounts that an identifier may mean. Each of these reads one entry of an index, however many accounts name the identifier. `waiting` is the registration that
- * waits for it, `made` an account that was made for somebody and waits for it, `named` the newest registration that names it
- * as its other contact.
+ * The accounts that an identifier may mean. Each of these reads one entry of an index, however many accounts name the
+ * identifier. `waiting` is the registration that waits for it, `made` an account that was made for somebody and waits for it,
+ * `named` the newest registration that names it as its other contact.
  */
 export const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind']) => {
   const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]

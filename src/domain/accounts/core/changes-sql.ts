@@ -147,3 +147,10 @@ export const deleteAccounts = (where: SQL): SQL => sql`
     select email as destination from gone where email is not null
     union select phone from gone where phone is not null
     union select destination_key from ${replacedContacts} join gone on gone.id = account_id)`
+
+/** Of an account that is held. What belongs to it goes with it. */
+export const deleteAccount = defineStatement({
+  name: 'accounts.delete',
+  params: { accountId: 'bigint' },
+  sql: (p) => sql`delete from ${accounts} where id = ${p.accountId}`,
+})

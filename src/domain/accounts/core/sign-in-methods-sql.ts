@@ -7,7 +7,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Config } from '../../../platform/config/types.ts'
 import { accounts, identities, passkeys, totpFactors } from '../../../platform/postgres/schema.ts'
-import type { Placeholders, ValuesOf } from '../../../platform/postgres/statement.ts'
+import type { Placeholders } from '../../../platform/postgres/statement.ts'
 import { AppError, type ErrorCode } from '../../../texts/errors.ts'
 
 export const signInMethodParamTypes = {
@@ -69,30 +69,28 @@ export const keepsSecondFactor = (
     or ${p.appOpens} and exists (select 1 from ${totpFactors} where account_id = ${p.accountId})
     or exists (${usablePasskeys(p, stay.passkeys)}))`
 
-/**
- * The removal of a way to sign in ends so. `named` are the rows that it is about, `left_over` the other ways in, `removed` the
- * rows that went.
- */
-export const removalRow = {
-  lives: 'boolean',
-  found: 'boolean',
-  opens: 'boolean',
-  removed: 'boolean',
-} as const
+/** The removal of a way to sign in, in a transaction that holds the account, as it would end now. */
+export interface ForeseenRemoval {
+  /** The account has it. */
+  found: boolean
+  /** Something else opens the account. */
+  opens: boolean
+  /** It can be removed. */
+  mayGo: boolean
+}
+export const foreseenRow = { found: 'boolean', opens: 'boolean', mayGo: 'boolean' } as const
 
-export const selectRemoval = (lives: SQL, removed = sql`exists (select 1 from removed)`) => sql`
-  select ${lives} as lives, exists (select 1 from named) as found, exists (select 1 from left_over) as opens,
-         ${removed} as removed`
+/** `lives`: the session of the owner; an administrator needs none. */
+export interface Removal extends ForeseenRemoval {
+  lives: boolean
+}
 
 /** Refuses where nothing was removed. `absent`: there was nothing to remove. `byAdministrator`: says what else to do. */
-export function requireRemoval(
-  row: ValuesOf<typeof removalRow> | null,
-  absent: ErrorCode,
-  { byAdministrator = false } = {},
-): void {
-  if (!row?.lives) throw new AppError('invalid_token', { cause: 'session_over' })
-  if (!row.found) throw new AppError(absent)
-  if (row.removed) return
-  if (row.opens) throw new AppError('no_other_factor', byAdministrator ? { sentence: 'factor_stays' } : {})
+export function requireRemoval(removal: Removal, absent: ErrorCode, { byAdministrator = false } = {}): void {
+  if (!removal.lives) throw new AppError('invalid_token', { cause: 'session_over' })
+  if (!removal.found) throw new AppError(absent)
+  if (removal.mayGo) return
+  if (removal.opens)
+    throw new AppError('no_other_factor', byAdministrator ? { sentence: 'factor_stays' } : {})
   throw new AppError('last_sign_in_method', byAdministrator ? { sentence: 'way_in_stays' } : {})
 }

@@ -92,6 +92,14 @@ export const forgetEventDetails = (gone: SQL): SQL => sql`
 const deleteEventDetails = (where: SQL, source: SQL): SQL =>
   sql`delete from ${eventDetails} using ${source} where ${where}`
 
+/** Of an account that is erased. */
+export const forgetDetails = defineStatement({
+  name: 'events.forget_details',
+  params: { account: 'uuid' },
+  sql: (p) =>
+    deleteEventDetails(sql`${events}.account = ${p.account} and event_id = ${events}.id`, sql`${events}`),
+})
+
 const record = defineStatement({
   name: 'events.record',
   params: eventParamTypes,

@@ -3,9 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { identities } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
 
-/** `source`: from where the condition reads, if it is more than the identity. */
-export const deleteIdentities = (where: SQL, source?: SQL): SQL =>
-  sql`delete from ${identities} ${source ? sql`using ${source}` : sql``} where ${where}`
+export const deleteIdentities = (where: SQL): SQL => sql`delete from ${identities} where ${where}`
 
 /** Those that came with an import. `rows`: JSON, with the id of the account. */
 export const addImportedIdentities = (p: Placeholders<'rows' | 'now'>): SQL => sql`

@@ -168,12 +168,15 @@ export function createIdentityResolver(needs: Needs) {
       const notices = await noticesFor(signedIn.account, 'identity_linked', identity.provider)
       return store.link(signedIn, identity, MAXIMUM_IDENTITIES, notices, clock.now())
     },
-    /** Tells whether nothing would open the account without the identities of that provider. */
-    isLastMethod: ({ id }: Account, provider: string) => store.isLastMethod(id, provider, usable),
+    /** Refuses where the account has no identity of that provider, or where nothing else would open it. */
+    async requireUnlinkable({ id }: Account, provider: string): Promise<void> {
+      const foreseen = await store.foreseeRemoval(id, { provider }, usable)
+      requireRemoval({ ...foreseen, lives: true }, 'identity_not_found')
+    },
     /** Removes the identities of that provider and notifies the owner. */
     async unlink(signedIn: AccountSession, provider: string): Promise<void> {
       const about = await noticesFor(signedIn.account, 'identity_unlinked', provider)
-      const removal = await store.unlink(signedIn, provider, usable, about, clock.now())
+      const removal = await store.unlink(signedIn, { provider }, provider, usable, about, clock.now())
       requireRemoval(removal, 'identity_not_found')
     },
   }

@@ -88,12 +88,7 @@ export function createIdentityService(needs: Needs) {
     },
     /** Unlinks the provider's identities after reauthentication and returns the new list. */
     async unlink(signedIn: Authenticated, provider: string, proof: OwnerProof, client: Source) {
-      const admit = async () => {
-        const held = await store.list(signedIn.account.id)
-        if (!held.some((identity) => identity.provider === provider)) throw new AppError('identity_not_found')
-        if (await identityResolver.isLastMethod(signedIn.account, provider))
-          throw new AppError('last_sign_in_method')
-      }
+      const admit = () => identityResolver.requireUnlinkable(signedIn.account, provider)
       await reauthentication.require(signedIn, proof, client, { admit })
       await identityResolver.unlink(signedIn, provider)
       return list(signedIn)

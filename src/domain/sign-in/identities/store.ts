@@ -5,7 +5,7 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { violates } from '../../../platform/postgres/failure.ts'
 import { accounts, identities } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, type RowOf } from '../../../platform/postgres/statement.ts'
@@ -16,22 +16,25 @@ import type { Account, AccountSession } from '../../accounts/core/account.ts'
 import {
   accountRow,
   endOtherClaims,
+  isSessionAlive,
   sessionLives,
   updateLockedAccount,
+  withHeldAccount,
 } from '../../accounts/core/account-sql.ts'
 import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/core/opening-sql.ts'
 import {
+  type ForeseenRemoval,
+  foreseenRow,
   otherSignInMethods,
-  removalRow,
-  selectRemoval,
+  type Removal,
   signInMethodParamTypes,
   type UsableMethods,
   usableParams,
 } from '../../accounts/core/sign-in-methods-sql.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { addNotices, noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { ProvedIdentity } from './identity.ts'
 import { deleteIdentities } from './identity-sql.ts'
 
@@ -164,44 +167,50 @@ const list = defineStatement({
   name: 'identities.list',
   params: { accountId: 'bigint' },
   /** `email`: as the provider gave it when the identity was linked; null if it gave none, or an unverified one. */
-  row: { provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
+  row: { id: 'bigint', provider: 'text', subject: 'text', email: 'text?', createdAt: 'timestamptz' },
   sql: (p) => sql`
-  select provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
+  select id, provider, subject, email, created_at from ${identities} where account_id = ${p.accountId} order by id`,
 })
 
-const leftWithout = (p: Placeholders<'provider' | keyof typeof signInMethodParamTypes>) =>
-  otherSignInMethods(p, { identities: sql`provider <> ${p.provider}` })
+/** Those of a provider, or one by its id. */
+export type NamedIdentities = { provider: string } | { id: number }
 
-const isLastMethod = defineStatement({
-  name: 'identities.is_last_method',
-  params: { ...signInMethodParamTypes, provider: 'text' },
-  row: { isLast: 'boolean' },
-  sql: (p) => sql`select not exists (${leftWithout(p)}) as is_last`,
+const namedParamTypes = { accountId: 'bigint', provider: 'text?', id: 'bigint?' } as const
+const namedParams = (accountId: number, named: NamedIdentities) => ({
+  accountId,
+  ...{ provider: null, id: null, ...named },
 })
+const isNamed = (p: Placeholders<keyof typeof namedParamTypes>) =>
+  sql`account_id = ${p.accountId} and (provider = ${p.provider} or id = ${p.id})`
 
-const unlink = defineStatement({
-  name: 'identities.unlink',
-  params: {
-    ...signInMethodParamTypes,
-    provider: 'text',
-    sessionId: 'uuid',
-    now: 'timestamptz',
-    notices: 'text',
-  },
-  row: removalRow,
+const foresee = defineStatement({
+  name: 'identities.foresee_removal',
+  params: { ...signInMethodParamTypes, ...namedParamTypes },
+  row: foreseenRow,
   sql: (p) => sql`
-  with named as (
-    select id from ${identities} where account_id = ${p.accountId} and provider = ${p.provider}),
-  left_over as (${leftWithout(p)}),
-  removed as (
-    ${deleteIdentities(
-      sql`${identities}.id = named.id and exists (select 1 from left_over) and ${sessionLives(p)}`,
-      sql`named`,
-    )}
-    returning ${identities}.id),
-  notices as (${queueNotices(p, sql`(select 1 from removed limit 1) as unlinked`)})
-  ${selectRemoval(sessionLives(p))}`,
+  with removal as (
+    select exists (select 1 from ${identities} where ${isNamed(p)}) as found,
+           exists (${otherSignInMethods(p, {
+             identities: sql`provider is distinct from ${p.provider} and id is distinct from ${p.id}`,
+           })}) as opens)
+  select found, opens, found and opens as may_go from removal`,
 })
+
+const drop = defineStatement({
+  name: 'identities.drop',
+  params: namedParamTypes,
+  sql: (p) => deleteIdentities(isNamed(p)),
+})
+
+async function foreseeIn(
+  executor: Pick<Executor, 'first'>,
+  accountId: number,
+  named: NamedIdentities,
+  usable: UsableMethods,
+): Promise<ForeseenRemoval> {
+  const params = { ...namedParams(accountId, named), ...usableParams(usable) }
+  return (await executor.first(foresee, params))!
+}
 
 const linked = (account: string, { provider }: ProvedIdentity): NewEvent => ({
   type: 'identity.linked',
@@ -287,28 +296,35 @@ export function createIdentityStore(database: Database) {
     },
     /** Oldest first. */
     list: (accountId: number): Promise<LinkedIdentity[]> => database.all(list, { accountId }),
-    /** Tells whether nothing would open the account without the identities of that provider. */
-    async isLastMethod(accountId: number, provider: string, usable: UsableMethods): Promise<boolean> {
-      const params = { accountId, provider, ...usableParams(usable) }
-      return (await database.first(isLastMethod, params))?.isLast === true
-    },
+    /** The outcome that `unlink` would have now. */
+    foreseeRemoval: (accountId: number, named: NamedIdentities, usable: UsableMethods) =>
+      foreseeIn(database, accountId, named, usable),
     /**
-     * Removes every identity of that provider from the account and queues the notices, unless no sign-in method would be
-     * left. Such a method is a password with an identifier, a passkey of `usable.rpId`, or an identity of one of
-     * `usable.providers`.
+     * Removes the identities from the account and queues the notices, unless no sign-in method would be left. Such a method is
+     * a password with an identifier, a passkey of `usable.rpId`, or an identity of one of `usable.providers`. `sessionId`: null
+     * for an administrator. `provider`: as the event names it.
      */
-    unlink(
-      { account, sessionId }: AccountSession,
+    unlink: (
+      { account, sessionId }: { account: Account; sessionId: string | null },
+      named: NamedIdentities,
       provider: string,
       usable: UsableMethods,
       notices: NewMessage[],
       now: Date,
-    ) {
-      const owner = { accountId: account.id, sessionId }
-      const params = { ...owner, provider, ...usableParams(usable), now, ...noticeParams(notices) }
-      return updateLockedAccount(database, unlink, params, ({ removed }) =>
-        removed ? { type: 'identity.unlinked', account: account.uuid, data: { provider } } : [],
-      )
-    },
+    ): Promise<Removal> =>
+      withHeldAccount(database, account.id, async (transaction) => {
+        const [foreseen, lives] = await Promise.all([
+          foreseeIn(transaction, account.id, named, usable),
+          sessionId === null || isSessionAlive(transaction, { accountId: account.id, sessionId }),
+        ])
+        const event: NewEvent = { type: 'identity.unlinked', account: account.uuid, data: { provider } }
+        if (lives && foreseen.mayGo)
+          await Promise.all([
+            transaction.run(drop, namedParams(account.id, named)),
+            addNotices(transaction, notices, now),
+            recordEvents(transaction, [event], now),
+          ])
+        return { ...foreseen, lives }
+      }),
   }
 }

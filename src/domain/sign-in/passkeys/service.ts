@@ -135,7 +135,8 @@ export function createPasskeyService(
       const usable = { ...usableMethods(providers.names, config), appOpens: app === 'usable' }
       await requireOwner(signedIn, proof, client, async () => {
         if (!passkey) throw new AppError('passkey_not_found')
-        requireRemoval(await store.foreseeRemoval(account.id, id, usable), 'passkey_not_found')
+        const foreseen = await store.foreseeRemoval(account.id, id, usable)
+        requireRemoval({ ...foreseen, lives: true }, 'passkey_not_found')
       })
       if (!passkey) throw new AppError('passkey_not_found')
       const about = await notices.about(account, 'passkey_removed', { values: { passkey: passkey.name } })

@@ -1,15 +1,25 @@
 /** The passkeys, in PostgreSQL in every shape. The tables are `passkeys` and `spent_challenges`. */
 
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/core/account.ts'
-import { accountRow, sessionLives, updateLockedAccount } from '../../accounts/core/account-sql.ts'
 import {
-  removalRow,
-  selectRemoval,
+  accountRow,
+  isSessionAlive,
+  sessionLives,
+  updateLockedAccount,
+  withHeldAccount,
+} from '../../accounts/core/account-sql.ts'
+import {
+  type ForeseenRemoval,
+  foreseenRow,
+  keepsSecondFactor,
+  otherSignInMethods,
+  type Removal,
+  signInMethodParamTypes,
   type UsableFactors,
   usableParams,
 } from '../../accounts/core/sign-in-methods-sql.ts'
@@ -19,9 +29,10 @@ import {
   eventCtes,
   eventParams,
   eventParamTypes,
+  recordEvents,
 } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { addNotices, noticeParams, queueNotices } from '../../messages/outbox/queue-sql.ts'
 import type { NewSession, SignedInAccount } from '../../sessions/core/session.ts'
 import {
   endTooMany,
@@ -33,7 +44,7 @@ import {
 } from '../../sessions/core/sign-in-sql.ts'
 import type { OpenedChallenge } from './challenge.ts'
 import { type Passkey, passkeyRow } from './passkey.ts'
-import { deletePasskeys, namedPasskey, passkeyRemovalParamTypes } from './passkey-sql.ts'
+import { deletePasskeys } from './passkey-sql.ts'
 import type { Assertion, NewCredential } from './verification.ts'
 
 export interface PasskeyUse {
@@ -192,26 +203,27 @@ const rename = defineStatement({
   update ${passkeys} set name = ${p.name} where account_id = ${p.accountId} and id = ${p.id} returning ${selected}`,
 })
 
+/** It may go if it is neither the last way in nor the last second factor. */
 const foresee = defineStatement({
   name: 'passkeys.foresee_removal',
-  params: passkeyRemovalParamTypes,
-  row: removalRow,
-  sql: (p) => sql`
-  with ${namedPasskey(p)}
-  ${selectRemoval(sql`true`, sql`exists (select 1 from may_go)`)}`,
+  params: { ...signInMethodParamTypes, id: 'uuid', appOpens: 'boolean' },
+  row: foreseenRow,
+  sql: (p) => {
+    const stay = { passkeys: sql`id <> ${p.id}` }
+    return sql`
+  with named as (select rp_id from ${passkeys} where account_id = ${p.accountId} and id = ${p.id}),
+  left_over as (${otherSignInMethods(p, stay)})
+  select exists (select 1 from named) as found, exists (select 1 from left_over) as opens,
+         exists (select 1 from named
+                  where exists (select 1 from left_over)
+                    and (rp_id is distinct from ${p.rpId} or ${keepsSecondFactor(p, stay)})) as may_go`
+  },
 })
 
-const remove = defineStatement({
-  name: 'passkeys.remove',
-  params: { ...passkeyRemovalParamTypes, sessionId: 'uuid', notices: 'text', now: 'timestamptz' },
-  row: removalRow,
-  sql: (p) => sql`
-  with ${namedPasskey(p)},
-  removed as (
-    ${deletePasskeys(sql`${passkeys}.id = may_go.id and ${sessionLives(p)}`, sql`may_go`)}
-    returning ${passkeys}.id),
-  notices as (${queueNotices(p, sql`removed`)})
-  ${selectRemoval(sessionLives(p))}`,
+const drop = defineStatement({
+  name: 'passkeys.drop',
+  params: { accountId: 'bigint', id: 'uuid' },
+  sql: (p) => deletePasskeys(sql`account_id = ${p.accountId} and id = ${p.id}`),
 })
 
 const countForeign = defineStatement({
@@ -238,6 +250,15 @@ const happened = (type: EventType, { uuid: account }: Account, passkey: string):
   account,
   data: { passkey },
 })
+
+async function foreseeIn(
+  executor: Pick<Executor, 'first'>,
+  accountId: number,
+  id: string,
+  { appOpens, ...usable }: UsableFactors,
+): Promise<ForeseenRemoval> {
+  return (await executor.first(foresee, { accountId, id, appOpens, ...usableParams(usable) }))!
+}
 
 export type PasskeyStore = ReturnType<typeof createPasskeyStore>
 
@@ -329,25 +350,32 @@ export function createPasskeyStore(database: Database) {
         data: { fields: ['passkey_name'], passkey: id },
       })),
     /** The outcome that `remove` would have now. */
-    foreseeRemoval: (accountId: number, id: string, { appOpens, ...usable }: UsableFactors) =>
-      database.first(foresee, { accountId, id, appOpens, ...usableParams(usable) }),
+    foreseeRemoval: (accountId: number, id: string, usable: UsableFactors) =>
+      foreseeIn(database, accountId, id, usable),
     /**
      * Nothing is removed without which nothing would open the account any more, or recovery codes alone would be its second
-     * factor. Passkeys of another relying party than `usable.rpId` open nothing.
+     * factor. Passkeys of another relying party than `usable.rpId` open nothing. `sessionId`: null for an administrator.
      */
-    remove(
-      { account, sessionId }: AccountSession,
+    remove: (
+      { account, sessionId }: { account: Account; sessionId: string | null },
       id: string,
-      { appOpens, ...usable }: UsableFactors,
+      usable: UsableFactors,
       notices: NewMessage[],
       now: Date,
-    ) {
-      const owner = { accountId: account.id, sessionId }
-      const params = { ...owner, id, appOpens, ...usableParams(usable), now, ...noticeParams(notices) }
-      return updateLockedAccount(database, remove, params, ({ removed }) =>
-        removed ? happened('passkey.removed', account, id) : [],
-      )
-    },
+    ): Promise<Removal> =>
+      withHeldAccount(database, account.id, async (transaction) => {
+        const [foreseen, lives] = await Promise.all([
+          foreseeIn(transaction, account.id, id, usable),
+          sessionId === null || isSessionAlive(transaction, { accountId: account.id, sessionId }),
+        ])
+        if (lives && foreseen.mayGo)
+          await Promise.all([
+            transaction.run(drop, { accountId: account.id, id }),
+            addNotices(transaction, notices, now),
+            recordEvents(transaction, [happened('passkey.removed', account, id)], now),
+          ])
+        return { ...foreseen, lives }
+      }),
     /** Counts the passkeys that belong to another relying party than this one. */
     countForeign: async (rpId: string) => (await database.first(countForeign, { rpId }))?.count ?? 0,
     /** Removes up to `limit` expired challenges and returns how many it removed. */
