@@ -51,6 +51,7 @@ import type { Services } from './services.ts'
 const table = `
   GET     /accounts                                listAccounts             accounts:read     administration/directory
   GET     /accounts/:uuid                          showAccount              accounts:read     administration/directory
+  GET     /groups                                  listGroups               accounts:read     administration/directory
   POST    /accounts                                createAccount            accounts:write    administration/people
   PATCH   /accounts/:uuid                          changeAccount            accounts:write    administration/directory
   DELETE  /accounts/:uuid                          eraseAccount             accounts:erase!   administration/directory

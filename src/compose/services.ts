@@ -50,7 +50,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     accountExport: createAccountExport(below),
     accountFactors: createAccountFactors({ ...below, directory }),
     auditTrail: createAuditTrail({ ...below, directory }),
-    overview: createOverview(below),
+    overview: createOverview({ ...below, refusals }),
     limitLifts,
     messageLog,
   }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { meaningOf } from '../../src/administration/message-log/meaning.ts'
 import { operatorOf } from '../helpers/administration.ts'
-import { newEmail, newPhone } from '../helpers/api-client.ts'
+import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, type Shape } from '../helpers/service.ts'
@@ -254,6 +254,32 @@ describe('messages', () => {
       hour.messages.map(({ state, gateway }) => `${state} ${gateway}`),
     )
     expect(states).toEqual(expect.arrayContaining(['sent null', 'sent stub']))
+  })
+
+  test('the statistics tell how long a message has waited, and the last error of each gateway and server', async () => {
+    service.clock.advance(60_000)
+    const before = (await call('GET', 'statistics')).body
+    service.gateway.behave({ status: 400 })
+    await service.post('register', registration(newPhone()))
+    await service.delivered()
+    service.gateway.behave({ status: 503 })
+    await service.post('register', registration(newPhone()))
+    service.clock.advance(7 * 60_000)
+    const { waiting, errors, removals, limited } = (
+      await call('GET', 'statistics', undefined, { 'accept-language': 'en' })
+    ).body
+    expect([before.waiting.oldest_seconds ?? 0, before.removals, removals]).toEqual([
+      expect.any(Number),
+      [],
+      [],
+    ])
+    expect([waiting.count > 0, limited]).toEqual([true, 0])
+    expect(waiting.oldest_seconds).toBeGreaterThanOrEqual(7 * 60)
+    const ofGateway = errors.find(({ gateway }: { gateway: string | null }) => gateway === 'stub')
+    expect(ofGateway).toMatchObject({ channel: 'sms', cause: expect.stringMatching(/^stub:(400|503)$/) })
+    expect(ofGateway.meaning).toStartWith('stub ')
+    expect(Object.keys(ofGateway).sort()).toEqual(['at', 'cause', 'channel', 'gateway', 'meaning', 'reply'])
+    service.gateway.behave({})
   })
 })
 

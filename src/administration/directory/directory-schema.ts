@@ -231,6 +231,17 @@ export const administeredAccountAnswer = answer(
   'The account as it is now.',
 )
 
+export const groupsAnswer = answer(
+  'Groups',
+  {
+    roles: t.Array(t.Object({ id: integer(), name: t.String({ examples: ['editor'] }) }), {
+      description: 'Those of `[roles]` in the configuration, by their numbers',
+    }),
+    groups: t.Array(t.String(), { examples: [['beta', 'staff']] }),
+  },
+  'What an account or an invitation may be given.',
+)
+
 /** The account with what lists show, and with what one look at it adds. */
 export type ListedAccount = ReturnType<typeof listedRecord> & { limited?: true }
 export type AccountDetails = typeof accountDetails.static

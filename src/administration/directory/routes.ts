@@ -14,6 +14,7 @@ import {
   accountQuery,
   accountSession,
   administeredAccountAnswer,
+  groupsAnswer,
   listedAccount,
 } from './directory-schema.ts'
 import type { Directory } from './service.ts'
@@ -29,6 +30,14 @@ export function createDirectoryRoutes(base: AdminBase, accounts: Directory, lang
         ...errorResponses('validation_failed'),
       },
       detail: detail('listAccounts', 'Search accounts'),
+    })
+    .get('/groups', async () => success(await accounts.roles()), {
+      response: { 200: groupsAnswer },
+      detail: detail(
+        'listGroups',
+        'List the roles that have a name, and the groups in use',
+        'Groups are those that accounts are in, 500 at most. They are counted at most once a minute.',
+      ),
     })
     .get('/accounts/:uuid', async ({ params }) => success({ account: await accounts.get(params.uuid) }), {
       response: { 200: administeredAccountAnswer, ...notFound },

@@ -23,6 +23,7 @@ import type { UndoService } from '../../domain/sign-in/undo/service.ts'
 import { claimsOfApplications, mayEnter } from '../../platform/config/applications.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid, readOneOf } from '../../platform/http/read-values.ts'
+import { keepFor } from '../../platform/keep-for.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAccountUuid } from '../access/account-path.ts'
 import type { Refusals } from '../limit-lifts/refusals.ts'
@@ -84,6 +85,7 @@ const OF_TEST_ACCOUNTS: ReadonlySet<string> = new Set([
 const given = (patch: AccountPatch) =>
   Object.entries(patch).flatMap(([field, value]) => (value === undefined ? [] : [field]))
 
+const GROUPS_KEPT_MS = 60_000
 const MAXIMUM_SESSIONS = 1000
 /** So many people's messages or events are read at once. */
 const MAXIMUM_PEOPLE = 20
@@ -96,6 +98,8 @@ export function createDirectory(needs: Needs) {
   const { directory: store, erasure, sessions, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const views = createViewRecorder({ events, clock })
+
+  const groups = keepFor(clock, GROUPS_KEPT_MS, store.listGroups)
 
   const listed = (account: AdministeredAccount) => listedRecord(account, passwordDigest, roles)
 
@@ -209,6 +213,8 @@ export function createDirectory(needs: Needs) {
   }
 
   return {
+    /** For suggestions, where a role or a group is typed. */
+    roles: async () => ({ roles: roles.named(), groups: await groups() }),
     async list(query: AccountQuery): Promise<Page<ListedAccount>> {
       const { limit, after } = readPage(query)
       const isLimited = readOneOf('limited', query.limited, ['true']) !== undefined

@@ -204,6 +204,19 @@ const find = defineStatement({
   select ${columns} from ${accounts} account where uuid = ${p.uuid}`,
 })
 
+/** So many are suggested. */
+const MOST_GROUPS = 500
+
+const listGroups = defineStatement({
+  name: 'administration_accounts.list_groups',
+  params: {},
+  row: { name: 'text' },
+  sql: () => sql`
+  select distinct one.value as name
+    from ${accounts}, jsonb_array_elements_text(groups) one
+   where groups is not null order by 1 limit ${sql.raw(String(MOST_GROUPS))}`,
+})
+
 const change = defineStatement({
   name: 'administration_accounts.change',
   params: {
@@ -243,6 +256,8 @@ export function createDirectoryStore(database: Database) {
     /** Newest first, those before the account with this number (null: from the newest one). */
     list: async (search: AccountSearch, filter: AccountFilter, before: number | null, limit: number) =>
       (await runSearch(database, search, { before, limit, ...filter })).map(toAccount),
+    /** The groups that accounts are in, by their names. It reads every account that is in one. */
+    listGroups: async (): Promise<string[]> => (await database.all(listGroups, {})).map(({ name }) => name),
     async find(uuid: string): Promise<AdministeredAccount | null> {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)

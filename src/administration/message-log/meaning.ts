@@ -105,6 +105,14 @@ export function meaningOf(fate: Fate, language: string): string {
   return fill(sentences[outcomeOf(fate)], { cause: [...new Set(causes)].join('; ') })
 }
 
+/** One cause of `detail`, as a sentence without a beginning: "the mail server could not be reached". */
+export function meaningOfCause(fate: Pick<Fate, 'channel' | 'detail'>, language: string): string {
+  const sentences = language.startsWith('fr') ? french : english
+  return causesOf(fate)
+    .map(({ key, ...values }) => fill(sentences[key], values))
+    .join('; ')
+}
+
 type Key = keyof typeof english
 
 function outcomeOf({ state, channel, gateway, detail, isReplaced }: Fate): Key {
@@ -124,7 +132,7 @@ interface Cause {
 }
 
 /** `smtp_550`, `no_gateway`, or `acme:401,other:timeout`. An application has no credentials of ours to refuse. */
-const causesOf = ({ detail, channel }: Fate): Cause[] =>
+const causesOf = ({ detail, channel }: Pick<Fate, 'channel' | 'detail'>): Cause[] =>
   (detail ?? '').split(',').map((each) => {
     const [, gateway = '', status = ''] = /^([\w.-]+):(\w+)$/.exec(each) ?? []
     if (gateway === '') return { key: causeOfMail(each), status: each.replace('smtp_', ''), gateway }

@@ -2,10 +2,14 @@
 
 import type { EventType } from '../../domain/foundation/events/event.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { keepFor } from '../../platform/keep-for.ts'
+import type { Refusals } from '../limit-lifts/refusals.ts'
+import { meaningOfCause } from '../message-log/meaning.ts'
 import type { EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'
 
 interface Needs {
   clock: Clock
+  refusals: Pick<Refusals, 'limitedAmong'>
   stores: { overview: OverviewStore }
 }
 
@@ -24,40 +28,55 @@ const countedTypes = {
 
 export type Overview = ReturnType<typeof createOverview>
 
-export function createOverview({ stores, clock }: Needs) {
+export function createOverview({ stores, clock, refusals }: Needs) {
   const { overview } = stores
-  let kept: { until: number; statistics: ReturnType<typeof count> } | null = null
 
   /** `hours`: oldest first. */
-  async function count(nowMs: number) {
+  async function count() {
+    const nowMs = clock.now().getTime()
     const firstMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS
     const since = new Date(firstMs)
-    const [accounts, events, messages] = await Promise.all([
+    const [accounts, events, messages, waiting, errors, removals, limited] = await Promise.all([
       overview.countAccounts(),
       overview.countEvents(Object.values(countedTypes).flat(), since),
       overview.countMessages(since),
+      overview.readWaiting(),
+      overview.lastErrors(since),
+      overview.listRemovals(),
+      refusals.limitedAmong(null),
     ])
     const hours = Array.from({ length: HOURS }, (_, index) =>
       hourRecord(new Date(firstMs + index * HOUR_MS), events, messages),
     )
-    return { accounts, hours }
+    return {
+      accounts,
+      hours,
+      waiting: { count: waiting.count, oldest_seconds: ageOf(waiting.oldestAt, nowMs) },
+      errors,
+      limited: limited.size,
+      removals: removals.map(({ account, dueAt }) => ({ account, due_at: dueAt.toISOString() })),
+    }
   }
 
+  const statistics = keepFor(clock, KEPT_MS, count)
+
   return {
-    statistics(): ReturnType<typeof count> {
-      const nowMs = clock.now().getTime()
-      if (kept === null || nowMs >= kept.until || nowMs < kept.until - KEPT_MS) {
-        const statistics = count(nowMs)
-        kept = { until: nowMs + KEPT_MS, statistics }
-        // A failure is not kept.
-        statistics.catch(() => {
-          kept = null
-        })
+    /** `language`: that of the sentences about errors. */
+    async statistics(language: string) {
+      const { errors, ...counted } = await statistics()
+      return {
+        ...counted,
+        errors: errors.map(({ at, channel, gateway, cause, reply }) => ({
+          ...{ channel, gateway, cause, reply, at: at.toISOString() },
+          meaning: meaningOfCause({ channel, detail: cause }, language),
+        })),
       }
-      return kept.statistics
     },
   }
 }
+
+const ageOf = (at: Date | null, nowMs: number): number | null =>
+  at && Math.max(0, Math.round((nowMs - at.getTime()) / 1000))
 
 function hourRecord(at: Date, events: EventsOfHour[], messages: MessagesOfHour[]) {
   const isThen = ({ hour }: { hour: Date }) => hour.getTime() === at.getTime()

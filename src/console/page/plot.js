@@ -3,9 +3,12 @@ import { element, say } from './elements.js'
 import { locale, number } from './times.js'
 
 /** The plot is drawn as wide as it is shown, so that its letters have the size of the text. */
-const widthShown = () => Math.max(Math.min(innerWidth, 1240) - (innerWidth > 760 ? 98 : 66), 250)
-const HEIGHT = 200
-const LEFT = 44
+function widthShown() {
+  const inside = Math.min(innerWidth, 1320) - (innerWidth > 700 ? 48 : 32)
+  return Math.max(innerWidth > 700 ? (inside - 16) / 2 - 34 : inside - 34, 220)
+}
+const HEIGHT = 120
+const LEFT = 36
 const TOP = 10
 const BOTTOM = 24
 
@@ -23,7 +26,7 @@ function roundUp(value) {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)
 }
 
-/** `series`: label, colour (a class of page.css) and one value for each hour. */
+/** `series`: label, colour (a class of page.css), one value for each hour, and where its number leads. */
 export function plot(hours, series, title) {
   const box = element('div', {}, [draw(hours, series, title), legend(series), numbers(hours, series)])
   // A phone is turned.
@@ -76,16 +79,18 @@ function draw(hours, series, title) {
   return picture
 }
 
+const linked = (href, text) => (href ? element('a', { href }, text) : text)
+
 const legend = (series) =>
   element(
     'ul',
     { class: 'legend' },
-    series.map(({ label, kind, values }) =>
+    series.map(({ label, kind, values, href }) =>
       element('li', {}, [
         svg('svg', { class: 'swatch', viewBox: '0 0 12 12', 'aria-hidden': true }, [
           svg('rect', { class: kind, width: 12, height: 12, rx: 3 }),
         ]),
-        `${label}: ${number(values.reduce((sum, value) => sum + value, 0))}`,
+        linked(href, `${label}${say('colon')}${number(values.reduce((sum, value) => sum + value, 0))}`),
       ]),
     ),
   )

@@ -12,8 +12,9 @@ export const nameOf = ({ email, phone, uuid }) => email ?? phone ?? uuid
 export const personOf = (account) => account.profile.name ?? nameOf(account)
 
 /** Only what is unusual has a badge. */
-export const stateOf = ({ locked_at: lockedAt, account_confirmed: isConfirmed }) => {
+export const stateOf = ({ locked_at: lockedAt, account_confirmed: isConfirmed, limited }) => {
   if (lockedAt !== null) return badge(say('locked'), 'bad')
+  if (limited) return badge(say('limited'), 'warn')
   return isConfirmed ? '' : badge(say('unconfirmed'))
 }
 
@@ -42,6 +43,7 @@ const states = {
   '': {},
   unconfirmed: { confirmed: 'false' },
   locked: { locked: 'true' },
+  limited: { limited: 'true' },
 }
 
 export function accountsScreen(search) {

@@ -1,8 +1,8 @@
 /** The first screen: totals, and what happened in the last 48 hours. */
-import { call } from './api.js'
-import { badge, card, element, say, table } from './elements.js'
+import { call, may, query } from './api.js'
+import { badge, card, element, notice, say, table } from './elements.js'
 import { plot } from './plot.js'
-import { locale, number, time } from './times.js'
+import { exactTime, locale, number, spanOf, time } from './times.js'
 
 const sumOf = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0)
 
@@ -18,67 +18,151 @@ const shownStates = [
   ['expired', 'late'],
 ]
 
+const FIVE_MINUTES = 300
+
 export async function overviewScreen() {
-  const [{ accounts, hours }, report, webhooks] = await Promise.all([
+  const [statistics, report, webhooks] = await Promise.all([
     call('GET', 'statistics'),
     call('GET', 'sms/report?days=7&limit=200'),
-    call('GET', 'webhooks'),
+    may('events:read') ? call('GET', 'webhooks') : { items: [] },
   ])
-  const tile = (label, value) =>
-    element('div', { class: 'tile' }, [element('b', {}, number(value)), say(label)])
+  const { accounts, hours } = statistics
   const line = (key, kind) => ({ label: say(key), kind, values: hours.map((hour) => hour[key]) })
+  const needs = attentions(statistics)
   return [
     element('h1', {}, say('overview')),
-    element('div', { class: 'tiles' }, [
-      tile('accounts', accounts.total),
-      tile('confirmed_accounts', accounts.confirmed),
-      tile('locked_accounts', accounts.locked),
-      tile('new_accounts_48h', sumOf(hours, 'accounts')),
-      tile('logins_48h', sumOf(hours, 'logins')),
-    ]),
-    card(
-      say('logins_and_refusals'),
-      plot(hours, [line('logins', 'main'), line('refusals', 'bad')], say('logins_and_refusals')),
+    element(
+      'section',
+      { 'aria-label': say('needs_attention') },
+      needs.length > 0 ? needs : notice('good', say('nothing_needs_you')),
     ),
-    card(
-      say('messages'),
-      plot(
-        hours,
-        shownStates.map(([state, kind]) => ({
-          label: say(`state_${state}`),
-          kind,
-          values: hours.map((hour) => messagesIn(hour, state)),
-        })),
-        say('messages'),
+    element('div', { class: 'tiles' }, tilesOf(accounts, hours)),
+    element('div', { class: 'columns even' }, [
+      card(
+        say('logins_and_refusals'),
+        plot(hours, [line('logins', 'main'), line('refusals', 'bad')], say('logins_and_refusals')),
       ),
-    ),
-    card(say('gateways'), gatewayTable(hours)),
+      card(
+        say('messages_48h'),
+        plot(
+          hours,
+          shownStates.map(([state, kind]) => ({
+            label: say(`state_${state}`),
+            kind,
+            values: hours.map((hour) => messagesIn(hour, state)),
+            href: `#/messages?state=${state}`,
+          })),
+          say('messages_48h'),
+        ),
+      ),
+    ]),
+    card(say('gateways'), gatewayTable(statistics)),
     ...(webhooks.items.length > 0 ? [card(say('webhooks'), webhookTable(webhooks.items))] : []),
     ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
-    element('p', {}, element('a', { href: '#/applications' }, say('applications'))),
+    element('p', { class: 'next' }, element('a', { href: '#/applications' }, say('applications'))),
+  ]
+}
+
+/** A meaning that stands by itself. */
+const sentence = (meaning) => (meaning.charAt(0).toUpperCase() + meaning.slice(1)).replaceAll("'", '’')
+
+const toScreen = (href, label) => element('a', { class: 'button quiet', href }, label)
+
+/** What somebody should look at now, the most pressing first. */
+function attentions({ waiting, errors, limited, removals }) {
+  const isLate = waiting.oldest_seconds !== null && waiting.oldest_seconds > FIVE_MINUTES
+  return [
+    isLate &&
+      notice(
+        'bad',
+        say('messages_are_late', { count: number(waiting.count), span: spanOf(waiting.oldest_seconds) }),
+        toScreen('#/messages?state=waiting', say('show')),
+      ),
+    ...errors.map(({ channel, meaning, at }) =>
+      notice(
+        'warn',
+        [element('b', {}, sentence(meaning)), ' · ', time(at)],
+        toScreen(`#/messages?state=refused&channel=${channel}`, say('show')),
+      ),
+    ),
+    limited > 0 &&
+      notice(
+        'warn',
+        say('people_are_refused', { count: number(limited) }),
+        toScreen('#/accounts?state=limited', say('show')),
+      ),
+    ...removals.map(({ account, due_at: due }) =>
+      notice(
+        '',
+        say('removal_waits', { time: exactTime(due) }),
+        toScreen(`#/accounts/${account}`, say('show')),
+      ),
+    ),
+  ].filter(Boolean)
+}
+
+const DAY_HOURS = 24
+
+/** Numbers that lead to what they count. Of two days, today is compared with the day before. */
+function tilesOf(accounts, hours) {
+  const compared = (key) => {
+    const [before, today] = [hours.slice(0, DAY_HOURS), hours.slice(DAY_HOURS)].map((day) => sumOf(day, key))
+    return [today, say('day_before', { count: number(before) })]
+  }
+  const tile = (label, [value, beside], href) =>
+    element('a', { class: 'tile', href }, [
+      element('b', {}, number(value)),
+      say(label),
+      beside && element('span', { class: 'beside' }, beside),
+    ])
+  const { total, confirmed, locked } = accounts
+  return [
+    tile('accounts', [total], '#/accounts'),
+    tile('unconfirmed', [total - confirmed], '#/accounts?state=unconfirmed'),
+    tile('locked_accounts', [locked], '#/accounts?state=locked'),
+    tile('new_accounts_24h', compared('accounts'), '#/events?type=account.registered'),
+    tile('logins_24h', compared('logins'), '#/events?type=login.succeeded'),
+    tile('refusals_24h', compared('refusals'), '#/events?type=login.failed'),
   ]
 }
 
 /** Of what no gateway of a name took. */
 const NAMES = { sms: 'no_gateway', email: 'mail_server', application: 'channel_application' }
 
-function gatewayTable(hours) {
+/** Each number leads to its messages. */
+const countCell =
+  (state) =>
+  ([, { gateway, channel, ...counts }]) => {
+    const count = counts[state] ?? 0
+    const href = `#/messages${query({ state, channel, gateway })}`
+    return count === 0 ? element('span', { class: 'soft' }, number(0)) : element('a', { href }, number(count))
+  }
+
+function gatewayTable({ hours, errors }) {
   const totals = new Map()
   for (const { channel, gateway, state, count } of hours.flatMap(({ messages }) => messages)) {
     const name = gateway ?? say(NAMES[channel])
     const row = totals.get(name) ?? {}
-    totals.set(name, { ...row, [state]: (row[state] ?? 0) + count })
+    totals.set(name, { ...row, channel, gateway: gateway ?? undefined, [state]: (row[state] ?? 0) + count })
   }
   if (totals.size === 0) return element('p', { class: 'soft' }, say('nothing_sent'))
   const states = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired']
   return table(
     [
       [say('gateway'), ([name]) => name, 'first'],
-      ...states.map((state) => [say(`state_${state}`), ([, counts]) => number(counts[state] ?? 0), 'number']),
+      ...states.map((state) => [say(`state_${state}`), countCell(state), 'number']),
+      [say('last_error'), lastErrorCell(errors), 'outcome'],
     ],
     [...totals],
   )
 }
+
+const lastErrorCell =
+  (errors) =>
+  ([, { channel, gateway }]) => {
+    const last = errors.find((error) => error.channel === channel && (error.gateway ?? undefined) === gateway)
+    return last ? element('span', { class: 'soft' }, [sentence(last.meaning), ' · ', time(last.at)]) : ''
+  }
 
 const webhookTable = (items) =>
   table(
@@ -133,6 +217,7 @@ function funnelTable(items) {
       [
         say('verified_codes'),
         ({ verified, sent }) => (sent > 0 ? `${number(verified)} (${share(verified / sent)})` : ''),
+        'number',
       ],
     ],
     lines,

@@ -14,6 +14,9 @@ export function createRoles(names: Record<string, string>) {
   return {
     /** The number as text where the role has no name. */
     nameOf: (roleId: number): string => (Object.hasOwn(names, roleId) ? names[roleId]! : String(roleId)),
+    /** Those that have a name, by their numbers. */
+    named: (): { id: number; name: string }[] =>
+      Object.entries(names).map(([id, name]) => ({ id: Number(id), name })),
     /** A number, its digits or a name. An unknown role is refused on `field`, and the refusal names the nearest role. */
     read(field: string, typed: number | string): number {
       if (typeof typed === 'number') return typed
