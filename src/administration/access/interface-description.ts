@@ -25,6 +25,7 @@ const tags: Tag[] = [
 export const tagOf: Record<string, string> = {
   accounts: 'Accounts',
   invitations: 'Accounts',
+  groups: 'Accounts',
   messages: 'Messages',
   limits: 'Messages',
   sms: 'Messages',
