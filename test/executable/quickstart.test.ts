@@ -1,14 +1,19 @@
 /** docs/quickstart.md: its page in a browser, and its back ends, against the executable in --dev. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, symlinkSync } from 'node:fs'
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Browser } from 'playwright-core'
+import { stringify } from 'smol-toml'
 import { launchBrowser } from '../helpers/browser.ts'
 import { readMailbox } from '../helpers/dev-pages.ts'
 import { builtExecutable, type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { basic, codeFor as codeOf, entry, redeemBySecret } from '../helpers/hand-over.ts'
+import { openBrowser } from '../helpers/page-browser.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { openToldApplication } from '../helpers/told-application.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -23,6 +28,7 @@ let isAway = false
 let page: Bun.Server<undefined>
 let backEndAddress = ''
 let poterne: RunningProcess
+const told = openToldApplication()
 let browser: Browser
 
 const answers = async (at: string) => (await fetch(at).catch(() => null)) !== null
@@ -55,7 +61,13 @@ beforeAll(async () => {
     port: 0,
     fetch: () => new Response(source, { headers: { 'content-type': 'text/html' } }),
   })
-  poterne = await spawnExecutable(['serve', '--dev'], {
+  const config = join(newDirectory('applications'), 'poterne.toml')
+  const applications = [
+    entry('grafana', { backchannel_logout_uri: told.address }),
+    entry('team', { own: true, groups: undefined }),
+  ]
+  writeFileSync(config, stringify({ pages: { applications } }))
+  poterne = await spawnExecutable(['serve', '--dev', '--config', config], {
     env: {
       POTERNE_SERVER_PORT: String(port),
       POTERNE_SERVER_BASE_URL: front.url.origin,
@@ -72,6 +84,7 @@ afterAll(async () => {
   await poterne?.exited
   await page?.stop(true)
   await front?.stop(true)
+  await told.close()
 })
 
 /** Runs the file as the quick start says, in a folder of its own. */
@@ -104,16 +117,49 @@ async function startBackEnd(file: string, command: string[], at: string) {
   return server
 }
 
-async function accessToken(): Promise<string> {
+const password = 'une phrase bien longue'
+
+async function signUp() {
   const json = { 'content-type': 'application/json' }
   const post = async (path: string, body: object) =>
     (
       await fetch(`${url}/api/v1/auth/${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) })
     ).json()
-  const [identifier, password] = [`back-end-${crypto.randomUUID()}@example.com`, 'une phrase bien longue']
+  const identifier = `back-end-${crypto.randomUUID()}@example.com`
   await post('register', { email: identifier, password, password_confirmation: password })
   const confirmed = { identifier, otp: await codeFor(identifier), password, sign_in: true }
-  return ((await post('verify-account', confirmed)) as { access_token: string }).access_token
+  const { access_token } = (await post('verify-account', confirmed)) as { access_token: string }
+  return { identifier, access_token }
+}
+
+/** The tokens that the hand-over gives, by what they are: access tokens of the team, and all others. */
+async function handedOver() {
+  const { identifier } = await signUp()
+  const { host, origin } = front.url
+  const browser = await openBrowser(url, { host, headers: { origin } }).open('/sign-in')
+  await browser.press('Sign in', { identifier, password })
+  const scope = { scope: 'openid offline_access' }
+  const team = (await redeemBySecret({ url }, 'team', await codeOf(browser, 'team', scope))).body
+  const other = (await redeemBySecret({ url }, 'grafana', await codeOf(browser, 'grafana', scope))).body
+  const body = new URLSearchParams({ token: other.refresh_token })
+  await fetch(`${url}/oauth2/revoke`, { method: 'POST', headers: basic('grafana'), body })
+  const [{ token: logout = '' } = {}] = await waitFor(() => told.received.length > 0 && told.received)
+  const foreign: Record<string, string> = {
+    'the access token of another program': other.access_token,
+    'its refresh token': other.refresh_token,
+    'its ID token': other.id_token,
+    'its logout token': logout,
+    'a refresh token of the team': team.refresh_token,
+    'an ID token of the team': team.id_token,
+  }
+  for (const [what, token] of Object.entries(foreign))
+    expect(token?.length ?? 0, what).toBeGreaterThanOrEqual(64)
+  return { own: team.access_token as string, foreign }
+}
+let handed: ReturnType<typeof handedOver> | undefined
+const tokens = () => {
+  handed ??= handedOver()
+  return handed
 }
 
 test('the page registers, confirms, keeps people signed in, signs out and in again', async () => {
@@ -177,13 +223,17 @@ describe('a back end takes the access token and nothing else', () => {
           const answer = await fetch(at, { headers: { authorization: `${scheme} ${token}` } })
           return { status: answer.status, body: answer.ok ? await answer.json() : null }
         }
-        const token = await accessToken()
+        const { access_token: token } = await signUp()
+        const { own, foreign } = await tokens()
         isAway = true
         expect((await ask(token)).status).toBe(503)
         isAway = false
         const [header = '', claims = '', signature = ''] = token.split('.')
         const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString())
         expect(await ask(token)).toEqual({ status: 200, body: { user: sub } })
+        expect((await ask(own)).status).toBe(200)
+        for (const [what, token] of Object.entries(foreign))
+          expect([what, (await ask(token)).status]).toEqual([what, 401])
         isAway = true
         expect((await ask(token, 'bearer')).status).toBe(200)
         isAway = false
@@ -216,4 +266,16 @@ describe('a back end takes the access token and nothing else', () => {
     },
     300_000,
   )
+
+  test('also one that knows the issuer alone, and asks for no audience', async () => {
+    const issuer = front.url.origin
+    const { jwks_uri } = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()
+    const keys = createRemoteJWKSet(new URL(jwks_uri))
+    const { own, foreign } = await tokens()
+    expect((await jwtVerify(own, keys, { issuer })).payload.sub).toBeString()
+    for (const [what, token] of Object.entries(foreign)) {
+      const taken = await jwtVerify(token, keys, { issuer }).catch(() => null)
+      expect([what, taken]).toEqual([what, null])
+    }
+  })
 })
