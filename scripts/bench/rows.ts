@@ -4,6 +4,7 @@ import { requestOtpRow, verifyAccountRow } from './rows/codes.ts'
 import { embeddedRow } from './rows/embedded.ts'
 import { floodRow } from './rows/flood.ts'
 import { growthRow } from './rows/growth.ts'
+import { handOverRow } from './rows/hand-over.ts'
 import { loginsRow, registrationsRow } from './rows/hashing.ts'
 import { loginsRivalRow } from './rows/logins-rival.ts'
 import { meRow } from './rows/me.ts'
@@ -25,6 +26,7 @@ export const rows: Row[] = [
   requestOtpRow,
   refreshRow,
   meRow,
+  handOverRow,
   refreshLatencyRow,
   memoryRow,
   embeddedRow,

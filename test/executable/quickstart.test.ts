@@ -269,8 +269,8 @@ describe('a back end takes the access token and nothing else', () => {
 
   test('also one that knows the issuer alone, and asks for no audience', async () => {
     const issuer = front.url.origin
-    const { jwks_uri } = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()
-    const keys = createRemoteJWKSet(new URL(jwks_uri))
+    const document = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()
+    const keys = createRemoteJWKSet(new URL((document as { jwks_uri: string }).jwks_uri))
     const { own, foreign } = await tokens()
     expect((await jwtVerify(own, keys, { issuer })).payload.sub).toBeString()
     for (const [what, token] of Object.entries(foreign)) {

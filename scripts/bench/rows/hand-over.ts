@@ -1,0 +1,100 @@
+/**
+ * Complete hand-overs by browsers that are signed in: those of an own application, those of one of somebody else with a secret
+ * and an ID token, and what its access token opens against `GET me`.
+ */
+import { join } from 'node:path'
+import { basic, codeFor, entry, REDIRECT, redeemBySecret } from '../../../test/helpers/hand-over.ts'
+import { openBrowser } from '../../../test/helpers/page-browser.ts'
+import { emailOf, PASSWORD } from '../accounts.ts'
+import { type Bench, CLIENTS } from '../bench.ts'
+import { startChild } from '../children.ts'
+import type { HandedOver, HandOverQuestion } from '../hand-over-process.ts'
+import { requireStatuses, type Traffic } from '../load.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Row } from '../row.ts'
+import { openSessions, ownAccount, reads } from '../traffic.ts'
+
+const HOST = 'auth.bench'
+const SCOPE = 'openid profile email'
+
+const own: HandedOver = { id: 'web', redirectUri: REDIRECT, scope: '', authorization: null }
+const other: HandedOver = {
+  id: 'grafana',
+  redirectUri: 'https://grafana.example.com/in',
+  scope: SCOPE,
+  ...basic('grafana'),
+}
+
+async function signIn(url: string) {
+  const browsers = []
+  for (let n = 1; n <= CLIENTS; n++) {
+    const browser = await openBrowser(url, { host: HOST }).open('/sign-in')
+    browsers.push(await browser.press('Sign in', { identifier: emailOf(n), password: PASSWORD }))
+  }
+  return browsers
+}
+
+export const handOverRow: Row = {
+  name: 'hand-over',
+  async measure(bench: Bench) {
+    const applications = [{ id: own.id, name: 'Web', redirect_uris: [REDIRECT] }, entry(other.id)]
+    const settings = { pages: { enabled: true, applications } }
+    const poterne = await bench.startPoterne({ accounts: 1000, cheapPasswords: true, settings })
+    const { url } = poterne
+    const browsers = await signIn(url)
+    const cookies = browsers.map(({ cookies }) => [...cookies].map((pair) => pair.join('=')).join('; '))
+    const child = await startChild([process.execPath, join(import.meta.dir, '../hand-over-process.ts')])
+    const handOvers = (application: HandedOver, seconds = bench.seconds) => {
+      const question: HandOverQuestion = { url, host: HOST, cookies, application, seconds }
+      return child.ask<number>(question)
+    }
+    for (const application of [own, other]) await handOvers(application, bench.warmupSeconds)
+    const complete = await runRounds({
+      rounds: bench.rounds,
+      ours: () => handOvers(other),
+      theirs: () => handOvers(own),
+      onRound: (_, a, b) =>
+        bench.progress(`  ${a.toFixed(0)} complete sign-ins/s, ${b.toFixed(0)} own: ${(a / b).toFixed(3)}`),
+    })
+
+    const given: string[] = []
+    for (const browser of browsers) {
+      const code = await codeFor(browser, other.id, { scope: SCOPE })
+      given.push((await redeemBySecret(poterne, other.id, code)).body.access_token)
+    }
+    const asUserinfo = reads(
+      '/oauth2/userinfo',
+      given.map((token) => ({ authorization: `Bearer ${token}` })),
+    )
+    const asMe = ownAccount((await openSessions(url, CLIENTS)).map(({ access_token }) => access_token))
+    const load = async (traffic: Traffic, seconds = bench.seconds) =>
+      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], 'reads').rate
+    for (const traffic of [asUserinfo, asMe]) await load(traffic, bench.warmupSeconds)
+    const read = await runRounds({
+      rounds: bench.rounds,
+      ours: () => load(asUserinfo),
+      theirs: () => load(asMe),
+      onRound: (_, a, b) =>
+        bench.progress(`  ${a.toFixed(0)} userinfo/s, ${b.toFixed(0)} me: ${(a / b).toFixed(3)}`),
+    })
+    await Promise.all([poterne.stop(), child.end()])
+    return [
+      compareLine({
+        row: 'hand-over',
+        what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} sessions`,
+        rival: 'hand-overs of an own application (authorize, token)',
+        series: complete,
+        goal: { atLeast: 0.4 },
+        unit: '/s',
+      }),
+      compareLine({
+        row: 'hand-over',
+        what: `userinfo, ${CLIENTS} clients`,
+        rival: 'GET me',
+        series: read,
+        goal: { atLeast: 0.8 },
+        unit: '/s',
+      }),
+    ]
+  },
+}
