@@ -16,6 +16,7 @@ import { replicasRow } from './rows/replicas.ts'
 import { sizeRow } from './rows/size.ts'
 import { slowDiskRow } from './rows/slow-disk.ts'
 import { startRow } from './rows/start.ts'
+import { verifierRow } from './rows/verifier.ts'
 
 export const rows: Row[] = [
   loginsRow,
@@ -36,4 +37,5 @@ export const rows: Row[] = [
   sizeRow,
   floodRow,
   replicasRow,
+  verifierRow,
 ]
