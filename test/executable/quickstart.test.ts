@@ -7,6 +7,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Browser } from 'playwright-core'
 import { stringify } from 'smol-toml'
 import { launchBrowser } from '../helpers/browser.ts'
+import { browserClient } from '../helpers/client-package.ts'
 import { readMailbox } from '../helpers/dev-pages.ts'
 import { builtExecutable, type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
@@ -44,6 +45,7 @@ const codeFor = (to: string, older?: string) =>
 
 beforeAll(async () => {
   await builtExecutable()
+  const client = await browserClient()
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
   backEndAddress = `http://127.0.0.1:${await freePort()}`
@@ -59,7 +61,10 @@ beforeAll(async () => {
   page = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: () => new Response(source, { headers: { 'content-type': 'text/html' } }),
+    fetch: ({ url: asked }) =>
+      asked.includes('/node_modules/@poterne/client/')
+        ? new Response(client, { headers: { 'content-type': 'text/javascript' } })
+        : new Response(source, { headers: { 'content-type': 'text/html' } }),
   })
   const config = join(newDirectory('applications'), 'poterne.toml')
   const applications = [
