@@ -230,8 +230,6 @@ export function createAdmission({ testIdentities, limits, question, clock, confi
     refusal,
     /** True if a program of the team decides: then a code is used up only after its answer. */
     asks: question.isConfigured,
-    /** Tells whether registrations, or the call with this `tag`, named the contact with different passwords. */
-    isContested: invitations.isContested,
     /**
      * What the team's own program decides of somebody whom everything else permits; throws where it lets nobody in. Nobody
      * is asked about a test identity.

@@ -91,10 +91,9 @@ const otherContact = (kind: Identifier['kind'], isForeign: SQL) =>
        where other.email_key = ${accounts}.email_key and other.email_confirmed_at is not null))`
 
 /** The profile that the call names; else that of the registration, unless it may be a stranger's. */
-const openedProfile = (p: Placeholders<'profile'>, source: SQL, contested: SQL) => sql`
+export const openedProfile = (p: Placeholders<'profile'>, source: SQL, isForeign: SQL) => sql`
              coalesce(${p.profile}::jsonb,
-                      case when ${source}.origin is not null or not (${contested}.yes or permit.test_identity)
-                           then ${source}.profile end)`
+                      case when ${source}.origin is not null or not (${isForeign}) then ${source}.profile end)`
 
 /** `contested`: one row, whose column `yes` says that the password of the registration may be a stranger's. */
 export function confirmRegistration(
@@ -110,7 +109,7 @@ export function confirmRegistration(
              password_digest = coalesce(${p.digest},
                                         case when not ${contested}.yes then password_digest end),
              ${otherContact(kind, sql`${contested}.yes or permit.test_identity`)},
-             profile = ${openedProfile(p, sql`${accounts}`, contested)},
+             profile = ${openedProfile(p, sql`${accounts}`, sql`${contested}.yes or permit.test_identity`)},
              ${admitted(sql`${accounts}`)}
         from ${contested}, permit
        where ${where}
@@ -131,7 +130,7 @@ export function confirmApart(
       select ${p.newUuid}, ${contact}, ${p.now}, ${p.now},
              coalesce(${p.digest}, case when not ${contested}.yes then password_digest end),
              accountable_type, coalesce(permit.role_id, ${registration}.role_id), language, created_at, ${p.now},
-             permit.groups, permit.metadata, ${openedProfile(p, registration, contested)}, permit.invitation_id, permit.terms_version,
+             permit.groups, permit.metadata, ${openedProfile(p, registration, sql`${contested}.yes or permit.test_identity`)}, permit.invitation_id, permit.terms_version,
              permit.terms_accepted_at
         from ${registration}, ${contested}, permit
       returning *`

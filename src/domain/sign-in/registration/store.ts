@@ -9,7 +9,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
+import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
@@ -28,6 +28,7 @@ import {
   confirmApart,
   confirmRegistration,
   isContested,
+  openedProfile,
   registrationParamTypes,
   sweepClaims,
   sweepRegistrations,
@@ -128,6 +129,15 @@ const register = { email: registerBy('email'), phone: registerBy('phone') }
 const isThatRegistration = (p: Placeholders<'uuid' | 'seenAt'>) => sql`
   uuid = ${p.uuid} and account_confirmed_at is null and updated_at = ${p.seenAt}`
 
+/** Nothing of a contested registration is kept. */
+const contested = (p: Placeholders<'isForeign' | 'key' | 'tag'>) =>
+  sql`contested as materialized (select ${p.isForeign} or ${isContested(p.key, p.tag)} as yes)`
+
+/** An account apart from the registration, which waits for another contact. */
+const opensApart = (p: Placeholders<'isForeign' | 'key' | 'tag'>) => sql`
+  waiting_for <> ${p.key}
+  and ((${p.isForeign} and origin is null) or ${isContested(sql`waiting_for`, p.tag)})`
+
 const confirmBy = (kind: Identifier['kind']) => {
   const { key: keyColumn } = unqualifiedColumns[kind]
   return defineStatement({
@@ -147,7 +157,7 @@ const confirmBy = (kind: Identifier['kind']) => {
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${p.isForeign} or ${isContested(p.key, p.tag)} as yes),
+    with ${contested(p)},
     candidate as materialized (
       select ${p.byAdministrator} or origin is not null as exempt, not contested.yes as keeps,
              case when not ${p.byAdministrator} then invitation_id end as invitation_id, terms_version, terms_accepted_at
@@ -192,11 +202,10 @@ const confirmApartBy = (kind: Identifier['kind']) => {
     },
     row: accountRow,
     sql: (p) => sql`
-    with contested as materialized (select ${p.isForeign} or ${isContested(p.key, p.tag)} as yes),
+    with ${contested(p)},
     registration as (
       select * from ${accounts}
-       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and waiting_for <> ${p.key}
-         and ((${p.isForeign} and origin is null) or ${isContested(sql`waiting_for`, p.tag)})
+       where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and ${opensApart(p)}
          for update),
     candidate as materialized (
       select ${p.byAdministrator} as exempt, not contested.yes as keeps, invitation_id, terms_version, terms_accepted_at
@@ -209,6 +218,25 @@ const confirmApartBy = (kind: Identifier['kind']) => {
 }
 
 const confirmedApart = { email: confirmApartBy('email'), phone: confirmApartBy('phone') }
+
+/** The account as these would open it now. */
+const foresee = defineStatement({
+  name: 'registration.foresee',
+  params: {
+    key: 'text',
+    tag: 'bytea?',
+    uuid: 'uuid',
+    seenAt: 'timestamptz',
+    profile: 'text?',
+    isForeign: 'boolean',
+  },
+  row: { isApart: 'boolean', profile: column<Profile | null>('jsonb') },
+  sql: (p) => sql`
+    with ${contested(p)}
+    select coalesce(${opensApart(p)}, false) as is_apart,
+           ${openedProfile(p, sql`${accounts}`, sql`contested.yes`)} as profile
+      from ${accounts}, contested where ${isThatRegistration(p)}`,
+})
 
 /** Time enough to find the message; afterwards the identifier is free again. */
 const REGISTRATION_DAYS = 7
@@ -294,6 +322,16 @@ export function createRegistrationStore(database: Database) {
         }),
       )
     },
+    /** The account as `confirm` would open it now; null where the registration is not the one that the caller read. */
+    foresee: (
+      { uuid, updatedAt }: Account,
+      { key }: Identifier,
+      { tag, isForeign, profile }: { tag: Uint8Array | null; isForeign: boolean; profile: Profile | null },
+    ) =>
+      database.first(foresee, {
+        ...{ uuid, seenAt: updatedAt, key, tag, isForeign },
+        profile: profile && JSON.stringify(profile),
+      }),
     /** Removes registrations that nobody confirmed within a week after the last one was sent; returns their number. */
     sweep: (now: Date, limit: number) =>
       sweepRegistrations(database, { before: daysBefore(now, REGISTRATION_DAYS), limit }),
