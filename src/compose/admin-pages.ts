@@ -62,7 +62,7 @@ export function adminPageRoutes(httpBase: HttpBase, services: Services, options:
 }
 
 const NOTHING_ELSE = {
-  ...{ phone: false, email: false, providers: [], languages: [], untold: [] },
+  ...{ phone: false, email: false, providers: [], languages: [], untold: [], applications: new Map() },
   ...{ terms: '', termsVersion: '', minimumLength: 0 },
 }
 

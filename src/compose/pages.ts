@@ -83,7 +83,12 @@ export function createPages(services: Services, { dev, settings, people }: PageO
       createAccountRoutes(httpBase, {
         visits,
         account: createAccountPages({ ...services, visits }),
-        offered: { ...offered, languages: settings.languages, untold: untoldOf(config) },
+        offered: {
+          ...offered,
+          languages: settings.languages,
+          applications: new Map(pages.applications.map(({ id, name }) => [id, name])),
+          untold: untoldOf(config),
+        },
       }),
     ...(applications.list.length === 0
       ? []

@@ -15,6 +15,7 @@ import {
   wrongText,
 } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
+import { onwardsOf } from '../visits/flow.ts'
 import type { Screen } from '../visits/service.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
 import type { Offered } from '../ways-in/screens/parts.ts'
@@ -27,6 +28,8 @@ export interface AccountOffered
     'service' | 'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
   > {
   languages: readonly string[]
+  /** The name of each application. */
+  applications: ReadonlyMap<string, string>
   /** The applications that are not told when a session of them ends. */
   untold: readonly string[]
 }
@@ -99,6 +102,22 @@ export function problemOf(visit: OwnVisit, fields: readonly string[], wrongCode?
 
 export const linkButton = (label: string, href: string, kind = 'quiet main'): Html =>
   html`<a class="button ${kind}" href="${href}">${label}</a>`
+
+/** The address of another page of the way that an application waits for, if one does. */
+export const onTheWay = ({ flow, to }: OwnVisit, path: string): string =>
+  flow.handOver ? to(path, onwardsOf(flow)) : path
+
+/** Leads on to the application that waits for the end of this way. */
+export function onwardsButton(
+  visit: OwnVisit,
+  { applications }: Pick<AccountOffered, 'applications'>,
+): Html | null {
+  const { handOver } = visit.flow
+  const name = handOver && applications.get(handOver.application)
+  if (name === undefined) return null
+  const label = visit.texts.pages.continue_to.replace('{application}', name)
+  return linkButton(label, onTheWay(visit, '/oauth2/continue'), 'main')
+}
 
 /** The account that a form changes. */
 export function ownAccount(visit: OwnVisit): Html | null {

@@ -21,7 +21,7 @@ import type { Config } from '../../platform/config/types.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
-import { languageOf } from '../visits/flow.ts'
+import { languageOf, onwardsOf } from '../visits/flow.ts'
 import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Typed, Visit, Visits } from '../visits/service.ts'
 import type { PageTicket } from '../visits/tickets.ts'
@@ -77,10 +77,10 @@ export function createAccountPages(needs: Needs) {
 
   /** Back to a page, with a sentence that says what was done. */
   const back = (visit: OwnVisit, path: string, notice?: string): Response =>
-    visits.go(visit, path, { ...languageOf(visit.flow), ...(notice !== undefined && { notice }) })
+    visits.go(visit, path, { ...onwardsOf(visit.flow), ...(notice !== undefined && { notice }) })
 
   const startAgain = (visit: OwnVisit, path: string): Response =>
-    visits.go(visit, path, { ...languageOf(visit.flow), problem: { code: 'start_again' } })
+    visits.go(visit, path, { ...onwardsOf(visit.flow), problem: { code: 'start_again' } })
 
   return {
     back,
@@ -150,7 +150,7 @@ export function createAccountPages(needs: Needs) {
       const { sessionId } = visit.session
       const what = { kind: 'app', session: sessionId, secret, uri, picture }
       const ticket = await visits.tickets.keep(what, APP_SECONDS)
-      return visits.go(visit, '/account/two-factor/app/confirm', { ticket })
+      return visits.go(visit, '/account/two-factor/app/confirm', { ...onwardsOf(visit.flow), ticket })
     },
     async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
       if (visit.ticket?.kind === 'done') return visits.go(visit, '/account/two-factor/app/confirm')

@@ -4,6 +4,7 @@
  */
 import { otherWay, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
+import { onwardsOf } from '../visits/flow.ts'
 import type { Screen, Typed, Visits } from '../visits/service.ts'
 import type { AccountOffered } from './elements.ts'
 import { overviewScreen } from './screens/overview.ts'
@@ -83,7 +84,8 @@ function general({ visits, account, offered }: Needs): AccountPage[] {
     }),
     turn('/account/sign-in-again', '/account', async (visit, typed) =>
       visits.go(visit, '/sign-in', {
-        to: pageOf(typed),
+        // An application that asked for two factors comes to it again.
+        ...(visit.flow.handOver ? onwardsOf(visit.flow) : { to: pageOf(typed) }),
         signInAfter: visits.now(),
         typed: { identifier: visit.session.account.email ?? visit.session.account.phone ?? '' },
       }),
@@ -157,13 +159,13 @@ function contact({ visits, account }: Needs, kind: 'email' | 'phone'): AccountPa
   ]
 }
 
-function twoFactor({ visits, account }: Needs): AccountPage[] {
+function twoFactor({ visits, account, offered }: Needs): AccountPage[] {
   const { read } = account
   const confirm = '/account/two-factor/confirm'
   return [
     {
       path: '/account/two-factor',
-      show: async (visit) => twoFactorScreen(visit, await read.security(visit)),
+      show: async (visit) => twoFactorScreen(visit, await read.security(visit), offered),
     },
     {
       path: '/account/two-factor/on',

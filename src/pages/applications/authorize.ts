@@ -138,6 +138,7 @@ export function createAuthorize(needs: Needs) {
           ? visits.go(visit, '/sign-in', { ...signInAgain(visit, handOver), distrusts: true })
           : twoFactorWantedScreen(visit, name, {
               another,
+              setUp: visits.address(visit, '/account/two-factor', { ...languageOf(visit.flow), handOver }),
               onwards: visits.address(visit, '/oauth2/continue', { handOver }),
             }),
     }

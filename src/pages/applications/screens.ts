@@ -88,13 +88,13 @@ export function notOpenScreen(
 export function twoFactorWantedScreen(
   { texts: { pages } }: View,
   name: string,
-  { another, onwards }: { another: string; onwards: string },
+  { another, onwards, setUp }: { another: string; onwards: string; setUp: string },
 ): Screen {
   const title = pages.two_factor_wanted_title.replace('{application}', name)
   return {
     title,
     content: html`${heading(title, pages.two_factor_wanted_lead)}
-<a class="button main" href="/account/two-factor">${pages.two_factor_wanted_set_up}</a>
+<a class="button main" href="${setUp}">${pages.two_factor_wanted_set_up}</a>
 <a class="button quiet" href="${another}">${pages.sign_in}</a>
 <a class="button quiet" href="${onwards}">${pages.continue}</a>`,
   }

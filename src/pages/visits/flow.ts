@@ -58,6 +58,12 @@ export interface Flow {
 /** The part of a flow that another way begins with: the language that the reader chose. */
 export const languageOf = ({ language }: Flow) => (language === undefined ? {} : { language })
 
+/** The same, and the application that waits for the end of the way. */
+export const onwardsOf = ({ handOver, ...flow }: Flow) => ({
+  ...languageOf(flow),
+  ...(handOver && { handOver }),
+})
+
 const LABEL = 'page flow'
 const LIFETIME_SECONDS = 86_400
 const MAXIMUM_LENGTH = 1500

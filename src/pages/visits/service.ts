@@ -59,8 +59,8 @@ export interface Visit {
   isOfEarlierSignIn: boolean
   device(stays: boolean): Device
   now: Date
-  /** The address of a path with the flow of the visit. */
-  to(path: string): string
+  /** The address of a path with the flow of the visit, or with another one. */
+  to(path: string, flow?: Flow): string
   /** Services that take the caller get this. */
   caller: { address: string; addressBucket: string; fingerprint: string; language: string }
 }
@@ -166,7 +166,7 @@ export function createVisits(needs: Needs) {
         ...(trust !== undefined && !visit.flow.distrusts && { trust }),
       }),
       now: clock.now(),
-      to: (path) => address(visit, path),
+      to: (path, flow) => address(visit, path, flow),
       caller: {
         address: client.address,
         addressBucket: client.addressBucket,

@@ -236,6 +236,28 @@ describe('an application that asks for two factors', () => {
     expect(browser.html).toContain('href="/account/two-factor')
   })
 
+  test('gets whoever turns one on from there', async () => {
+    const { person, browser } = await signedInBrowser(service)
+    await codeFor(browser, 'ledger', { scope: 'openid' })
+    const linkTo = (path: string) =>
+      new RegExp(`href="(${path}[?][^"]+)"`).exec(browser.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    await browser.open(linkTo('/account/two-factor'))
+    await browser.open(linkTo('/account/two-factor/on'))
+    await browser.press('Send a code', { password: 'a wrong password' })
+    await browser.press('Send a code', { password: person.password })
+    const otp = await service.inbox.nextCode(person.identifier)
+    await browser.press('Confirm', { otp: '000000' })
+    await browser.press('Confirm', { otp })
+    expect(browser.html).toContain('Continue to Ledger')
+    await browser.open(linkTo('/oauth2/continue'))
+    const { body } = await redeemBySecret(service, 'ledger', parametersOf(browser).get('code') ?? '')
+    expect(decodeJwt(body.id_token).amr).toContain('mfa')
+    // Somebody else's browser has no use for that link.
+    const { browser: other } = await signedInBrowser(service)
+    await other.open(linkTo('/oauth2/continue'))
+    expect(other.left).toBeNull()
+  })
+
   test('asks for the second factor again, on a device that is trusted as well', async () => {
     const { person } = await protectBySentCodes(service)
     const browser = await openBrowser(service.url).open('/sign-in')

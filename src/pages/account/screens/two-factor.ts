@@ -3,14 +3,26 @@ import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { badge, icon, isolated, notice, rowLink, rows } from '../../frame/elements.ts'
 import { Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/service.ts'
-import { type AccountOffered, day, linkButton, page, problemOf } from '../elements.ts'
+import {
+  type AccountOffered,
+  day,
+  linkButton,
+  onTheWay,
+  onwardsButton,
+  page,
+  problemOf,
+} from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 import { confirmCodeScreen, startAgainScreen } from './proof.ts'
 
 /** Below that, somebody has to make new ones soon. */
 export const FEW_CODES = 3
 
-export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCodesLeft }: Security): Screen {
+export function twoFactorScreen(
+  visit: OwnVisit,
+  { account, methods, recoveryCodesLeft }: Security,
+  offered: AccountOffered,
+): Screen {
   const { pages } = visit.texts
   const on = account.twoFactorEnabled
   const hasApp = methods.includes('totp')
@@ -18,8 +30,8 @@ export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCod
   return page(
     visit,
     pages.two_factor,
-    html`${rows([
-      rowLink('/account/two-factor/app', {
+    html`${on && onwardsButton(visit, offered)}${rows([
+      rowLink(onTheWay(visit, '/account/two-factor/app'), {
         icon: 'phone',
         // Beside the name: at the end of the row it would leave the sentence no room on a phone.
         label: html`${pages.method_totp} ${hasApp ? badge(pages.on, 'good') : badge(pages.recommended)}`,
@@ -27,7 +39,7 @@ export function twoFactorScreen(visit: OwnVisit, { account, methods, recoveryCod
       }),
       !on &&
         account.passwordDigest !== null &&
-        rowLink('/account/two-factor/on', {
+        rowLink(onTheWay(visit, '/account/two-factor/on'), {
           icon: 'mail',
           label: pages.sent_codes,
           detail: pages.sent_codes_lead,
@@ -50,12 +62,12 @@ ${on && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/acco
 export function recoveryCodesScreen(
   visit: OwnVisit,
   codes: readonly string[],
-  { service }: AccountOffered,
+  offered: AccountOffered,
 ): Screen {
   const { pages } = visit.texts
   const { email, phone } = visit.session.account
   /** Says on paper and in the file whose codes these are. */
-  const whose = [service, email ?? phone ?? '', day(visit, visit.now)]
+  const whose = [offered.service, email ?? phone ?? '', day(visit, visit.now)]
   const text = [whose.filter(Boolean).join(' · '), '', ...codes, ''].join('\n')
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
   return page(
@@ -66,7 +78,7 @@ export function recoveryCodesScreen(
 <div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
 <button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>
 <a class="button quiet" href="${file}" download="recovery-codes.txt">${icon('download')}${pages.save_file}</a></div>
-${linkButton(pages.codes_kept, '/account/two-factor', 'main')}`,
+${onwardsButton(visit, offered) ?? linkButton(pages.codes_kept, '/account/two-factor', 'main')}`,
     undefined,
     pages.recovery_codes_lead,
   )
