@@ -58,8 +58,11 @@ export async function call(method, path, body) {
   try {
     return await send(method, path, body)
   } catch (error) {
-    if (error.code === 'reauthentication_required' && (await reauthenticate()))
+    if (error.code === 'reauthentication_required') {
+      // Who cancels knows it: nothing is said.
+      if (!(await reauthenticate())) throw new Refusal(0, { message: '', code: 'cancelled' })
       return send(method, path, body)
+    }
     if (error.status === 401) {
       session = null
       signedOut()

@@ -57,7 +57,8 @@ const SKELETON_MS = 150
 /** A click that comes while another screen is loading wins over it. */
 let shown = 0
 
-async function show() {
+/** `again`: the same screen after an action. What is seen stays until the new is there, and so do place and focus. */
+async function show({ again = false } = {}) {
   shown += 1
   const turn = shown
   if (session === null) return showSignIn()
@@ -73,11 +74,14 @@ async function show() {
   document.title = `${say(screen.title)} · ${say('service')}`
   let parts
   const loading = setTimeout(() => {
-    if (turn === shown) content.replaceChildren(element('h1', {}, say(screen.title)), skeleton())
+    if (turn !== shown) return
+    if (again) content.setAttribute('aria-busy', 'true')
+    else content.replaceChildren(element('h1', {}, say(screen.title)), skeleton())
   }, SKELETON_MS)
+  const refresh = () => show({ again: true })
   try {
     const [uuid] = rest
-    parts = await (name === 'accounts' && uuid ? accountScreen(uuid, show) : screen.show(search, show))
+    parts = await (name === 'accounts' && uuid ? accountScreen(uuid, refresh) : screen.show(search, refresh))
   } catch (error) {
     clearTimeout(loading)
     if (error.status === 401) return
@@ -85,9 +89,26 @@ async function show() {
   }
   clearTimeout(loading)
   if (turn !== shown) return
+  content.removeAttribute('aria-busy')
   content.className = ''
+  const restore = again ? placeOf(document.activeElement) : focusHeading
   content.replaceChildren(...parts)
-  focusHeading()
+  document.title = `${content.querySelector('h1')?.textContent ?? say(screen.title)} · ${say('service')}`
+  restore()
+}
+
+/** Returns what leads back to where one was: to the same button, or to the heading where it is gone. */
+function placeOf(focused) {
+  const top = scrollY
+  const sameAs = (one) => one.textContent === focused.textContent && one.tagName === focused.tagName
+  const alike = () => [...content.querySelectorAll('button, a, summary')].filter(sameAs)
+  const place = alike().indexOf(focused)
+  return () => {
+    const found = place < 0 ? undefined : alike()[place]
+    if (found === undefined || found.disabled) focusHeading()
+    else found.focus({ preventScroll: true })
+    scrollTo(0, top)
+  }
 }
 
 function showNothing() {
@@ -126,7 +147,7 @@ async function signOut() {
   await enter()
 }
 
-whenSignedOut(show)
+whenSignedOut(() => show())
 // Back shows nothing of a session that may have ended, and no secret: the browser kept the page as it was.
 addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return

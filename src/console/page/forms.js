@@ -133,7 +133,7 @@ export function form(children, submit, attributes = {}) {
       await submit(valuesOf(made), made)
       if (made.isConnected) showErrors(made, null)
     } catch (error) {
-      showErrors(made, error)
+      showErrors(made, error.code === 'cancelled' ? null : error)
     } finally {
       busy?.removeAttribute('aria-busy')
       for (const one of buttons) one.disabled = false

@@ -17,6 +17,7 @@ const stateCell = ({ state }) =>
 
 /** Those that may be sent again. */
 const unsent = ['refused', 'unknown']
+export const canBeSentAgain = ({ state }) => unsent.includes(state) && may('messages:write')
 
 /** The purpose of a message: its own subject, where there is one. */
 export const aboutOf = ({ purpose }) =>
@@ -42,12 +43,7 @@ export const messageColumns = (refresh) => [
     'outcome',
   ],
   [say('when'), ({ created_at: at }) => time(at), 'when'],
-  [
-    '',
-    (message) =>
-      unsent.includes(message.state) && may('messages:write') ? retryButton(message, refresh) : '',
-    'acts',
-  ],
+  ['', (message) => (canBeSentAgain(message) ? retryButton(message, refresh) : ''), 'acts'],
 ]
 
 /** The outcome of a message, with the cause code, the next attempt and the words of the server. */
@@ -70,7 +66,7 @@ export function showMessage(message) {
   ])
 }
 
-function retryButton({ id }, refresh) {
+export function retryButton({ id }, refresh) {
   const made = button(say('send_again'), async () => {
     made.disabled = true
     try {

@@ -1,0 +1,343 @@
+/** What is known of an account, beside its stream: "Change" stands at each fact and opens its own small dialog. */
+
+import {
+  askToEnd,
+  askToRemove,
+  changeContact,
+  erase,
+  exportAll,
+  mayChangeContacts,
+  mayEverything,
+  removeContact,
+} from './account-actions.js'
+import { call, may } from './api.js'
+import { announce } from './dialogs.js'
+import { badge, button, element, say } from './elements.js'
+import { choice, field, listOf } from './forms.js'
+import { readRole } from './screen-accounts.js'
+import { time } from './times.js'
+
+const languages = new Intl.DisplayNames(document.documentElement.lang, { type: 'language' })
+
+const none = () => element('span', { class: 'soft' }, say('none'))
+
+/** "Change", and for those who do not see beside what it stands, of what. */
+const link = (label, of, act) => button([label, element('span', { class: 'hidden' }, ` ${of}`)], act, 'link')
+
+/** `rows`: a word, what is known, and what can be done about it. */
+const factCard = (title, rows, more) =>
+  element('section', { class: 'card known' }, [
+    element('h2', {}, title),
+    element(
+      'dl',
+      {},
+      rows
+        .filter(Boolean)
+        .map(([label, value, ...acts]) =>
+          element('div', {}, [
+            element('dt', {}, label),
+            element('dd', {}, [element('div', {}, value), ...acts.filter(Boolean)]),
+          ]),
+        ),
+    ),
+    more,
+  ])
+
+/** What is many is folded: its number is the sentence. */
+const folded = (summary, items) =>
+  items.length === 0
+    ? none()
+    : element('details', {}, [element('summary', {}, summary), element('ul', { class: 'few' }, items)])
+
+const line = (above, below, act) =>
+  element('li', {}, [element('div', {}, [element('b', {}, above), element('span', {}, below)]), act || null])
+
+function contacts(context) {
+  const { account } = context
+  const row = (kind, value, verifiedAt) => {
+    const mark =
+      value !== null &&
+      (verifiedAt === null ? badge(say('not_verified'), 'warn') : badge(say('verified'), 'good'))
+    const label = say(`${kind}_short`)
+    const mayWrite = mayChangeContacts(account)
+    return [
+      label,
+      value === null ? none() : [element('span', { class: 'any' }, value), ' ', mark],
+      mayWrite &&
+        link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
+      value !== null &&
+        mayEverything('accounts:write') &&
+        link(say('remove'), label, () => removeContact(context, kind, value)),
+    ]
+  }
+  return factCard(say('contacts'), [
+    row('email', account.email, account.email_verified_at),
+    row('phone', account.phone, account.phone_verified_at),
+  ])
+}
+
+/** Programs send what they like for a kind of device: only the kinds that the page has words for are said. */
+const kinds = ['mobile', 'tablet', 'desktop']
+export function deviceOf({ device_name: name, device_os: os, device_type: type }) {
+  const kind = kinds.find((one) => one === type?.toLowerCase())
+  const system = os && !name?.includes(os) ? os : null
+  const said = [name, system].filter(Boolean).join(' · ')
+  return said || (kind ? say(`device_${kind}`) : say('unknown_device'))
+}
+
+export const isKnownDevice = (session) => deviceOf(session) !== say('unknown_device')
+
+function sessionLines({ path, act }, items) {
+  const end = (id, device) =>
+    may('sessions:write') &&
+    button(
+      [say('end'), element('span', { class: 'hidden' }, ` ${device}`)],
+      () => askToEnd(act, 'session_ended', say('end_one'), `${path}/sessions/${id}`),
+      'link',
+    )
+  return items.map((one) =>
+    line(
+      deviceOf(one),
+      [one.ip, one.ip && ' · ', time(one.last_used_at)].filter(Boolean),
+      end(one.id, deviceOf(one)),
+    ),
+  )
+}
+
+const removable = (context, kind, id, name) =>
+  mayEverything('accounts:recover') && link(say('remove'), name, () => askToRemove(context, kind, id, name))
+
+function signingIn(context, { sessions, passkeys, identities }) {
+  const { account, path, act } = context
+  const methods = account.factors.map((method) => say(`method_${method}`)).join(', ')
+  const means = methods.slice(0, 1).toLocaleUpperCase() + methods.slice(1)
+  return factCard(say('signing_in'), [
+    [say('password'), account.has_password ? say('password_set') : none()],
+    [say('second_step'), account.two_factor_enabled ? means || say('on') : badge(say('off'), 'warn')],
+    [
+      say('passkeys'),
+      folded(
+        String(passkeys.length),
+        passkeys.map(({ id, name, created_at: at }) =>
+          line(name, time(at), removable(context, 'passkeys', id, name)),
+        ),
+      ),
+    ],
+    identities.length > 0 && [
+      say('identities'),
+      folded(
+        identities.map(({ provider }) => provider).join(', '),
+        identities.map(({ id, provider, email, created_at: at }) =>
+          line(provider, email ?? time(at), removable(context, 'identities', id, provider)),
+        ),
+      ),
+    ],
+    [
+      say('devices'),
+      folded(say('devices_signed_in', { count: sessions.length }), sessionLines(context, sessions)),
+      sessions.length > 0 &&
+        may('sessions:write') &&
+        button(
+          say('end_all'),
+          () => askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
+          'link',
+        ),
+    ],
+  ])
+}
+
+/** The roles that have a name, and the groups in use: nothing where they cannot be read. */
+const suggestions = () => call('GET', 'groups').catch(() => ({ roles: [], groups: [] }))
+
+/** So many groups are shown as boxes to tick. */
+const MOST_BOXES = 24
+
+async function changeGroups({ account, path, act }) {
+  const { groups: used } = await suggestions()
+  const known = [...new Set([...account.groups, ...used])].sort().slice(0, MOST_BOXES)
+  const boxes = known.map((name) =>
+    choice('groups', name, { value: name, checked: account.groups.includes(name) }),
+  )
+  const rest = used.filter((name) => !known.includes(name))
+  await act.ask(
+    say('changes_saved'),
+    say('groups'),
+    [
+      element('fieldset', {}, [element('legend', { class: 'hidden' }, say('groups')), ...boxes]),
+      field('more', say('other_groups'), {
+        hint: say('groups_hint'),
+        autocomplete: 'off',
+        suggestions: rest,
+      }),
+    ],
+    {
+      label: say('save'),
+      submit: ({ more }, form) => {
+        const ticked = new FormData(form).getAll('groups')
+        return call('PATCH', path, { groups: [...new Set([...ticked, ...listOf(more)])] })
+      },
+    },
+  )
+}
+
+/** One field, saved as what `patchOf` makes of it. */
+const changeField = ({ path, act }, title, fields, patchOf) =>
+  act.ask(say('changes_saved'), title, fields, {
+    label: say('save'),
+    submit: (values) => call('PATCH', path, patchOf(values)),
+  })
+
+function readJson(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw Object.assign(new Error(say('no_json')), {
+      errors: [{ field: 'metadata', message: say('no_json') }],
+    })
+  }
+}
+
+const editors = {
+  async role(context) {
+    const { roles } = await suggestions()
+    const settings = {
+      value: context.account.role,
+      autocomplete: 'off',
+      hint: say('role_hint'),
+      suggestions: roles.map(({ name }) => name),
+    }
+    await changeField(
+      context,
+      say('role'),
+      field('role_id', say('role'), settings),
+      ({ role_id: role = '' }) => ({
+        role_id: readRole(role),
+      }),
+    )
+  },
+  groups: changeGroups,
+  name: (context) =>
+    changeField(
+      context,
+      say('profile_name'),
+      field('name', say('profile_name'), { value: context.account.profile.name ?? '', autocomplete: 'off' }),
+      ({ name = '' }) => ({ profile: { name: name || null } }),
+    ),
+  username: (context) =>
+    changeField(
+      context,
+      say('username'),
+      field('username', say('username'), {
+        autocomplete: 'off',
+        value: context.account.username ?? '',
+        hint: say('username_hint'),
+      }),
+      ({ username = '' }) => ({ username: username || null }),
+    ),
+  accountable: (context) =>
+    changeField(
+      context,
+      say('accountable'),
+      [
+        field('accountable_type', say('accountable_type'), { value: context.account.accountable_type }),
+        field('accountable_id', say('accountable_id'), {
+          value: String(context.account.accountable_id),
+          inputmode: 'numeric',
+        }),
+      ],
+      ({ accountable_type, accountable_id }) => ({
+        accountable_type,
+        accountable_id: Number(accountable_id),
+      }),
+    ),
+  metadata: (context) =>
+    changeField(
+      context,
+      say('metadata'),
+      field('metadata', say('metadata'), {
+        tagName: 'textarea',
+        value: JSON.stringify(context.account.metadata, null, 2),
+        hint: say('metadata_hint'),
+      }),
+      ({ metadata = '{}' }) => ({ metadata: readJson(metadata) }),
+    ),
+}
+
+function forApplication(context) {
+  const { account } = context
+  const row = (name, label, value) => [
+    label,
+    value || none(),
+    mayEverything('accounts:write') &&
+      link(say('change'), label, () => editors[name](context).catch((error) => announce(error.message))),
+  ]
+  const { role, role_id: id, groups, profile, metadata } = account
+  const others = Object.entries(profile).filter(([key]) => key !== 'name')
+  return factCard(say('application_data'), [
+    row('role', say('role'), role === String(id) ? role : `${role} (${id})`),
+    row('groups', say('groups'), groups.join(', ')),
+    row('name', say('name'), profile.name),
+    row('username', say('username'), account.username),
+    others.length > 0 && [say('profile'), others.map(([, value]) => value).join(' · ')],
+    row('accountable', say('accountable'), `${account.accountable_type} ${account.accountable_id}`),
+    row(
+      'metadata',
+      say('own_data'),
+      Object.keys(metadata).length > 0 && element('code', {}, JSON.stringify(metadata)),
+    ),
+  ])
+}
+
+const copyButton = (text, of) =>
+  link(say('copy'), of, async () => {
+    await navigator.clipboard.writeText(text).catch(() => {})
+    announce(say('copied'))
+  })
+
+/** What machines know it by, last. */
+const forMachines = ({ account, path, act }) =>
+  factCard(say('technical'), [
+    ['uuid', element('code', {}, account.uuid), copyButton(account.uuid, 'uuid')],
+    ['id', String(account.id)],
+    [say('created'), time(account.created_at)],
+    [say('sign_ins'), String(account.sign_in_count)],
+    account.provider !== 'local' && [say('provider'), account.provider],
+    [say('language'), languages.of(account.language)],
+    account.locked_reason !== null && [say('locked_reason'), account.locked_reason],
+    account.last_lock_reason !== undefined && [say('last_lock_reason'), account.last_lock_reason],
+    mayEverything('accounts:write') && [
+      say('access_tokens'),
+      '',
+      button(
+        say('end_tokens'),
+        () =>
+          act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
+            label: say('end_tokens'),
+            submit: () => call('PATCH', path, { end_tokens: true }),
+          }),
+        'link',
+      ),
+    ],
+  ])
+
+function requests(context) {
+  const canExport = may('accounts:export')
+  const canErase = may('accounts:erase')
+  if (!canExport && !canErase) return null
+  return element('section', { class: 'card' }, [
+    element('h2', {}, say('person_rights')),
+    element('div', { class: 'acts' }, [
+      canExport && button(say('export'), () => exportAll(context), '', 'download'),
+      canErase && button(say('erase'), () => erase(context), 'danger', 'bin'),
+    ]),
+  ])
+}
+
+export const factsOf = (context, lists) =>
+  [
+    contacts(context),
+    signingIn(context, lists),
+    forApplication(context),
+    forMachines(context),
+    requests(context),
+  ].filter(Boolean)

@@ -1,0 +1,182 @@
+/** What happened at one account: its events and its messages, newest first and day by day. */
+import { call, may, query } from './api.js'
+import { button, element, icon, rowButton, say } from './elements.js'
+import { mergeEvents, sentenceOf, showEvent } from './screen-events.js'
+import { aboutOf, canBeSentAgain, retryButton, showMessage } from './screen-messages.js'
+import { dayOf, exactTime, hourOf, spanOf } from './times.js'
+
+const AT_ONCE = 20
+
+/** By the first part of a type, or the whole of it. */
+const icons = {
+  'account.viewed': 'eye',
+  'account.locked': 'lock',
+  'account.unlocked': 'lock',
+  account: 'person',
+  login: 'enter',
+  session: 'laptop',
+  administrator: 'enter',
+  two_factor: 'shield',
+  recovery_code: 'shield',
+  recovery_codes: 'shield',
+  trusted_device: 'laptop',
+  passkey: 'passkey',
+  password: 'key',
+  recovery: 'key',
+  identifier: 'mail',
+  confirmation: 'mail',
+  identity: 'link',
+  limits: 'clock',
+  undo: 'back',
+}
+const SIGN_INS =
+  /^(login|session|two_factor|recovery_code|passkey|trusted_device|password|administrator\.sign)/
+
+const iconOf = ({ type, outcome }) =>
+  outcome === 'failure' ? 'alert' : (icons[type] ?? icons[type.split('.')[0]] ?? 'info')
+
+/** Where it happened and who did it, as far as that is more than the person. */
+function circumstancesOf({ type, actor, outcome, device, address, data: { count = 1 } }) {
+  const isSomebody = actor.type === 'account' && outcome === 'failure'
+  const isSaid = type === 'account.viewed' || (actor.type === 'account' && !isSomebody)
+  const by = isSomebody ? say('by_somebody') : (actor.name ?? say(`actor_${actor.type}`))
+  return [!isSaid && by, device, address, count > 1 && say('times', { count })].filter(Boolean).join(' · ')
+}
+
+const means = { pwd: 'password', otp: 'code', hwk: 'passkey', swk: 'passkey', fed: 'provider' }
+const list = new Intl.ListFormat(document.documentElement.lang, { type: 'conjunction' })
+
+/** Says by whom somebody was looked at, and by what they signed in. */
+function sayEvent(more, event) {
+  const { type, actor, data } = event
+  if (type === 'account.viewed') return say('looked_at', { name: actor.name ?? say(`actor_${actor.type}`) })
+  const by = [...new Set((data.amr ?? []).flatMap((method) => means[method] ?? []))]
+  if (type === 'login.succeeded' && by.length > 0)
+    return say('signed_in_by', { means: list.format(by.map((one) => say(`means_${one}`))) })
+  return sentenceOf(more)(event)
+}
+
+const ofEvent = (more) => (event) => ({
+  at: event.created_at,
+  picture: iconOf(event),
+  isBad: event.outcome === 'failure',
+  tab: SIGN_INS.test(event.type) ? 'sign_ins' : 'rest',
+  sentence: sayEvent(more, event),
+  below: circumstancesOf(event),
+  show: () => showEvent(event, more),
+})
+
+/** What became of a message: of its code, where it has one and that is known, else of the sending. */
+function fateOf({ state, code, code_used_at: usedAt, created_at: at }) {
+  const isSent = state === 'sent' || state === 'delivered'
+  if (usedAt) return say('code_used_after', { span: spanOf((new Date(usedAt) - new Date(at)) / 1000) })
+  if (isSent && code) return say(`code_${code}`)
+  return say(`fate_${state}`)
+}
+
+const ofMessage = (refresh) => (message) => ({
+  at: message.created_at,
+  picture: message.channel === 'sms' ? 'phone' : 'mail',
+  isBad: message.state === 'refused' || message.state === 'unknown',
+  tab: 'messages',
+  sentence: say(message.code ? 'sent_code' : 'told', { about: aboutOf(message) }),
+  below: [say(`channel_${message.channel}`), message.destination, fateOf(message)]
+    .filter(Boolean)
+    .join(' · '),
+  show: () => showMessage(message),
+  action: canBeSentAgain(message) && retryButton(message, refresh),
+})
+
+const rowOf = ({ at, picture, isBad, sentence, below, show, action }) =>
+  element('li', { class: isBad ? 'bad' : '' }, [
+    icon(picture),
+    element('div', {}, [rowButton(show, sentence), element('span', {}, below)]),
+    action || null,
+    element('time', { datetime: at, title: exactTime(at) }, hourOf(at)),
+  ])
+
+function dayNameOf(at) {
+  const day = new Date(at).toDateString()
+  const yesterday = new Date()
+  yesterday.setDate(yesterday.getDate() - 1)
+  if (day === new Date().toDateString()) return say('today')
+  return day === yesterday.toDateString() ? say('yesterday') : dayOf(at)
+}
+
+/** A list of the interface that is read a page at a time. */
+function pages(path, search, toItem, merge = (items) => items) {
+  const list = { items: [], cursor: undefined, isWhole: false }
+  list.read = async () => {
+    if (list.isWhole) return
+    const page = await call('GET', path + query({ ...search, limit: AT_ONCE, cursor: list.cursor }))
+    list.items.push(...merge(page.items).map(toItem))
+    list.oldest = page.items.at(-1)?.created_at ?? ''
+    list.cursor = page.next_cursor ?? undefined
+    list.isWhole = page.next_cursor === null
+  }
+  return list
+}
+
+/** `more`: what else the screen knows of an event. `refresh` shows the account anew. */
+export async function streamOf(path, more, refresh) {
+  const lists = [
+    may('events:read') && pages(`${path}/events`, {}, ofEvent(more), mergeEvents),
+    may('messages:read') && pages(`${path}/messages`, {}, ofMessage(refresh)),
+  ].filter(Boolean)
+  const body = element('div')
+  const further = element('div', { class: 'more' })
+  let tab = 'everything'
+
+  function draw() {
+    // What is older than the last of a page that has a next one may still come.
+    const bound = lists.filter(({ isWhole }) => !isWhole).map(({ oldest }) => oldest)
+    const from = bound.sort().at(-1) ?? ''
+    const items = lists
+      .flatMap((list) => list.items)
+      .filter((item) => item.at >= from && (tab === 'everything' || item.tab === tab))
+      .sort((one, other) => (one.at < other.at ? 1 : -1))
+    const byDay = new Map()
+    for (const item of items) {
+      const day = dayNameOf(item.at)
+      byDay.set(day, [...(byDay.get(day) ?? []), item])
+    }
+    body.replaceChildren(
+      ...[...byDay].flatMap(([day, ofDay]) => [
+        element('h3', { class: 'day' }, day),
+        element('ul', { class: 'events' }, ofDay.map(rowOf)),
+      ]),
+    )
+    if (items.length === 0) body.append(element('p', { class: 'empty' }, say('nothing_happened')))
+    further.hidden = lists.every(({ isWhole }) => isWhole)
+  }
+
+  async function read() {
+    await Promise.all(lists.map((list) => list.read()))
+    draw()
+  }
+  further.append(button(say('more'), read))
+  await read()
+  const tabs = ['everything', 'sign_ins', 'messages'].map((name) =>
+    element(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': String(name === tab),
+        onclick: ({ currentTarget }) => {
+          tab = name
+          for (const one of tabs) one.setAttribute('aria-pressed', String(one === currentTarget))
+          draw()
+        },
+      },
+      say(`tab_${name}`),
+    ),
+  )
+  return element('section', { class: 'card stream' }, [
+    element('div', { class: 'head' }, [
+      element('h2', {}, say('what_happened')),
+      element('div', { class: 'tabs', role: 'group', 'aria-label': say('what_happened') }, tabs),
+    ]),
+    body,
+    further,
+  ])
+}
