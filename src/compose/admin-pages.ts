@@ -67,8 +67,20 @@ const NOTHING_ELSE = {
 }
 
 function jarOf(cookies: PageCookies, header: string | undefined): CookieJar {
-  const named = { session: cookies.session, browser: cookies.device, trusted: null, registration: null }
-  const lifetimes = { session: LIFETIME_SECONDS * 1000, browser: DEVICE_MS, trusted: 0, registration: 0 }
+  const named = {
+    session: cookies.session,
+    browser: cookies.device,
+    trusted: null,
+    registration: null,
+    language: null,
+  }
+  const lifetimes = {
+    session: LIFETIME_SECONDS * 1000,
+    browser: DEVICE_MS,
+    trusted: 0,
+    registration: 0,
+    language: 0,
+  }
   return {
     read: (name) => named[name]?.read(header),
     write: (name, value) => named[name]?.write(value, lifetimes[name]) ?? [],

@@ -251,7 +251,18 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
     await page.goto(`http://auth.internal/undo?t=${token}`)
     await page.getByRole('button').click()
     await page.getByRole('heading', { name: 'Votre contact est rétabli' }).waitFor()
-    expect(page.url()).toBe('http://auth.internal/undo')
+    expect(page.url()).toStartWith('http://auth.internal/undo?done=')
+    // Reload says it again, for a day, and a link that was changed says nothing.
+    await page.reload()
+    await page.getByRole('heading', { name: 'Votre contact est rétabli' }).waitFor()
+    const shown = new URL(page.url())
+    const told = async () => (await fetch(service.url + shown.pathname + shown.search)).status
+    expect(await told()).toBe(200)
+    service.clock.advance(DAY_MS)
+    expect(await told()).toBe(404)
+    shown.search = `${shown.search.slice(0, -4)}AAAA`
+    service.clock.advance(-DAY_MS)
+    expect(await told()).toBe(404)
     await browser.close()
     expect((await service.get('me', { ...newClient(), bearer: access_token })).status).toBe(401)
   })

@@ -26,7 +26,14 @@ import {
   readAuthorization,
   type Unknown,
 } from './request.ts'
-import { continueScreen, linesToAdd, notOpenScreen, twoFactorWantedScreen, unknownScreen } from './screens.ts'
+import {
+  continueScreen,
+  linesToAdd,
+  notOpenScreen,
+  openProgramScreen,
+  twoFactorWantedScreen,
+  unknownScreen,
+} from './screens.ts'
 import type { ApplicationService } from './service.ts'
 
 interface Needs extends Pick<Ground, 'config'> {
@@ -227,8 +234,11 @@ export function createAuthorize(needs: Needs) {
     // The page that leads on names who is handed over.
     if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave')
     const obstacle = findObstacle(visit as SignedIn, handOver)
-    if (obstacle) return meet(obstacle, find(handOver.application))
-    return away(await applications.handOver(visit.session!, handOver))
+    const application = find(handOver.application)
+    if (obstacle) return meet(obstacle, application)
+    const location = await applications.handOver(visit.session!, handOver)
+    const needsLink = visit.needsLinks && !/^https?:/.test(location)
+    return needsLink ? openProgramScreen(visit, application.name, location) : away(location)
   }
 
   return { authorize, finish }

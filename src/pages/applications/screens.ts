@@ -64,6 +64,18 @@ export function continueScreen(
   }
 }
 
+/**
+ * The last step to a program on the person's own device, for a browser that does not follow a redirect there. The address is
+ * that of the program, with its code.
+ */
+export const openProgramScreen = ({ texts: { pages } }: View, name: string, href: string): Screen => {
+  const title = pages.continue_to.replace('{application}', name)
+  return {
+    title,
+    content: html`${heading(title)}<a class="button main" href="${href}">${pages.continue}</a>`,
+  }
+}
+
 const otherAccount = (pages: View['texts']['pages'], href: string) =>
   html`
 <a class="button quiet" href="${href}">${pages.use_another_account}</a>`

@@ -4,16 +4,17 @@ import type { Device } from '../../domain/sessions/core/session.ts'
 import { cookieHeader } from '../../platform/http/redirect.ts'
 
 /**
- * The browser itself, who is signed in with it, the token of a device that needs no second step, and that somebody registers
- * here.
+ * The browser itself, who is signed in with it, the token of a device that needs no second step, that somebody registers
+ * here, and the language that was chosen in the menu.
  */
-type CookieName = 'browser' | 'session' | 'trusted' | 'registration'
+type CookieName = 'browser' | 'session' | 'trusted' | 'registration' | 'language'
 
 const names: Record<CookieName, string> = {
   browser: 'poterne-browser',
   session: 'poterne',
   trusted: 'poterne-trusted',
   registration: 'poterne-registration',
+  language: 'poterne-language',
 }
 
 export const BROWSER_SECONDS = 365 * 86_400
@@ -85,3 +86,8 @@ function nameOfBrowser(userAgent: string): { name: string | null; os: string | n
   const [browser, os] = [find(browsers), find(systems)]
   return { name: browser && os ? `${browser} on ${os}` : (browser ?? os), os }
 }
+
+/** WebKitGTK and WPE. Safari and the engines that name it follow a redirect to another program. */
+export const isWebKitOfLinux = (userAgent: string): boolean =>
+  ['Linux', ' Version/', ' Safari/'].every((word) => userAgent.includes(word)) &&
+  !['Android', 'Chrom'].some((word) => userAgent.includes(word))

@@ -29,6 +29,7 @@ import {
   deviceOfBrowser,
   fingerprintOf,
   isBrowserCookie,
+  isWebKitOfLinux,
   newBrowserCookie,
   registrationTag,
 } from './browser.ts'
@@ -57,6 +58,8 @@ export interface Visit {
    * form that acts on the account does nothing then.
    */
   isOfEarlierSignIn: boolean
+  /** The browser shows an error where a redirect leads to another program. A link that is pressed opens it. */
+  needsLinks: boolean
   device(stays: boolean): Device
   now: Date
   /** The address of a path with the flow of the visit, or with another one. */
@@ -113,6 +116,9 @@ interface OpenVisit extends Visit {
   keepsCookies: boolean
 }
 
+/** The links of the language menu have it in their query: the browser keeps what was chosen there until it is closed. */
+const CHOICE = 'chosen'
+
 export type Visits = ReturnType<typeof createVisits>
 
 export function createVisits(needs: Needs) {
@@ -150,7 +156,9 @@ export function createVisits(needs: Needs) {
       if (to === null) logger.warn({ return_to: asked.slice(0, 200) }, UNKNOWN_RETURN)
       else flow.to = to
     }
-    const language = flow.language ?? client.language
+    const chosen = jar.read('language') ?? ''
+    const language = flow.language ?? (catalog.has(chosen) ? chosen : client.language)
+    const isChoice = url.searchParams.has(CHOICE) && flow.language !== undefined
     const visit: OpenVisit = {
       client: { ...client, language, texts: catalog.of(language) },
       texts: catalog.of(language),
@@ -161,6 +169,7 @@ export function createVisits(needs: Needs) {
       session: null,
       within: place.within,
       isOfEarlierSignIn: false,
+      needsLinks: isWebKitOfLinux(request.headers.get('user-agent') ?? ''),
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
         ...(trust !== undefined && !visit.flow.distrusts && { trust }),
@@ -176,7 +185,10 @@ export function createVisits(needs: Needs) {
       browser,
       jar,
       opened: read,
-      setCookies: known === browser ? [] : jar.write('browser', browser, BROWSER_SECONDS),
+      setCookies: [
+        ...(known === browser ? [] : jar.write('browser', browser, BROWSER_SECONDS)),
+        ...(isChoice ? jar.write('language', language, null) : []),
+      ],
       hasOwnFlow: read !== null && known === browser,
       keepsCookies: known !== undefined || jar.read('session') !== undefined,
     }
@@ -196,7 +208,8 @@ export function createVisits(needs: Needs) {
     if (session === null) return
     visit.isOfEarlierSignIn = opened !== null && !opened.isOfSession(session.sessionId)
     const { language } = session.account
-    if (flow.language === undefined && catalog.has(language)) speak(visit, language)
+    const isChosen = flow.language !== undefined || catalog.has(jar.read('language') ?? '')
+    if (!isChosen && catalog.has(language)) speak(visit, language)
   }
 
   function speak(visit: OpenVisit, language: Language): void {
@@ -241,6 +254,7 @@ export function createVisits(needs: Needs) {
     // The query holds what an application asks for, so it stays.
     const asked = new URLSearchParams(path.startsWith('/oauth2/') ? visit.query : '')
     asked.delete('flow')
+    asked.delete(CHOICE)
     const rest = asked.size > 0 ? `&${asked}` : ''
     return frame.render({
       ...screen,
@@ -250,7 +264,7 @@ export function createVisits(needs: Needs) {
       texts,
       languages: catalog.tags.map((tag) => ({
         tag,
-        href: address(visit, path, { ...same, language: tag }) + rest,
+        href: `${address(visit, path, { ...same, language: tag })}&${CHOICE}${rest}`,
       })),
     })
   }
@@ -431,6 +445,8 @@ export function createVisits(needs: Needs) {
       if (cookie !== undefined) await place.sessions?.end(cookie)
       visit.session = null
       setCookies.push(...jar.write('session', '', 0))
+      // The next person has a language of their own.
+      if (jar.read('language') !== undefined) setCookies.push(...jar.write('language', '', 0))
     },
     setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void {
       state(visit).setCookies.push(cookieHeader({ ...cookie, secure }))

@@ -116,12 +116,16 @@ interface ScriptCopies {
 
 let scriptCopies: Promise<ScriptCopies> | undefined
 
+/** It asks whether the policy lets text run as code. The policy does not, and each question would be a violation of it. */
+const PROBE = 'return Function(``),!0'
+
 /**
  * 4.4 MB as it is, 1.3 MB compressed: both made once, when somebody first opens the page. Every answer sends the bytes
  * of the same two blobs (a byte array would be copied for each answer), so readers that do not read cost no memory.
  */
 async function makeScriptCopies(): Promise<ScriptCopies> {
-  const bytes = await readAsset(assetPaths.referenceScript)
+  const script = new TextDecoder().decode(await readAsset(assetPaths.referenceScript))
+  const bytes = new TextEncoder().encode(script.replace(PROBE, 'return!1'))
   return { plain: new Blob([bytes]), compressed: new Blob([await promisify(gzip)(bytes)]) }
 }
 

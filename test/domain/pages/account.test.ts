@@ -172,6 +172,25 @@ describe('what the pages of an account show', () => {
     expect(browser.title).toBe('Votre compte')
   })
 
+  test('a language that was chosen in the menu stays until the browser signs out', async () => {
+    const { browser, person, password } = await signedIn()
+    await browser.open('/account/email')
+    const [, link = ''] = /href="([^"]*)" lang="pt"/.exec(browser.html) ?? []
+    await browser.open(link.replaceAll('&amp;', '&'))
+    const isPortuguese = () => browser.html.includes('<html lang="pt"')
+    expect(isPortuguese()).toBe(true)
+    await browser.open('/account')
+    expect(isPortuguese()).toBe(true)
+    expect(
+      (await service.get('me', { bearer: (await service.logIn(person)).access_token })).body.account.language,
+    ).not.toBe('pt')
+    await browser.send('/sign-out')
+    await browser.open('/sign-in')
+    expect(isPortuguese()).toBe(false)
+    await browser.press('Sign in', { identifier: person.identifier, password })
+    expect(isPortuguese()).toBe(false)
+  })
+
   test('the history says what happened, in sentences', async () => {
     const { browser } = await signedIn()
     await browser.open('/account/history')

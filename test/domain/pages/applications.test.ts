@@ -370,6 +370,29 @@ describe('what may be asked for', () => {
     expect(parametersOf(browser).get('error')).toBe('interaction_required')
   })
 
+  test('a browser that follows no redirect to a program gets a link to it', async () => {
+    const { browser } = await signedInBrowser(service)
+    const verifier = newVerifier()
+    const more = { client_id: 'desk', redirect_uri: 'com.example.app:/cb' }
+    const onward = async (agent: string) => {
+      await browser.open(authorizeAddress(verifier, more))
+      const [, next = ''] = /<a class="button main" href="([^"]+)"/.exec(browser.html) ?? []
+      browser.left = null
+      await browser.open(next, { 'user-agent': agent })
+      return browser.left ?? /<a class="button main" href="([^"]+)"/.exec(browser.html)?.[1]
+    }
+    const webkit = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15'
+    expect(await onward(`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webkit}`)).toStartWith(
+      'com.example.app:/cb?code=',
+    )
+    expect(browser.html).toBe('')
+    const link = (await onward(`Mozilla/5.0 (X11; Linux x86_64) ${webkit}`)) ?? ''
+    expect([browser.left, browser.title]).toEqual([null, 'Continue to Desk'])
+    expect(link).toStartWith('com.example.app:/cb?code=')
+    const code = new URL(link.replaceAll('&amp;', '&')).searchParams.get('code') ?? ''
+    expect((await redeem(service, code, verifier, more)).status).toBe(200)
+  })
+
   test('prompt=login asks again, and a session of before is not enough', async () => {
     const { browser, person } = await signedInBrowser(service)
     service.clock.advance(60_000)

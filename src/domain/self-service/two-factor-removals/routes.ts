@@ -12,18 +12,21 @@ const token = t.Optional(t.String({ maxLength: 200 }))
 
 export function createTwoFactorRemovalRoutes(httpBase: HttpBase, removals: TwoFactorRemovals) {
   const page = (state: StopState, { texts, language }: Pick<Client, 'texts' | 'language'>) =>
-    pageAnswer(stopPage(state, { draw: removals.draw, service: removals.service, texts, language }))
+    pageAnswer(stopPage(state, { ...removals, texts, language }))
   return new Elysia({ name: 'two-factor-removals' })
     .use(httpBase)
     .get(
       STOP_PATH,
-      async ({ query: { t: link = '' }, client }) =>
-        page((await removals.waits(link)) ? { token: link } : 'gone', client),
-      { query: t.Object({ t: token }), ...route },
+      async ({ query: { t: link = '', done }, client }) =>
+        removals.done.read(done)
+          ? page('stopped', client)
+          : page((await removals.waits(link)) ? { token: link } : 'gone', client),
+      { query: t.Object({ t: token, done: t.Optional(t.String({ maxLength: 1000 })) }), ...route },
     )
     .post(
       STOP_PATH,
-      async ({ body, client }) => page((await removals.stop(body.t ?? '')) ? 'stopped' : 'gone', client),
+      async ({ body, client }) =>
+        (await removals.stop(body.t ?? '')) ? removals.done.leadTo(STOP_PATH, {}) : page('gone', client),
       { body: t.Object({ t: token }), ...route },
     )
 }

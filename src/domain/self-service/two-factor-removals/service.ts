@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import { createLinkPages } from '../../../platform/http/link-page.ts'
+import { createDone, createLinkPages } from '../../../platform/http/link-page.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
 import { AppError } from '../../../texts/errors.ts'
 import { type Account, verifiedContacts } from '../../accounts/core/account.ts'
@@ -94,6 +94,8 @@ export function createTwoFactorRemovals(needs: Needs) {
     /** Its name, for the page. */
     service: serviceName(config),
     draw: createLinkPages(config),
+    done: createDone('stop done', needs),
+    accountPath: config.pages.enabled ? '/account' : null,
     /**
      * Tells whether the removal waits to which the token of a link belongs. Only tokens that were made here cost a look.
      */

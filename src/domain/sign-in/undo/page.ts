@@ -40,9 +40,17 @@ export function undoForm(options: PageOptions, token: string): PageContent {
   ])
 }
 
-export function undoDone(options: PageOptions): PageContent {
+/** `next`: where the person goes on, if there are pages for people. */
+export function undoDone(
+  options: PageOptions,
+  next: { href: string; label: string } | null = null,
+): PageContent {
   const { words } = options
-  return page(options, words.done_title, [paragraph(words.done, options), paragraph(words.next, options)])
+  return page(options, words.done_title, [
+    paragraph(words.done, options),
+    paragraph(words.next, options),
+    ...(next ? [`<a class="button main" href="${next.href}">${escapeHtml(next.label)}</a>`] : []),
+  ])
 }
 
 export function undoRefused(options: PageOptions, title: string, sentence: string): PageContent {

@@ -12,18 +12,19 @@ import type { UndoOutcome, UndoService } from './service.ts'
 const route = hidden({ takes: 'any', answers: 'page' })
 
 export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog: Catalog) {
-  const { service, support, draw } = undo
+  const { service, support, draw, done, recoverPath } = undo
 
   function pageOf({ state, contact, ...outcome }: UndoOutcome, token: string, visitor: Client): Response {
     const language =
       outcome.language !== null && catalog.has(outcome.language) ? outcome.language : visitor.language
-    const { undo: words } = catalog.of(language)
+    const { undo: words, pages } = catalog.of(language)
     const options = { draw, language, words, service, support, contact }
+    const next = recoverPath === null ? null : { href: recoverPath, label: pages.choose_password_title }
     switch (state) {
       case 'open':
         return pageAnswer(undoForm(options, token))
       case 'restored':
-        return pageAnswer(undoDone(options))
+        return pageAnswer(undoDone(options, next))
       case 'taken': {
         const page = undoRefused(options, words.taken_title, words.taken)
         throw new AppError('identifier_taken', { page })
@@ -35,9 +36,16 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     }
   }
 
-  async function answer(work: Promise<UndoOutcome>, token: string, visitor: Client): Promise<Response> {
+  async function answer(
+    work: Promise<UndoOutcome>,
+    token: string,
+    visitor: Client,
+    isForm = false,
+  ): Promise<Response> {
     try {
-      return pageOf(await work, token, visitor)
+      const { state, language, contact } = await work
+      if (isForm && state === 'restored') return done.leadTo('/undo', { language, contact })
+      return pageOf({ state, language, contact }, token, visitor)
     } catch (error) {
       if (!(error instanceof AppError) || error.details.page) throw error
       const { language } = visitor
@@ -55,6 +63,8 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
     .get(
       '/undo',
       ({ query, client }) => {
+        const restored = done.read(query.done)
+        if (restored) return pageOf({ state: 'restored', ...restored }, '', client)
         const token = tokenIn(query)
         return answer(undo.show(token, client), token, client)
       },
@@ -64,7 +74,7 @@ export function createUndoRoutes(httpBase: HttpBase, undo: UndoService, catalog:
       '/undo',
       ({ body, client }) => {
         const token = tokenIn(body)
-        return answer(undo.use(token, client), token, client)
+        return answer(undo.use(token, client), token, client, true)
       },
       route,
     )

@@ -6,7 +6,7 @@
 
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Ground } from '../../../platform/ground.ts'
-import { createLinkPages } from '../../../platform/http/link-page.ts'
+import { createDone, createLinkPages } from '../../../platform/http/link-page.ts'
 import {
   type Account,
   channelOf,
@@ -35,7 +35,7 @@ export interface UndoOutcome {
   contact: string
 }
 
-interface Needs extends Pick<Ground, 'clock' | 'config'> {
+interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   undoLinks: UndoLinks
   devices: KnownDevices
   codes: CodeService
@@ -92,6 +92,9 @@ export function createUndoService(needs: Needs) {
     service: serviceName(config),
     support: config.texts.support,
     draw: createLinkPages(config),
+    done: createDone<Pick<UndoOutcome, 'language' | 'contact'>>('undo done', needs),
+    /** Where a new password is asked for; null without pages. */
+    recoverPath: config.pages.enabled ? '/recover' : null,
     /**
      * Prepares the records that a change or removal of that contact has to keep, and the notice that carries the link;
      * null: no link.
