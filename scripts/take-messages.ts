@@ -33,7 +33,12 @@ const html = readFileSync(page, 'utf8').replaceAll(' loading="lazy"', '')
 for (const tag of ['en', 'ar']) {
   const picture = join(root, `docs/pictures/messages-${tag}.png`)
   const tab = await browser.newPage({ viewport: { width: 2000, height: 6600 }, deviceScaleFactor: 0.6 })
-  await tab.setContent(html.replace('</style>', `${style} section:not(#${tag}) { display: none; }</style>`))
+  await tab.setContent(
+    html.replace(
+      '</style>',
+      `${style} section#${tag} { display: block !important; } section:not(#${tag}) { display: none !important; } article { content-visibility: visible; }</style>`,
+    ),
+  )
   // Chromium draws the frames after the page is loaded.
   await tab.waitForTimeout(6000)
   for (const mail of await tab.locator(`section#${tag} iframe`).elementHandles()) {

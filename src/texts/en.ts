@@ -534,6 +534,8 @@ export const en: Texts = {
     refused_title: 'Please wait',
   },
   mailbox: {
+    messages: 'Messages',
+    is_new: 'New',
     title: 'Mailbox',
     about: 'No message leaves this machine: all of them appear here.',
     empty: 'No messages yet.',
@@ -553,6 +555,10 @@ export const en: Texts = {
     closed: 'Open the address that poterne printed when it started: the codes are behind it.',
   },
   start: {
+    to_pages: 'What people see: registration, sign-in and their account.',
+    to_mailbox: 'Every message that would have been sent, with its code.',
+    to_documentation: 'Every operation of the interface, to try from here.',
+    to_administration: 'The page for owners and support. Sign in as the owner below.',
     people: 'People to try things with',
     nobody: 'Nobody yet: start with `--seed`, or register.',
     about_plain: 'Simply signs in.',

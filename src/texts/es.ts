@@ -542,6 +542,8 @@ export const es: Texts = {
     refused_title: 'Espere un momento',
   },
   mailbox: {
+    messages: 'Mensajes',
+    is_new: 'Nuevo',
     title: 'Buzón',
     about: 'No sale nada: los mensajes llegan aquí.',
     empty: 'No hay ningún mensaje.',
@@ -561,6 +563,10 @@ export const es: Texts = {
     closed: 'Abra la dirección que poterne mostró al arrancar: los códigos están detrás de ella.',
   },
   start: {
+    to_pages: 'Lo que ven las personas: registro, inicio de sesión y cuenta.',
+    to_mailbox: 'Cada mensaje que se habría enviado, con su código.',
+    to_documentation: 'Cada operación de la interfaz, para probarla desde aquí.',
+    to_administration: 'La página de propietarios y soporte. Entre como un propietario de abajo.',
     people: 'Personas para probar',
     nobody: 'Todavía nadie: inicie con `--seed`, o regístrese.',
     about_plain: 'Inicia sesión sin más.',

@@ -543,6 +543,8 @@ export const fr = {
     refused_title: 'Veuillez patienter',
   },
   mailbox: {
+    messages: 'Messages',
+    is_new: 'Nouveau',
     title: 'Boîte aux lettres',
     about: 'Rien ne part : les messages arrivent ici.',
     empty: 'Aucun message ici.',
@@ -562,6 +564,11 @@ export const fr = {
     closed: "Ouvrez l'adresse que poterne a affichée à son démarrage : les codes sont derrière.",
   },
   start: {
+    to_pages: 'Ce que voient les personnes : inscription, connexion et compte.',
+    to_mailbox: 'Chaque message qui serait parti, avec son code.',
+    to_documentation: 'Chaque opération de l’interface, à essayer d’ici.',
+    to_administration:
+      'La page des propriétaires et du support. Connectez-vous comme un propriétaire ci-dessous.',
     people: 'Des personnes pour essayer',
     nobody: 'Personne pour l’instant : démarrez avec `--seed`, ou inscrivez-vous.',
     about_plain: 'Se connecte simplement.',

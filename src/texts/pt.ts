@@ -545,6 +545,8 @@ export const pt: Texts = {
     refused_title: 'Aguarde um momento',
   },
   mailbox: {
+    messages: 'Mensagens',
+    is_new: 'Nova',
     title: 'Caixa de mensagens',
     about: 'Nada é enviado: as mensagens chegam aqui.',
     empty: 'Nenhuma mensagem aqui.',
@@ -564,6 +566,10 @@ export const pt: Texts = {
     closed: 'Abra o endereço que o poterne mostrou ao arrancar: os códigos estão atrás dele.',
   },
   start: {
+    to_pages: 'O que as pessoas veem: registo, início de sessão e conta.',
+    to_mailbox: 'Cada mensagem que teria sido enviada, com o seu código.',
+    to_documentation: 'Cada operação da interface, para experimentar aqui.',
+    to_administration: 'A página de proprietários e suporte. Entre como um proprietário de baixo.',
     people: 'Pessoas para experimentar',
     nobody: 'Ninguém ainda: inicie com `--seed`, ou registe-se.',
     about_plain: 'Inicia sessão sem mais.',

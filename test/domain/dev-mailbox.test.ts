@@ -220,6 +220,16 @@ describe('the page', () => {
     expect(page).toContain('<output>012345</output>')
   })
 
+  test('lists each message beside the one that is read', async () => {
+    const { mailbox, get } = open()
+    await mailbox.send(message())
+    await mailbox.send(message({ id: 8, channel: 'sms', subject: '', text: 'Code 12', html: null }))
+    const page = await (await get('/dev/mailbox')).text()
+    const ids = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, id]) => id)
+    expect(ids(/<article id="m(\d+)"/g)).toHaveLength(2)
+    expect(ids(/class="row" href="#m(\d+)"/g)).toEqual(ids(/<article id="m(\d+)"/g))
+  })
+
   test('escapes everything a person may have written', async () => {
     const { mailbox, get } = open()
     const hostile = `"'><script>alert(1)</script>&amp;`
@@ -227,7 +237,7 @@ describe('the page', () => {
     const page = await (await get('/dev/mailbox')).text()
     expect(page).not.toContain('<script>alert')
     expect(page).not.toContain(hostile)
-    expect(page.split('&quot;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;')).toHaveLength(6)
+    expect(page.split('&quot;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;')).toHaveLength(8)
   })
 
   test('allows its own style and script by their hashes, and nothing from elsewhere', async () => {

@@ -5,6 +5,7 @@
 
 import { escapeHtml } from '../../platform/http/page-answer.ts'
 import { BUILT_IN } from '../../platform/look/colours.ts'
+import { iconSvg } from '../../platform/look/icons.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
@@ -28,6 +29,7 @@ input, select, button { font: inherit; color: inherit; padding: 8px 12px; border
   background: var(--ground); }
 button { cursor: pointer; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+a.row[aria-current] { background: var(--raised); }
 article { margin: 0 0 12px; padding: 14px 18px; background: var(--ground); border: 1px solid var(--line);
   border-inline-start: 6px solid var(--accent); border-radius: 12px; }
 article[data-channel=sms] { border-inline-start-color: var(--warn); border-radius: 4px 22px 22px 22px; }
@@ -41,6 +43,17 @@ output { font: bold 36px/1.2 ui-monospace, monospace; letter-spacing: 6px; }
 details { margin-top: 6px; }
 summary { cursor: pointer; font-size: 14px; color: var(--soft); }
 pre { margin: 8px 0 0; font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
+ol { display: none; list-style: none; }
+.tag { padding: 0 8px; border-radius: 6px; background: var(--good-ground); color: var(--good); font-size: 13px; font-weight: 500; }
+/* Where there is room, the list stands beside the message that was chosen, or the newest. */
+@media (min-width: 900px) {
+  body { max-width: 1240px; }
+  .mail { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 16px; align-items: start; }
+  .mail > ol { display: block; position: sticky; top: 16px; margin: 0; max-height: calc(100dvh - 32px); overflow: auto; }
+  .mail > div > article { display: none; }
+  .mail > div > article:target, .mail > div:not(:has(:target)) > article:not([hidden]):first-of-type { display: block; }
+  .mail iframe { height: 620px; }
+}
 iframe { width: 100%; height: 420px; margin-top: 8px; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
 `
 const style = styleIn(BUILT_IN) + more
@@ -56,6 +69,24 @@ for (const time of document.querySelectorAll('time')) {
 const text = document.getElementById('filter')
 const channel = document.getElementById('channel')
 const none = document.getElementById('none')
+const list = document.querySelector('ol')
+// What came since the page was last looked at is marked.
+const seen = Number(sessionStorage.getItem('seen') ?? Infinity)
+for (const mark of document.querySelectorAll('.tag')) mark.hidden = Number(mark.dataset.id) <= seen
+sessionStorage.setItem('seen', document.body.dataset.newest || '0')
+// The message beside the list is shown with its HTML part.
+const isWide = matchMedia('(min-width: 900px)')
+function unfold() {
+  if (!isWide.matches) return
+  const shown = [...document.querySelectorAll('article')].find((one) => one.offsetParent !== null)
+  const part = shown?.querySelector('details:has(iframe)')
+  if (part) part.open = true
+  for (const link of list.querySelectorAll('a')) {
+    if (shown && link.hash === '#' + shown.id) link.setAttribute('aria-current', 'true')
+    else link.removeAttribute('aria-current')
+  }
+}
+addEventListener('hashchange', unfold)
 function filter() {
   const wanted = text.value.trim().toLowerCase()
   let shown = 0
@@ -63,6 +94,7 @@ function filter() {
     const fits = (channel.value === '' || one.dataset.channel === channel.value) &&
       one.textContent.toLowerCase().includes(wanted)
     one.hidden = !fits
+    list.querySelector('[href="#' + one.id + '"]').parentElement.hidden = !fits
     if (fits) shown += 1
   }
   none.hidden = shown > 0
@@ -72,17 +104,18 @@ function filter() {
 text.addEventListener('input', filter)
 channel.addEventListener('input', filter)
 filter()
+document.addEventListener('toggle', ({ target }) => {
+  const frame = target.querySelector?.('iframe')
+  if (target.open && frame && !frame.src) frame.src = frame.dataset.src
+}, true)
+unfold()
 document.addEventListener('click', async ({ target }) => {
   if (!(target instanceof HTMLButtonElement) || !target.value) return
   await navigator.clipboard.writeText(target.value)
   target.textContent = document.body.dataset.copied
 })
-document.addEventListener('toggle', ({ target }) => {
-  const frame = target.querySelector?.('iframe')
-  if (target.open && frame && !frame.src) frame.src = frame.dataset.src
-}, true)
 setInterval(async () => {
-  if (document.querySelector('details[open]')) return
+  if (!isWide.matches && document.querySelector('details[open]')) return
   try {
     const answer = await fetch('/dev/mailbox.json', { cache: 'no-store' })
     const [newest] = await answer.json()
@@ -128,7 +161,14 @@ export function mailboxPage(entries: MailboxEntry[], language: Language, texts: 
 </form>
 <main>
 <p id="none" class="soft" hidden>${words.empty}</p>
+<div class="mail">
+<ol class="card rows" aria-label="${words.messages}">
+${entries.map((entry) => listed(entry, texts)).join('\n')}
+</ol>
+<div>
 ${entries.map((entry) => article(entry, texts)).join('\n')}
+</div>
+</div>
 </main>
 <script>${script}</script>
 </body>
@@ -140,6 +180,13 @@ ${entries.map((entry) => article(entry, texts)).join('\n')}
 const escapeWords = <Words extends Record<string, string>>(words: Words): Words =>
   Object.fromEntries(Object.entries(words).map(([key, word]) => [key, escapeHtml(word)])) as Words
 
+/** A row of the list: what it is about, to whom, when. */
+function listed({ id, channel, subject, text, to }: MailboxEntry, texts: Texts): string {
+  const { is_new } = texts.mailbox
+  const what = subject === '' ? text : subject
+  return `<li><a class="row" href="#m${id}">${iconSvg(channel === 'sms' ? 'phone' : 'mail')}<span class="text"><span dir="auto">${escapeHtml(what.slice(0, 80))}</span> <span dir="ltr">${escapeHtml(to)}</span></span><span class="tag" data-id="${id}" hidden>${escapeHtml(is_new)}</span></a></li>`
+}
+
 function article(entry: MailboxEntry, texts: Texts): string {
   const words = escapeWords(texts.mailbox)
   const { id, channel } = entry
@@ -148,7 +195,7 @@ function article(entry: MailboxEntry, texts: Texts): string {
   const code = entry.code === null ? '' : escapeHtml(entry.code)
   const codeRow = `<div class="code"><output>${code}</output><button type="button" value="${code}">${words.copy}</button></div>`
   const text = `<pre dir="auto">${escapeHtml(entry.text)}</pre>`
-  return `<article data-channel="${channel}">
+  return `<article id="m${id}" data-channel="${channel}">
 <div class="about"><span class="channel">${channel === 'sms' ? words.sms : words.email}</span><span>${escapeHtml(purpose)}</span><strong dir="ltr">${escapeHtml(entry.to)}</strong><time datetime="${escapeHtml(entry.created_at)}"></time></div>
 ${entry.subject === '' ? '' : `<h2 dir="auto">${escapeHtml(entry.subject)}</h2>`}
 ${code === '' ? '' : codeRow}

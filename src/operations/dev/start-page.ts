@@ -1,7 +1,7 @@
 /** The first page of --dev, where one begins. Without the key it only says how to open it. */
 import { escapeHtml } from '../../platform/http/page-answer.ts'
 import { BUILT_IN } from '../../platform/look/colours.ts'
-import { iconSvg } from '../../platform/look/icons.ts'
+import { type IconName, iconSvg } from '../../platform/look/icons.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
 import type { Texts } from '../../texts/texts.ts'
@@ -47,16 +47,15 @@ export interface StartPage {
 export function startPage(shown: StartPage, language: Language, texts: Texts) {
   const { isOpen, adminUrl, hasDocumentation, hasPages = false, people } = shown
   const words = texts.mailbox
-  const links: [string, string][] = [
-    ...(isOpen && hasPages ? ([['/sign-in', texts.pages.sign_in]] as [string, string][]) : []),
-    ...(isOpen ? ([['/dev/mailbox', words.title]] as [string, string][]) : []),
-    ...(hasDocumentation ? ([['/swagger', words.documentation]] as [string, string][]) : []),
-    ...(isOpen && adminUrl !== null ? ([[adminUrl, words.administration]] as [string, string][]) : []),
-  ]
-  const items = links.map(
-    ([to, word]) =>
-      `<li><a class="row" href="${escapeHtml(to)}"><span class="text"><span>${escapeHtml(word)}</span></span>${iconSvg('chevron', 'chevron')}</a></li>`,
-  )
+  const { start } = texts
+  const row = (to: string, name: IconName, word: string, about: string) =>
+    `<li><a class="row" href="${escapeHtml(to)}">${iconSvg(name)}<span class="text"><span>${escapeHtml(word)}</span> <span>${escapeHtml(about)}</span></span>${iconSvg('chevron', 'chevron')}</a></li>`
+  const items = [
+    isOpen && hasPages && row('/sign-in', 'person', texts.pages.sign_in, start.to_pages),
+    isOpen && row('/dev/mailbox', 'mail', words.title, start.to_mailbox),
+    hasDocumentation && row('/swagger', 'link', words.documentation, start.to_documentation),
+    isOpen && adminUrl !== null && row(adminUrl, 'shield', words.administration, start.to_administration),
+  ].filter((item) => item !== false)
   return `<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>

@@ -137,6 +137,24 @@ export function createVisits(needs: Needs) {
     }
   }
 
+  /** The language that was chosen in the menu before. */
+  function chosenIn(jar: CookieJar): Language | null {
+    const chosen = jar.read('language') ?? ''
+    return catalog.has(chosen) ? chosen : null
+  }
+
+  /** Keeps where the way leads in the end, if the configuration knows it. */
+  function findDestination(flow: Flow, asked: string | null): void {
+    if (flow.to !== undefined && !destinations.holds(flow.to)) {
+      logger.warn({ to: flow.to.slice(0, 200) }, LOST_RETURN)
+      delete flow.to
+    }
+    if (asked === null) return
+    const to = destinations.read(asked)
+    if (to === null) logger.warn({ return_to: asked.slice(0, 200) }, UNKNOWN_RETURN)
+    else flow.to = to
+  }
+
   /** The visit as far as the request itself tells. */
   function begin(request: Request, client: Client, path: string): OpenVisit {
     const url = new URL(request.url)
@@ -146,18 +164,8 @@ export function createVisits(needs: Needs) {
     const browser = isBrowserCookie(known) ? known : newBrowserCookie()
     const read = seal.open(url.searchParams.get('flow') ?? undefined, browser)
     const flow: Flow = read?.flow ?? {}
-    if (flow.to !== undefined && !destinations.holds(flow.to)) {
-      logger.warn({ to: flow.to.slice(0, 200) }, LOST_RETURN)
-      delete flow.to
-    }
-    const asked = url.searchParams.get('return_to')
-    if (asked !== null) {
-      const to = destinations.read(asked)
-      if (to === null) logger.warn({ return_to: asked.slice(0, 200) }, UNKNOWN_RETURN)
-      else flow.to = to
-    }
-    const chosen = jar.read('language') ?? ''
-    const language = flow.language ?? (catalog.has(chosen) ? chosen : client.language)
+    findDestination(flow, url.searchParams.get('return_to'))
+    const language = flow.language ?? chosenIn(jar) ?? client.language
     const isChoice = url.searchParams.has(CHOICE) && flow.language !== undefined
     const visit: OpenVisit = {
       client: { ...client, language, texts: catalog.of(language) },
@@ -208,7 +216,7 @@ export function createVisits(needs: Needs) {
     if (session === null) return
     visit.isOfEarlierSignIn = opened !== null && !opened.isOfSession(session.sessionId)
     const { language } = session.account
-    const isChosen = flow.language !== undefined || catalog.has(jar.read('language') ?? '')
+    const isChosen = (flow.language ?? chosenIn(jar)) !== null
     if (!isChosen && catalog.has(language)) speak(visit, language)
   }
 

@@ -1,33 +1,32 @@
 /** One page with every message in every language, as `poterne texts preview` writes it. It loads nothing. */
 import type { Config } from '../../../platform/config/types.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
+import { BUILT_IN } from '../../../platform/look/colours.ts'
+import { styleIn } from '../../../platform/look/style.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { type Language, languageName, textDirection } from '../../../texts/languages.ts'
 import { smsLength } from '../../../texts/sms-length.ts'
 import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
 
-const style = `
-:root { color-scheme: light dark; --ground: #f6f5f2; --card: #fff;
-  --ink: #1d2126; --soft: #5c646d; --line: #dcd9d2; --long: #8a5a00; }
-@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #1f2226; --ink: #e8e6e1;
-  --soft: #a5abb3; --line: #383d44; --long: #e0b252; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 16px; max-width: 1240px; background: var(--ground); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; }
-nav { position: sticky; top: 0; display: flex; flex-wrap: wrap; gap: 4px 20px; padding: 12px 0; background: var(--ground); }
-a { color: inherit; }
-h2 { margin: 32px 0 8px; }
+/** What this page adds to the style of all pages. One language is laid out at a time, and of it what is looked at. */
+const more = `
+body { display: block; margin: 0 auto; padding: 16px; max-width: 1240px; background: var(--page); }
+nav { position: sticky; top: 0; display: flex; flex-wrap: wrap; gap: 4px 20px; padding: 12px 0; background: var(--page); }
+section { display: none; scroll-margin-top: 48px; }
+section:target, body:not(:has(section:target)) section:first-of-type { display: block; }
+h2 { margin: 16px 0 12px; }
 .messages { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 390px), 1fr)); gap: 16px; }
-article { padding: 16px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
-h3 { margin: 0 0 8px; font: 600 14px/1.5 ui-monospace, monospace; color: var(--soft); }
+article { padding: 16px; background: var(--ground); border: 1px solid var(--line); border-radius: 12px; overflow: hidden;
+  content-visibility: auto; contain-intrinsic-size: auto 760px; }
+h3 { margin: 0 0 8px; font: 600 14px/1.5 var(--mono); color: var(--soft); }
 .subject { margin: 0 0 8px; font-weight: 600; }
-section { scroll-margin-top: 48px; }
 iframe { width: 100%; height: 520px; border: 1px solid var(--line); border-radius: 8px; }
 .sms { margin: 12px 0 4px; padding: 10px 14px; border: 1px solid var(--line); border-radius: 4px 16px 16px 16px;
   white-space: pre-wrap; overflow-wrap: anywhere; }
-.soft { margin: 0; font-size: 13px; color: var(--soft); }
-.long { color: var(--long); }
+article .soft { font-size: 13px; }
+.long { color: var(--warn); }
 `
+const style = styleIn(BUILT_IN) + more
 
 export function previewPage(
   config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts' | 'codes'>,
