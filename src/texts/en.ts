@@ -66,7 +66,7 @@ export const en: Texts = {
     password_already_set: 'This account is confirmed and has a password: it needs no invitation.',
     use_another_method: 'No code is sent to this account. Please use another method.',
     not_resendable:
-      'Only a refused message can be sent again, and one with a code only while the code is valid.',
+      'It cannot be sent again: only a refused message, a code while it is valid, or the code of an account that waits for it.',
     body_too_large: 'The request body is too large.',
     unsupported_media_type: 'The request body must be sent as {type}.',
     validation_failed: 'Some fields are not valid.',

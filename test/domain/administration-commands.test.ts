@@ -176,6 +176,8 @@ describe('over the socket of a service with the embedded database', () => {
       'keys revoke',
       'invitations revoke',
       'accounts invite',
+      // It is confirmed.
+      'accounts resend-confirmation',
       'accounts remove-two-factor',
       'accounts undo-contact',
       // There is no application.

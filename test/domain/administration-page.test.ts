@@ -287,6 +287,8 @@ describe('the page of administration', () => {
     const inPart = [
       'PATCH /accounts/:uuid',
       'POST /accounts/:uuid/access-code',
+      'PUT /accounts/:uuid/email',
+      'PUT /accounts/:uuid/phone',
       'DELETE /accounts/:uuid/two-factor',
       'DELETE /accounts/:uuid/two-factor/removal',
       'DELETE /accounts/:uuid/contact-changes/:id',
