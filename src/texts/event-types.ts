@@ -24,8 +24,8 @@ export const entity = meaningOf(3004)
 export const meanings = {
   'account.registered': account(1),
   'account.created': account(1),
-  'account.invited': account(OTHER, 'Invite'),
   'confirmation.resent': account(OTHER, 'Confirmation sent again'),
+  'account.invited': account(OTHER, 'Invite'),
   'account.viewed': entity(2),
   'accounts.listed': entity(2),
   'accounts.imported': entity(1),
