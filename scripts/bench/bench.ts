@@ -129,10 +129,11 @@ const hashOf = (cheapPasswords: boolean) => (cheapPasswords ? cheapHash : hashSe
 const passwordSettings = (cheapPasswords: boolean): Settings =>
   cheapPasswords ? { password: { memory_kib: cheapHash.memoryCost, iterations: cheapHash.timeCost } } : {}
 
-/** Later ones win, key by key. */
+/** Later ones win, key by key; an array of tables as a whole. */
 export function mergeSettings(...all: Settings[]): Settings {
   const merged: Settings = {}
   for (const settings of all)
-    for (const [section, keys] of Object.entries(settings)) merged[section] = { ...merged[section], ...keys }
+    for (const [section, keys] of Object.entries(settings))
+      merged[section] = Array.isArray(keys) ? keys : { ...merged[section], ...keys }
   return merged
 }

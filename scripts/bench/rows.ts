@@ -17,6 +17,7 @@ import { sizeRow } from './rows/size.ts'
 import { slowDiskRow } from './rows/slow-disk.ts'
 import { startRow } from './rows/start.ts'
 import { verifierRow } from './rows/verifier.ts'
+import { webhooksRow } from './rows/webhooks.ts'
 
 export const rows: Row[] = [
   loginsRow,
@@ -38,4 +39,5 @@ export const rows: Row[] = [
   floodRow,
   replicasRow,
   verifierRow,
+  webhooksRow,
 ]

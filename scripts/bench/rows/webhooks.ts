@@ -1,0 +1,121 @@
+/** What webhooks cost: events told a second against a bare loop of such requests, and sign-ins beside them. */
+import { recordEvents } from '../../../src/domain/foundation/events/event-sql.ts'
+import { applyMigrations } from '../../../src/platform/postgres/migrate.ts'
+import { openServer } from '../../../src/platform/postgres/server.ts'
+import { sendSigned } from '../../../src/platform/signed-request.ts'
+import { waitFor } from '../../../test/helpers/wait.ts'
+import { newHookSecret } from '../../../test/helpers/webhook-receiver.ts'
+import { startTeller } from '../../../test/helpers/webhook-teller.ts'
+import { type Bench, CLIENTS } from '../bench.ts'
+import { requireStatuses } from '../load.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Line, type Row } from '../row.ts'
+import { logins } from '../traffic.ts'
+
+const ACCOUNTS = 1000
+const AT_ONCE = 8
+
+function startReceiver() {
+  let count = 0
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      await request.text()
+      count++
+      return Response.json({})
+    },
+  })
+  return {
+    call: { url: `http://127.0.0.1:${server.port}/`, secret: newHookSecret(), previousSecrets: [] },
+    count: () => count,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+}
+
+async function measureDeliveries(bench: Bench): Promise<Line> {
+  const { newDatabase } = await bench.stores()
+  const database = openServer({ url: await newDatabase(), poolSize: 4 })
+  await applyMigrations(database, new Date())
+  await using receiver = startReceiver()
+  const teller = await startTeller(database, receiver.call)
+  const events = 3000
+  const timed = async (work: () => Promise<unknown>) => {
+    const startedAt = performance.now()
+    await work()
+    return (events / (performance.now() - startedAt)) * 1000
+  }
+  const told = () =>
+    timed(async () => {
+      const all = receiver.count() + events
+      const news = Array.from({ length: events }, () => ({
+        type: 'account.updated' as const,
+        account: crypto.randomUUID(),
+      }))
+      await recordEvents(database, news, new Date())
+      await waitFor(() => receiver.count() >= all, { intervalMs: 5 })
+    })
+  const body = JSON.stringify({ type: 'account.updated', data: 'x'.repeat(300) })
+  const { signal } = new AbortController()
+  const looped = () =>
+    timed(() => {
+      let left = events
+      const loop = async () => {
+        while (left-- > 0)
+          await sendSigned(receiver.call, { id: `evt_${left}`, body, timeoutMs: 15_000, signal })
+      }
+      return Promise.all(Array.from({ length: AT_ONCE }, loop))
+    })
+  for (const each of [told, looped]) await each()
+  const series = await runRounds({
+    rounds: bench.rounds,
+    ours: told,
+    theirs: looped,
+    onRound: (_, a, b) =>
+      bench.progress(`  ${a.toFixed(0)} told/s, ${b.toFixed(0)} in a loop: ${(a / b).toFixed(2)}`),
+  })
+  await teller.close()
+  await database.close()
+  return compareLine({
+    ...{ row: 'webhooks', what: 'events told to a webhook', rival: 'a loop of eight such requests' },
+    ...{ series, goal: { atLeast: 0.5 }, unit: '/s' },
+  })
+}
+
+async function measureLogins(bench: Bench, kind: string, atLeast: number): Promise<Line> {
+  await using receiver = startReceiver()
+  const { url, secret } = receiver.call
+  const webhooks = [{ name: 'app', url, secret, events: [kind] }]
+  const told = await bench.startPoterne({ accounts: ACCOUNTS, settings: { webhooks: webhooks as never } })
+  const alone = await bench.startPoterne({ accounts: ACCOUNTS })
+  // So many, not so long: they cost the same on both sides.
+  const amount = CLIENTS * (bench.quick ? 2 : 8)
+  const rate = async ({ url }: { url: string }) => {
+    const load = { url, traffic: logins(ACCOUNTS), connections: CLIENTS, seconds: 0, amount }
+    return requireStatuses(await bench.load(load), [200], 'login').rate
+  }
+  const series = await runRounds({
+    rounds: bench.rounds,
+    ours: () => rate(told),
+    theirs: () => rate(alone),
+    onRound: (_, a, b) =>
+      bench.progress(`  ${a.toFixed(1)} logins/s, ${b.toFixed(1)} without: ${(a / b).toFixed(3)}`),
+  })
+  await Promise.all([told.stop(), alone.stop()])
+  return compareLine({
+    ...{
+      row: 'webhooks',
+      what: `logins, ${CLIENTS} clients, with a webhook for ${kind}`,
+      rival: 'without one',
+    },
+    ...{ series, goal: { atLeast }, unit: '/s', notes: [`${receiver.count()} events told`] },
+  })
+}
+
+export const webhooksRow: Row = {
+  name: 'webhooks',
+  measure: async (bench: Bench) => [
+    await measureDeliveries(bench),
+    await measureLogins(bench, 'account.*', 0.98),
+    await measureLogins(bench, 'session.*', 0.85),
+  ],
+}
