@@ -37,7 +37,7 @@ export function groupMessages<Message>(post: (group: Message[]) => void) {
 export type CallName = 'ping' | 'step' | 'condition' | 'snapshot' | 'close'
 
 /** A message to the database. They arrive in the order in which they were sent, several in one message. */
-export type Request =
+export type ThreadRequest =
   | { kind: 'open'; id: number; dataDir: string; silenceMs: number | undefined }
   /** Answers `beforeOpening`. */
   | { kind: 'prepared'; error: SentError | null }

@@ -5,7 +5,7 @@ import { type OwnThreadDriver, openDriver } from './embedded.ts'
 import {
   type CallName,
   groupMessages,
-  type Request,
+  type ThreadRequest,
   receiveError,
   sendError,
   type ThreadReply,
@@ -14,10 +14,10 @@ import type { SentRows } from './rows.ts'
 
 declare const self: {
   postMessage(replies: ThreadReply[]): void
-  onmessage: (event: MessageEvent<Request[]>) => void
+  onmessage: (event: MessageEvent<ThreadRequest[]>) => void
 }
 
-type Run = Request & { kind: 'run' }
+type Run = ThreadRequest & { kind: 'run' }
 
 /** A transaction or a session that the other thread has begun. */
 interface Group {
@@ -38,7 +38,7 @@ async function answer(id: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
-async function open({ dataDir, silenceMs }: Request & { kind: 'open' }): Promise<void> {
+async function open({ dataDir, silenceMs }: ThreadRequest & { kind: 'open' }): Promise<void> {
   database = await openDriver(dataDir, {
     ...(silenceMs === undefined ? {} : { silenceMs }),
     beforeOpening: ({ isNewDatabase }) => {
@@ -105,7 +105,7 @@ async function run(request: Run): Promise<void> {
   }
 }
 
-function take(request: Request): void {
+function take(request: ThreadRequest): void {
   if (request.kind === 'run') run(request)
   else if (request.kind === 'begin') begin(request.inside, request.what)
   else if (request.kind === 'end') answer(request.id, end(request.inside, request.succeeded))

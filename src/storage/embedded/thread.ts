@@ -8,7 +8,7 @@ import { type EmbeddedOptions, endProcess } from './embedded.ts'
 import {
   type CallName,
   groupMessages,
-  type Request,
+  type ThreadRequest,
   receiveError,
   sendError,
   type ThreadReply,
@@ -28,12 +28,12 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   const worker = new Worker(entry(), { smol: true })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
-  const { send, sendAtOnce } = groupMessages<Request>((requests) => worker.postMessage(requests))
+  const { send, sendAtOnce } = groupMessages<ThreadRequest>((requests) => worker.postMessage(requests))
 
   /** The columns of each text's rows, as they were the last time. */
   const columnsOf = new Map<string, Columns>()
 
-  function ask<Answer>(make: (id: number) => Request, how: (request: Request) => void = sendAtOnce) {
+  function ask<Answer>(make: (id: number) => ThreadRequest, how: (request: ThreadRequest) => void = sendAtOnce) {
     const id = ++lastId
     const answer = Promise.withResolvers<unknown>()
     waiting.set(id, answer)
@@ -81,7 +81,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   }
 
   const runIn =
-    (inside: number | null, how: (request: Request) => void): RunEmbedded =>
+    (inside: number | null, how: (request: ThreadRequest) => void): RunEmbedded =>
     async (text, values, mayBeForgotten = false): Promise<SentRows> => {
       const known = columnsOf.get(text)
       const reply = await ask<Pick<SentRows, 'rows'> & { columns: Columns | null }>(
