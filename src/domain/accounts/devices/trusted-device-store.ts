@@ -14,7 +14,7 @@ import {
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-import { boundTo, forgetTrusted, mayTrust } from './trusted-devices-sql.ts'
+import { boundTo, forgetTrusted, canHaveTrusted } from './trusted-devices-sql.ts'
 
 /** One account has so many at most; a new one pushes the oldest out. */
 const MAXIMUM_TRUSTED = 10
@@ -42,7 +42,7 @@ const add = defineStatement({
   added as (
     insert into ${trustedDevices} (hash, account_id, device_tag, bound, session_id, created_at, expires_at)
     select ${p.hash}, account.id, ${p.deviceTag}, ${boundTo(sql`account`)}, ${p.sessionId}, ${p.now}, ${p.expiresAt}
-      from account where ${mayTrust(sql`account`)}
+      from account where ${canHaveTrusted(sql`account`)}
     returning account_id)
   select uuid from added join ${accounts} on ${accounts}.id = account_id`,
 })
@@ -50,7 +50,7 @@ const add = defineStatement({
 const holds = (p: Placeholders<'accountId' | 'since' | 'now'>) => sql`
   ${trustedDevices}.account_id = ${p.accountId} and ${accounts}.id = ${trustedDevices}.account_id
   and ${trustedDevices}.expires_at > ${p.now} and ${trustedDevices}.created_at > ${p.since}
-  and ${mayTrust(sql`${accounts}`)} and bound = ${boundTo(sql`${accounts}`)}`
+  and ${canHaveTrusted(sql`${accounts}`)} and bound = ${boundTo(sql`${accounts}`)}`
 
 const use = defineStatement({
   name: 'trusted_devices.use',

@@ -37,6 +37,6 @@ export const boundTo = (account: SQL): SQL => sql`
   )::text, 'UTF8')), 'hex')`
 
 /** Tells whether the account may have one at all: it has two factors, is not locked, and is no administrator. */
-export const mayTrust = (account: SQL): SQL => sql`
+export const canHaveTrusted = (account: SQL): SQL => sql`
   (${account}.two_factor_enabled and ${account}.locked_at is null
    and not exists (select from ${administrators} where account_id = ${account}.id))`
