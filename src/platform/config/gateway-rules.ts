@@ -100,7 +100,7 @@ export const fields = {
   }),
 }
 
-interface SmallTableOptions<Of extends Fields> {
+interface FieldTableOptions<Of extends Fields> {
   doc: string
   fields: Of
   example: Record<string, unknown>
@@ -110,8 +110,8 @@ interface SmallTableOptions<Of extends Fields> {
 }
 
 /** A table whose keys are known; null where it is not set. */
-export function smallTable<Of extends Fields>(
-  options: SmallTableOptions<Of>,
+export function tableOfFields<Of extends Fields>(
+  options: FieldTableOptions<Of>,
 ): KeyRule<FieldValues<Of> | null> {
   const { doc, check = () => null } = options
   const names = Object.keys(options.fields)

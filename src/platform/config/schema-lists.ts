@@ -2,7 +2,7 @@
 import { profileFields } from '../postgres/schema.ts'
 import { claims } from './claims-rule.ts'
 import * as formats from './formats.ts'
-import { type FieldValues, fields, smallTable, template, withPlaceholders } from './gateway-rules.ts'
+import { type FieldValues, fields, tableOfFields, template, withPlaceholders } from './gateway-rules.ts'
 import {
   boolean,
   choice,
@@ -96,13 +96,13 @@ export const gateways = {
       'The fields; with `format = "json"` also nested tables and arrays. Texts may hold the placeholders {to} (+33612345678), {to_digits} (33612345678), {to_national} (612345678), {text}, {code}, {language}, {minutes} and {id} (the same at each attempt to send a message); they are encoded, never pasted. {{ is a brace.',
       { to: '{to}', text: '{text}' },
     ),
-    basic_auth: smallTable({
+    basic_auth: tableOfFields({
       doc: 'HTTP Basic authentication.',
       fields: { username: fields.text(), password: fields.text() },
       secret: 'all',
       example: { username: 'acme', password: variable('ACME_PASSWORD') },
     }),
-    oauth: smallTable({
+    oauth: tableOfFields({
       doc: 'OAuth 2 client credentials: the token is fetched when it is needed and kept until a minute before its end. `auth` says where the credentials go: "basic" (the default, with both form-encoded as RFC 6749 wants it), "body", or "basic-plain" (as they are, for servers that do not decode them).',
       fields: {
         token_url: fields.text(formats.isWebUrl, 'an absolute http or https URL'),
@@ -118,13 +118,13 @@ export const gateways = {
         client_secret: variable('ACME_SECRET'),
       },
     }),
-    success: smallTable({
+    success: tableOfFields({
       doc: 'What the reply must hold besides an HTTP status of 2xx, at a path such as "messages.0.status": `equals`, `in` or `exists`. Values are compared as text. The path of a reply that is plain text is "text", or "words.0" for its first word.',
       fields: conditionFields,
       check: checkCondition,
       example: { path: 'messages.0.status', equals: '0' },
     }),
-    retry: smallTable({
+    retry: tableOfFields({
       doc: 'Refusals that are worth another attempt, in the same form. All others are final for this gateway.',
       fields: conditionFields,
       check: checkCondition,
@@ -134,7 +134,7 @@ export const gateways = {
       alternative: true,
       example: 'messages.0.message-id',
     }),
-    receipts: smallTable({
+    receipts: tableOfFields({
       doc: 'Delivery receipts at /api/v1/sms/receipts/NAME. `message_id` and `status` are paths in a receipt, or in each entry of the list at `items`. The `secret` comes as `Authorization: Bearer`, as `X-Poterne-Secret`, as the password of Basic authentication or as the query parameter `key`; with `signature = "twilio"` it is the auth token that signs.',
       fields: {
         secret: fields.text((secret) => secret.length >= 16, 'a text of at least 16 characters'),
