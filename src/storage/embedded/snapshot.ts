@@ -26,7 +26,7 @@ const LEFT_OUT = /(^|\/)(pg_internal\.init.*|postmaster\.(pid|opts))$/
 
 interface SnapshotDatabase {
   /** Runs `work` while no statement runs. Throws once the database was opened anew: the copy would be of two lives. */
-  turn<T>(work: (query: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>
+  inTurn<T>(work: (query: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>
 }
 
 /** Between the end of a copy and the moment at which its reader has locked it. */
@@ -66,18 +66,18 @@ export const snapshotBytes = (source: string): number =>
   )
 
 /** `target` is empty. No checkpoint may be made until it returns. */
-export async function copySnapshot({ turn }: SnapshotDatabase, source: string, target: string) {
+export async function copySnapshot({ inTurn }: SnapshotDatabase, source: string, target: string) {
   makeDirectories(source, target)
-  const first = await turn(async (query) => {
+  const first = await inTurn(async (query) => {
     await query('checkpoint')
     await copyFile(source, target, CONTROL)
     const [row] = await query('select pg_walfile_name(redo_lsn) as name from pg_control_checkpoint()')
     return String(row?.name)
   })
-  await copyInSlices(source, target, (work) => turn(work))
+  await copyInSlices(source, target, (work) => inTurn(work))
   const copied = new Set<string>()
   for (let isLast = false; !isLast; ) {
-    await turn(async (query) => {
+    await inTurn(async (query) => {
       const [row] = await query('select pg_walfile_name(pg_current_wal_insert_lsn()) as name')
       const missing = readdirSync(join(source, LOG))
         .filter((name) => /^[\dA-F]{24}$/.test(name) && name >= first && name <= String(row?.name))
@@ -112,13 +112,13 @@ const filesOf = (source: string): string[] =>
 async function copyInSlices(
   source: string,
   target: string,
-  turn: (work: () => Promise<void>) => Promise<void>,
+  inTurn: (work: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const files = filesOf(source)
   let next = 0
   let position = 0
   while (next < files.length) {
-    await turn(async () => {
+    await inTurn(async () => {
       for (let left = SLICE_BYTES; left > 0 && next < files.length; ) {
         const copied = await copyFile(source, target, files[next]!, { from: position, most: left })
         // Small files cost as well.

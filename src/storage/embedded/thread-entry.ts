@@ -5,10 +5,10 @@ import { type OwnThreadDriver, openDriver } from './embedded.ts'
 import {
   type CallName,
   groupMessages,
-  type ThreadRequest,
   receiveError,
   sendError,
   type ThreadReply,
+  type ThreadRequest,
 } from './messages.ts'
 import type { SentRows } from './rows.ts'
 

@@ -8,10 +8,10 @@ import { type EmbeddedOptions, endProcess } from './embedded.ts'
 import {
   type CallName,
   groupMessages,
-  type ThreadRequest,
   receiveError,
   sendError,
   type ThreadReply,
+  type ThreadRequest,
 } from './messages.ts'
 import type { Columns, SentRows } from './rows.ts'
 import { MOST_PREPARED } from './session.ts'
@@ -33,7 +33,10 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
   /** The columns of each text's rows, as they were the last time. */
   const columnsOf = new Map<string, Columns>()
 
-  function ask<Answer>(make: (id: number) => ThreadRequest, how: (request: ThreadRequest) => void = sendAtOnce) {
+  function ask<Answer>(
+    make: (id: number) => ThreadRequest,
+    how: (request: ThreadRequest) => void = sendAtOnce,
+  ) {
     const id = ++lastId
     const answer = Promise.withResolvers<unknown>()
     waiting.set(id, answer)

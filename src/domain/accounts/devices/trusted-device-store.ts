@@ -14,7 +14,7 @@ import {
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { EventType } from '../../foundation/events/event.ts'
 import { changeAndRecord } from '../../foundation/events/event-sql.ts'
-import { boundTo, forgetTrusted, canHaveTrusted } from './trusted-devices-sql.ts'
+import { boundTo, canHaveTrusted, forgetTrusted } from './trusted-devices-sql.ts'
 
 /** One account has so many at most; a new one pushes the oldest out. */
 const MAXIMUM_TRUSTED = 10
