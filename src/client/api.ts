@@ -2331,6 +2331,16 @@ export interface components {
    email_verified: boolean | null;
    /** @description Null if the account has no telephone number */
    phone_verified: boolean | null;
+   /**
+    * Format: date-time
+    * @description Null where it is not verified, or there is none
+    */
+   email_verified_at: string | null;
+   /**
+    * Format: date-time
+    * @description ISO 8601, UTC, milliseconds
+    */
+   phone_verified_at: string | null;
    has_password: boolean;
    /** @description The language of messages to the owner */
    language: string;

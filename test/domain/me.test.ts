@@ -30,6 +30,15 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
     expect([body.account.sign_in_count, Object.keys(body.account)]).toEqual([2, Object.keys(account)])
   })
 
+  test('says since when a contact is verified', async () => {
+    const { bearer } = await service.signedIn()
+    const { body } = await service.get('me/security', { bearer })
+    expect([body.email_verified_at, body.phone_verified_at]).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      null,
+    ])
+  })
+
   test('is erased with its password: its sessions are dead, its identifier is free', async () => {
     const { person, account, bearer: access_token, refresh_token } = await service.signedIn()
     const other = await service.logIn(person)

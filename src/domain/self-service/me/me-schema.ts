@@ -72,6 +72,11 @@ const device = recordOf<TrustedDevice>()({
 })
 
 const security = recordOf<Security>()({
+  email_verified_at: [
+    nullable(timeField(), { description: 'Null where it is not verified, or there is none' }),
+    ({ account }) => isoOrNull(account.emailConfirmedAt),
+  ],
+  phone_verified_at: [nullable(timeField()), ({ account }) => isoOrNull(account.phoneConfirmedAt)],
   has_password: [t.Boolean(), ({ account }) => account.passwordDigest !== null],
   language: [
     t.String({ description: 'The language of messages to the owner', examples: ['fr'] }),

@@ -1,0 +1,159 @@
+/** The page of one account in Chromium, with limits on: what support sees there, and what it does in place. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { addAdministrator, asOperator } from '../helpers/administration.ts'
+import { newEmail, type Person, registration } from '../helpers/api-client.ts'
+import { appCode } from '../helpers/authenticator.ts'
+import { launchBrowser } from '../helpers/browser.ts'
+import { freePort } from '../helpers/free-port.ts'
+import { from } from '../helpers/limited-service.ts'
+import { useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
+
+const port = await freePort()
+const service = useService({
+  settings: {
+    limits: { enabled: true },
+    server: { trusted_proxies: ['127.0.0.1'] },
+    admin: { listen: `127.0.0.1:${port}` },
+  },
+})
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser({})
+}, 60_000)
+afterAll(() => browser?.close())
+
+const call = (method: string, path: string, body?: unknown) => asOperator(service, method, path, body)
+const uuidOf = async (identifier: string) =>
+  (await call('GET', `accounts?query=${encodeURIComponent(identifier)}`)).body.items[0].uuid as string
+const press = (page: Page, text: string) => page.click(`button:text-is("${text}")`)
+
+async function signIn(person: Person): Promise<Page> {
+  const page = await (await browser.newContext({ locale: 'en-GB' })).newPage()
+  await page.goto(`${service.adminUrl}/admin/?lang=en`)
+  await page.fill('input[name=identifier]', person.identifier)
+  await page.fill('input[name=password]', person.password)
+  await page.press('input[name=password]', 'Enter')
+  const secret = (await page.textContent('main code')) as string
+  await page.fill('input[name=otp]', appCode(secret, service.clock.now()))
+  await page.press('input[name=otp]', 'Enter')
+  await page.click('main button.wide')
+  await page.waitForSelector('header nav')
+  return page
+}
+
+async function show(page: Page, uuid: string, title: string): Promise<void> {
+  await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts/${uuid}`)
+  await page.waitForSelector(`h1:text-is("${title}")`)
+}
+
+test('support sees that somebody is refused and why, lifts it in place, and secures the account in one dialog', async () => {
+  const { person } = await addAdministrator(service, 'support')
+  const bob = await service.signUp(newEmail())
+  await service.logIn(bob)
+  for (let i = 0; i < 10; i++)
+    await service.post('login', { ...bob, password: 'not the right one' }, from('203.0.113.7'))
+  await service.inside.services.events.flush()
+  await service.delivered()
+  const uuid = await uuidOf(bob.identifier)
+  const page = await signIn(person)
+  await show(page, uuid, bob.identifier)
+  await page.waitForSelector('.notice:has-text("Too many wrong passwords from 203.0.113.7.")')
+  expect(await page.textContent('.notice')).toMatch(/Sign-in is refused until \d\d:\d\d\./)
+  expect(await page.title()).toStartWith(`${bob.identifier} · `)
+  // The heading of before is never taken away: an action leaves what is seen until the new is there.
+  await page.evaluate(
+    'window.seen = 0; new MutationObserver(() => { if (!document.querySelector("h1")) window.seen++ }).observe(document.getElementById("content"), { childList: true })',
+  )
+  await press(page, 'Lift the limit')
+  await page.waitForSelector('.notice', { state: 'detached' })
+  expect(await page.evaluate<number>('window.seen')).toBe(0)
+  expect((await call('GET', `accounts/${uuid}`)).body.account.limits).toEqual([])
+
+  // Stream: the failures of somebody else and what the person did, and the code that was used.
+  const happened = (await page.locator('.events').allInnerTexts()).join('\n')
+  expect(happened).toContain('by somebody · 203.0.113.7 · 10 times')
+  expect(happened).toMatch(/Signed in with password/)
+  await waitFor(
+    async () => (await call('GET', `accounts/${uuid}/messages`)).body.items.at(-1).code === 'used',
+    {
+      what: 'the use of a code',
+    },
+  )
+  await press(page, 'Messages')
+  expect(await page.locator('.events li').count()).toBe(1)
+  await press(page, 'Everything')
+
+  await press(page, 'Somebody is in it…')
+  await page.fill('dialog input[name=locked_reason]', 'ticket 12')
+  await page.click('dialog button[type=submit]')
+  await page.waitForSelector('.notice:has-text("This account is locked. ticket 12")')
+  const state = (await call('GET', `accounts/${uuid}`)).body.account
+  expect([state.locked_at !== null, state.sessions]).toEqual([true, 0])
+  const types = (await call('GET', `accounts/${uuid}/events`)).body.items.map(
+    ({ type }: { type: string }) => type,
+  )
+  expect(types.indexOf('recovery.created')).toBeLessThan(types.indexOf('account.locked'))
+  await page.context().close()
+}, 60_000)
+
+test('support corrects a mistyped address and sends the code again; what cannot succeed says why', async () => {
+  const { person } = await addAdministrator(service, 'support')
+  const [mistyped, right] = [newEmail(), newEmail()]
+  await service.post('register', registration(mistyped), from('203.0.113.9'))
+  const uuid = await uuidOf(mistyped)
+  const page = await signIn(person)
+  await show(page, uuid, mistyped)
+  expect(await page.isDisabled('button:text-is("Forgot the password…")')).toBe(true)
+  expect(await page.textContent('.reason')).toContain('nobody has confirmed the account yet')
+  expect(await page.locator('button:text-is("Somebody is in it…")').count()).toBe(0)
+  await press(page, 'Send the confirmation again')
+  await page.waitForSelector(`#status:has-text("The code is on its way to ${mistyped}.")`)
+  await page.getByRole('button', { name: 'Change E-mail', exact: true }).click()
+  expect(await page.locator('dialog input[name=verified]').count()).toBe(0)
+  await page.fill('dialog input[name=value]', right)
+  await page.click('dialog button[type=submit]')
+  await page.waitForSelector(`h1:text-is("${right}")`)
+  const otp = await service.newestCode(right)
+  expect((await service.post('verify-account', { identifier: right, otp }, from('203.0.113.9'))).status).toBe(
+    201,
+  )
+  await page.context().close()
+}, 60_000)
+
+test('an owner gives groups by ticking, a role by its name or number, and a question that is cancelled says nothing', async () => {
+  const { person } = await addAdministrator(service, 'owner')
+  const bob = await service.signUp(newEmail())
+  const uuid = await uuidOf(bob.identifier)
+  await call('PATCH', `accounts/${uuid}`, { groups: ['staff'] })
+  const page = await signIn(person)
+  await show(page, uuid, bob.identifier)
+  const change = (what: string) => page.getByRole('button', { name: `Change ${what}`, exact: true })
+  await change('Groups').click()
+  await page.uncheck('dialog input[value=staff]')
+  await page.fill('dialog input[name=more]', 'beta, guests')
+  await page.click('dialog button[type=submit]')
+  await page.waitForSelector('dd:has-text("beta, guests")')
+  // The focus is back on the button that opened the dialog.
+  await waitFor(() => page.evaluate<boolean>('document.activeElement.textContent === "Change Groups"'), {
+    what: 'the focus on the button',
+  })
+  await change('Role').click()
+  await page.fill('dialog input[name=role_id]', '7')
+  await page.click('dialog button[type=submit]')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect((await call('GET', `accounts/${uuid}`)).body.account).toMatchObject({
+    role_id: 7,
+    groups: ['beta', 'guests'],
+  })
+
+  service.clock.advance(6 * 60_000)
+  await press(page, 'Export everything')
+  expect(await page.textContent('dialog')).toContain('For this, please confirm that it is you.')
+  await press(page, 'Cancel')
+  await page.waitForSelector('dialog', { state: 'detached' })
+  expect([await page.textContent('#status'), await page.locator('[role=alert]').count()]).toEqual(['', 0])
+  await page.context().close()
+}, 60_000)
