@@ -1,13 +1,13 @@
 /** docs/quickstart.md: its page in a browser, and its back ends, against the executable in --dev. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Browser } from 'playwright-core'
 import { stringify } from 'smol-toml'
 import { launchBrowser } from '../helpers/browser.ts'
-import { browserClient } from '../helpers/client-package.ts'
+import { browserClient, serverClient } from '../helpers/client-package.ts'
 import { readMailbox } from '../helpers/dev-pages.ts'
 import { builtExecutable, type RunningProcess, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
@@ -96,7 +96,13 @@ afterAll(async () => {
 async function startBackEnd(file: string, command: string[], at: string) {
   const directory = newDirectory('back-end')
   copyFileSync(join(files, file), join(directory, file))
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+  const installed = join(directory, 'node_modules/@poterne/client')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(installed, 'server.js'), await serverClient())
+  writeFileSync(
+    join(installed, 'package.json'),
+    JSON.stringify({ type: 'module', exports: { './server': './server.js' } }),
+  )
   const { port } = new URL(at)
   const start = (words: string[]) =>
     Bun.spawn(

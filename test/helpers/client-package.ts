@@ -1,14 +1,21 @@
-/** The client package as one module for a browser. */
+/** Entries of the client package, each as one module. */
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 
-export async function browserClient(): Promise<string> {
+async function bundled(entry: string, options: BuildOptions = {}): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dir, '../../src/client/index.ts')],
+    entryPoints: [join(import.meta.dir, '../../src/client', entry)],
     bundle: true,
     format: 'esm',
     target: 'es2022',
     write: false,
+    ...options,
   })
-  return outputFiles[0]!.text
+  return outputFiles![0]!.text
 }
+
+/** `@poterne/client` for a browser. */
+export const browserClient = () => bundled('index.ts')
+
+/** `@poterne/client/server` for Node, `jose` included. */
+export const serverClient = () => bundled('server.ts', { platform: 'node' })
