@@ -26,10 +26,12 @@ export const withBearerName = (error: unknown): AppError => named(error, 'invali
 function named(error: unknown, over: 'invalid_grant' | 'invalid_token'): AppError {
   const { errorCode, retryAfterSeconds, scheme, oauthDescription } = describeFailure(error)
   const code = OVER.has(errorCode) ? over : errorCode
+  const cause =
+    error instanceof AppError ? (error.cause ?? (OVER.has(errorCode) ? errorCode : undefined)) : error
   return new AppError(code, {
     oauthError: oauthNames[code] ?? 'temporarily_unavailable',
-    oauthDescription,
-    cause: error instanceof AppError ? (error.cause ?? (OVER.has(errorCode) ? errorCode : undefined)) : error,
+    oauthDescription: oauthDescription ?? (typeof cause === 'string' ? DESCRIBED[cause] : undefined),
+    cause,
     ...(scheme && { scheme }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })
@@ -49,11 +51,23 @@ export const unreadable = (field: string) =>
 export const wrongSecret = (cause: string, scheme?: 'Basic') =>
   new AppError('invalid_client', {
     cause,
-    oauthDescription: DESCRIBED[cause],
     ...(scheme && { scheme }),
   })
 
+/** For the developer of an application: nothing that an attacker with the same request would not know. */
 const DESCRIBED: Record<string, string> = {
+  application_unknown: 'this application is not known here: compare client_id with the configuration',
+  redirect_uri_differs: 'this code is not valid: redirect_uri is not the one for which it was made',
+  verifier_missing: 'this code is not valid without code_verifier: an application without a secret sends it',
+  verifier_wrong:
+    'this code is not valid: code_verifier and the code_challenge of the request do not belong together',
+  code_used: 'this code is not valid any more: it works once, and was used',
+  code_expired: 'this code is not valid any more: it lives for a minute',
+  code_unknown:
+    'this code is not valid: it was never made, newer ones took its place, or the session of the browser is over',
+  code_of_another_application: 'this code is not valid: it was made for another application',
+  token_of_another_application: 'this token is not valid: it is of another application, or not of this route',
+  no_bearer_token: 'the access token is missing: send it as Authorization: Bearer',
   client_id_differs: 'client_id in the form is not that of Authorization',
   secret_of_public_application: 'this application has no secret: send client_id alone',
   secret_missing: 'this application has a secret: send it by client_secret_basic or client_secret_post',

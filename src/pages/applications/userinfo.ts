@@ -70,7 +70,9 @@ export function createUserinfo(needs: Needs) {
     if (clientId !== null && (!application || kindOf(application) !== kind))
       throw new AppError('invalid_token', { cause: 'application_removed' })
     if (!application || (isOwn(application) && !(isForOpenId(application) && hasScope(scope, 'openid'))))
-      throw new AppError('insufficient_scope')
+      throw new AppError('insufficient_scope', {
+        oauthDescription: 'this token was given without the scope openid',
+      })
     return application
   }
 

@@ -57,11 +57,11 @@ describe('a mistake', () => {
 
   /** The form of a code that is right, and what is wrong with it. */
   const mistakes: [cause: string, form: Record<string, string>, description: RegExp][] = [
-    ['redirect_uri_differs', { redirect_uri: `${REDIRECT}/` }, /not valid/],
-    ['redirect_uri_differs', { redirect_uri: WITH_QUERY }, /not valid/],
-    ['verifier_wrong', { code_verifier: newVerifier() }, /not valid/],
-    ['code_unknown', { code: 'x' }, /not valid/],
-    ['application_unknown', { client_id: 'nobody' }, /not known/],
+    ['redirect_uri_differs', { redirect_uri: `${REDIRECT}/` }, /not valid: redirect_uri/],
+    ['redirect_uri_differs', { redirect_uri: WITH_QUERY }, /not valid: redirect_uri/],
+    ['verifier_wrong', { code_verifier: newVerifier() }, /not valid: code_verifier/],
+    ['code_unknown', { code: 'x' }, /not valid: it was never made/],
+    ['application_unknown', { client_id: 'nobody' }, /not known here: compare client_id/],
     ['field_missing:client_id', { client_id: '' }, /^client_id is missing$/],
     ['field_missing:code_verifier', { code_verifier: '' }, /^code_verifier is missing$/],
     ['field_missing:redirect_uri', { redirect_uri: '' }, /^redirect_uri is missing$/],
