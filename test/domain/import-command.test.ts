@@ -1,13 +1,14 @@
 /** `poterne import`: a file of whatever content, line by line, into the configured database. */
 import { expect, test } from 'bun:test'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
-import { runPoterne } from '../helpers/executable.ts'
+import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 const service = useService()
 const directory = newDirectory('import')
@@ -95,4 +96,34 @@ test('lines of one name are found across calls', async () => {
 test('a file that is not there is wrong usage', async () => {
   const { code, error } = await run(join(directory, 'nothing.jsonl'))
   expect([code, error]).toEqual([2, expect.stringContaining('cannot be read (ENOENT)')])
+})
+
+test('a folder is no file, and a report of nothing does not stay', async () => {
+  const { code, error } = await run(directory)
+  expect([code, error]).toEqual([2, expect.stringContaining('cannot be read (EISDIR)')])
+  const [file, report] = [join(directory, 'one.jsonl'), join(directory, 'nothing-was-read.jsonl')]
+  writeFileSync(file, line())
+  const nowhere = ['import', file, '--report', report, '--socket', join(directory, 'nobody.sock')]
+  expect((await runPoterne(nowhere, { directory })).code).toBe(1)
+  expect(existsSync(report)).toBe(false)
+})
+
+test('an import that is killed and run again is complete, and has nobody twice', async () => {
+  await openSocket(socket, service.inside.administration.handle)
+  const emails = Array.from({ length: 1500 }, () => newEmail())
+  const file = join(directory, 'killed.jsonl')
+  writeFileSync(file, emails.map((email) => line({ email })).join('\n'))
+  const before = await countRows(service, 'accounts')
+  const args = [...poterneCommand(), 'import', file, '--socket', socket]
+  for (let killed = 0; killed < 3; killed++) {
+    const sofar = await countRows(service, 'accounts')
+    const child = Bun.spawn(args, { cwd: directory, stdout: 'ignore', stderr: 'ignore' })
+    await waitFor(async () => (await countRows(service, 'accounts')) > sofar, { what: 'the first call' })
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  const { code, out } = await run(file, '--json')
+  const { imported, present } = JSON.parse(out)
+  expect([code, imported + present]).toEqual([0, emails.length])
+  expect(await countRows(service, 'accounts')).toBe(before + emails.length)
 })

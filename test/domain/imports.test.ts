@@ -212,6 +212,12 @@ describe('a line is refused', () => {
       'invalid_value',
       'identities',
     ],
+    [
+      'with a passkey of another site',
+      verified({ passkeys: [{ ...passkey(), rp_id: 'example.org' }] }),
+      'invalid_value',
+      'passkeys',
+    ],
     ['unconfirmed with an app', { email: newEmail(), totp: { secret: SECRET } }, 'invalid_value', 'totp'],
     ['unconfirmed with a passkey', { email: newEmail(), passkeys: [passkey()] }, 'invalid_value', 'passkeys'],
     [

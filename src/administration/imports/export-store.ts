@@ -19,6 +19,7 @@ interface StoredPasskey {
   backed_up: boolean
   transports: string[]
   aaguid: string
+  rp_id: string
 }
 
 const row = {
@@ -40,7 +41,7 @@ const list = defineStatement({
          (select coalesce(jsonb_agg(jsonb_build_object(
                    'id', credential_id, 'public_key', encode(public_key, 'base64'), 'user_handle', encode(user_handle, 'base64'),
                    'counter', counter, 'name', name, 'created_at', created_at, 'last_used_at', last_used_at,
-                   'backup_eligible', backup_eligible, 'backed_up', backed_up, 'transports', transports, 'aaguid', aaguid)
+                   'backup_eligible', backup_eligible, 'backed_up', backed_up, 'transports', transports, 'aaguid', aaguid, 'rp_id', rp_id)
                    order by created_at, credential_id), '[]')
             from ${passkeys} where account_id = ${accounts}.id and rp_id = ${p.rpId}) as held
     from ${accounts} left join ${totpFactors} on account_id = ${accounts}.id

@@ -4,12 +4,13 @@ import { booleanOf, integerOf, listOf, objectOf, pastTimeOf, textOf } from './va
 
 const names = [
   ...['id', 'public_key', 'user_handle', 'counter', 'name', 'created_at', 'last_used_at', 'backup_eligible'],
-  ...['backed_up', 'transports', 'aaguid'],
+  ...['backed_up', 'transports', 'aaguid', 'rp_id'],
 ]
 const BASE64URL = /^[\w-]+$/
 const AAGUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export function readPasskey(value: unknown, now: Date): ImportedPasskey {
+/** `rpId`: the only relying party whose passkeys work here. */
+export function readPasskey(value: unknown, now: Date, rpId: string | null): ImportedPasskey {
   const fields = objectOf(value, 'passkeys', names)
   const encoded = (field: string, longest: number) => {
     const text = textOf(fields, field, longest, 'passkeys')
@@ -18,8 +19,9 @@ export function readPasskey(value: unknown, now: Date): ImportedPasskey {
   }
   const transports = listOf(fields, 'transports', 10)
   const aaguid = textOf(fields, 'aaguid', 36, 'passkeys') ?? '00000000-0000-0000-0000-000000000000'
+  const isOurs = rpId !== null && (textOf(fields, 'rp_id', 255, 'passkeys') ?? rpId) === rpId
   const isPlain = transports.every((each) => typeof each === 'string' && /^[a-z-]{1,20}$/.test(each))
-  if (!isPlain || !AAGUID.test(aaguid)) throw new LineRefused('invalid_value', 'passkeys')
+  if (!isOurs || !isPlain || !AAGUID.test(aaguid)) throw new LineRefused('invalid_value', 'passkeys')
   return {
     credentialId: encoded('id', 1364),
     publicKey: encoded('public_key', 2000),

@@ -190,10 +190,8 @@ export function createLineReader(needs: Needs) {
       lastSignInAt: time('last_sign_in_at'),
       totpSecret: readTotp(fields.totp),
       identities,
-      passkeys: listOf(fields, 'passkeys', 100).map((each) => readPasskey(each, now)),
+      passkeys: listOf(fields, 'passkeys', 100).map((each) => readPasskey(each, now, config.passkeys.rpId)),
     }
-    if (line.passkeys.length > 0 && config.passkeys.rpId === null)
-      throw new LineRefused('invalid_value', 'passkeys')
     const asked = booleanOf(fields, 'two_factor_enabled')
     if (!isConfirmed) requireNothingShared(fields)
     requireSecondFactor(line, asked)

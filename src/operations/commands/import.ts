@@ -1,5 +1,5 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
-import { closeSync, writeSync } from 'node:fs'
+import { closeSync, rmSync, writeSync } from 'node:fs'
 import { Command } from 'commander'
 import { describeRefusal, keysOf, shortKey } from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
@@ -64,6 +64,8 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
     })
   } finally {
     if (report !== null) closeSync(report)
+    // Nothing was read: the same command works once what was wrong is mended.
+    if (options.report !== undefined && totals.isEmpty) rmSync(options.report, { force: true })
   }
   if (totals.refused > 0) throw new CommandFailure(1, '')
 }
@@ -152,6 +154,9 @@ function createTotals(report: number | null, json: boolean) {
   const counts = { imported: 0, present: 0, refused: 0 }
   const hashes: Record<string, number> = {}
   return {
+    get isEmpty() {
+      return counts.imported + counts.present + counts.refused === 0
+    },
     get refused() {
       return counts.refused
     },

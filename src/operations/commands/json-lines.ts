@@ -1,5 +1,5 @@
 /** Reads a file of JSON Lines piece by piece, whatever it holds: a line of a gigabyte takes no memory. */
-import { accessSync, constants, createReadStream } from 'node:fs'
+import { accessSync, constants, createReadStream, statSync } from 'node:fs'
 import { parseExactly } from '../../platform/http/request-body.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -20,6 +20,7 @@ export function requireReadable(file: string, name = ''): void {
   if (file === '-') return
   try {
     accessSync(file, constants.R_OK)
+    if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
   } catch (error) {
     throw new CommandFailure(2, `${name}${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
