@@ -40,6 +40,7 @@ export const tableOwners: Record<string, string> = {
   sessions: 'sessions/core',
   signingKeys: 'sessions/tokens',
   smsFunnel: 'messages/sms-funnel',
+  smsClosings: 'messages/sms-funnel',
   smsPrefixes: 'messages/sms-funnel',
   spentChallenges: 'sign-in/passkeys',
   spentIdTokens: 'sign-in/identities',

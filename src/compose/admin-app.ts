@@ -23,6 +23,7 @@ import { createMessageRoutes } from '../administration/message-log/routes.ts'
 import { createOverviewRoutes } from '../administration/overview/routes.ts'
 import { createPeopleRoutes } from '../administration/people/routes.ts'
 import { createSigningKeyRoutes } from '../administration/signing-keys/routes.ts'
+import { createSmsPrefixRoutes } from '../administration/sms-prefixes/routes.ts'
 import { type Brand, createPageRoutes } from '../console/routes.ts'
 import { createSecretRoutes } from '../domain/credentials/secrets/routes.ts'
 import { createBackupRoutes } from '../operations/backups/routes.ts'
@@ -82,6 +83,9 @@ const table = `
   GET     /messages/:id                            showMessage              messages:read     administration/message-log
   POST    /messages/:id/retry                      retryMessage             messages:write    administration/message-log
   DELETE  /limits/:identifier                      liftLimits               limits:write      administration/limit-lifts
+  GET     /sms/prefixes                            listSmsPrefixes          limits:write      administration/sms-prefixes
+  POST    /sms/prefixes                            closeSmsPrefix           limits:write      administration/sms-prefixes
+  DELETE  /sms/prefixes/:prefix                    openSmsPrefix            limits:write      administration/sms-prefixes
   GET     /sms/report                              reportSms                accounts:read     administration/message-log
   GET     /statistics                              readStatistics           accounts:read     administration/overview
   GET     /events                                  listAllEvents            events:read       administration/audit
@@ -156,6 +160,7 @@ const routesBehind = (
     .use(createPeopleRoutes(guard, once, services.people, catalog.tags))
     .use(createMessageRoutes(guard, once, services.messageLog))
     .use(createLimitRoutes(guard, services.limitLifts))
+    .use(createSmsPrefixRoutes(guard, once, services.smsPrefixes))
     .use(createOverviewRoutes(guard, services.overview))
     .use(createAccountFactorRoutes(guard, services.accountFactors))
     .use(createAdministratorRoutes(guard, once, services.administrators))

@@ -89,10 +89,10 @@ export function createFoundation(ground: WholeGround) {
 /** The funnel of SMS comes with the limits, which ask it for the ranges of numbers that are closed. */
 export function createLimits(below: ReturnType<typeof createFoundation>) {
   const { stores, tellOperator } = below
-  const funnel = createFunnel({ ...below, store: stores.smsFunnel })
+  const funnel = createFunnel({ ...below, store: stores.smsFunnel, closings: stores.smsClosings })
   const limits = createLimitService({
     ...below,
-    store: withPumpingGuard(stores.limits, { closedUntil: funnel.closedUntil }),
+    store: withPumpingGuard(stores.limits, { closedBy: funnel.closedBy }),
     onAlarm: () => tellOperator('operator_wrong_codes'),
     onDry: (pool) => tellOperator('operator_pool_dry', pool),
   })

@@ -17,6 +17,7 @@ import { createLimitLifts } from '../administration/limit-lifts/service.ts'
 import { createMessageLog } from '../administration/message-log/service.ts'
 import { createOverview } from '../administration/overview/service.ts'
 import { createPeopleService } from '../administration/people/service.ts'
+import { createSmsPrefixes } from '../administration/sms-prefixes/service.ts'
 import { createBackupService } from '../operations/backups/service.ts'
 import { createDeliver } from '../operations/webhooks/delivery.ts'
 import { createWebhooks } from '../operations/webhooks/service.ts'
@@ -52,6 +53,7 @@ function createAdministration(below: ReturnType<typeof createSelfService>) {
     auditTrail: createAuditTrail({ ...below, directory }),
     overview: createOverview({ ...below, refusals }),
     limitLifts,
+    smsPrefixes: createSmsPrefixes(below),
     messageLog,
   }
 }

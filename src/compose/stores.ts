@@ -33,6 +33,7 @@ import { createRedisCodeStore } from '../domain/messages/codes/store-redis.ts'
 import { createRefusedAddressStore } from '../domain/messages/delivery/refused-address-store.ts'
 import { createBackChannelStore } from '../domain/messages/outbox/back-channel-store.ts'
 import { createMessageStore } from '../domain/messages/outbox/store.ts'
+import { createSmsClosingStore } from '../domain/messages/sms-funnel/closing-store.ts'
 import { createSmsFunnelStore } from '../domain/messages/sms-funnel/store.ts'
 import { createContactStore } from '../domain/self-service/contacts/store.ts'
 import { createMembershipStore } from '../domain/self-service/invitations/store.ts'
@@ -112,6 +113,7 @@ export function createStores(
     secrets: createSecretStore(database),
     sessions: createSessionStore(database),
     signingKeys: createKeyStore(database),
+    smsClosings: createSmsClosingStore(database),
     smsFunnel: createSmsFunnelStore(database),
     spentTokens: createSpentTokenStore(database),
     testIdentities: createTestIdentityStore(database),
@@ -137,6 +139,7 @@ export const sweepsOf = (stores: Stores): Record<string, Sweep> => ({
   sessions: stores.sessions.sweep,
   authorization_codes: stores.applications.sweep,
   messages: (now, limit) => stores.messages.sweep(daysBefore(now, MESSAGE_DAYS), limit),
+  sms_closings: stores.smsClosings.sweep,
   sms_funnel: stores.smsFunnel.sweep,
   refused_addresses: stores.refusedAddresses.sweep,
   contact_changes: stores.contacts.sweep,

@@ -47,6 +47,7 @@ export const ar: Texts = {
     identity_not_found: 'هذه الهوية غير مرتبطة بحسابك.',
     contact_not_found: 'ليست في حسابك وسيلة الاتصال هذه.',
     invitation_not_found: 'لا توجد دعوة كهذه.',
+    prefix_not_found: 'بادئة الأرقام هذه مفتوحة.',
     webhook_not_found: 'لا يوجد webhook بهذا الاسم.',
     application_not_found: 'هذا التطبيق غير موجود.',
     provider_not_found: 'مزوّد الهوية هذا غير متاح.',

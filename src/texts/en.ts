@@ -43,6 +43,7 @@ export const en: Texts = {
     identity_not_found: 'This identity is not linked to your account.',
     contact_not_found: 'Your account has no such contact.',
     invitation_not_found: 'There is no such invitation.',
+    prefix_not_found: 'This prefix of numbers is open.',
     webhook_not_found: 'There is no such webhook.',
     application_not_found: 'There is no such application.',
     provider_not_found: 'This identity provider is not offered.',

@@ -37,6 +37,7 @@ export const errorStatus = {
   passkey_not_found: 404,
   contact_not_found: 404,
   invitation_not_found: 404,
+  prefix_not_found: 404,
   webhook_not_found: 404,
   application_not_found: 404,
   method_not_allowed: 405,

@@ -47,6 +47,7 @@ export const es: Texts = {
     identity_not_found: 'Esta identidad no está vinculada a su cuenta.',
     contact_not_found: 'Su cuenta no tiene este contacto.',
     invitation_not_found: 'No existe esta invitación.',
+    prefix_not_found: 'Este prefijo de números está abierto.',
     webhook_not_found: 'Ese webhook no existe.',
     application_not_found: 'Esa aplicación no existe.',
     provider_not_found: 'Este proveedor de identidad no está disponible.',

@@ -67,6 +67,8 @@ export const meanings = {
   'test_identity.used': login(OTHER, 'Use of a test identity'),
   'recovery.created': account(OTHER, 'Temporary access code'),
   'limits.lifted': entity(3),
+  'prefix.closed': entity(1),
+  'prefix.opened': entity(4),
   'registration.contested': account(OTHER, 'Contested registration'),
   'administrator.added': account(OTHER, 'New administrator'),
   'administrator.removed': account(OTHER, 'Removal of an administrator'),

@@ -47,6 +47,7 @@ export const fr = {
     identity_not_found: 'Cette identité n’est pas liée à votre compte.',
     contact_not_found: 'Votre compte n’a pas ce contact.',
     invitation_not_found: 'Cette invitation n’existe pas.',
+    prefix_not_found: 'Ce préfixe de numéros est ouvert.',
     webhook_not_found: 'Ce webhook n’existe pas.',
     application_not_found: 'Cette application n’existe pas.',
     provider_not_found: 'Ce fournisseur d’identité n’est pas proposé.',

@@ -49,6 +49,7 @@ export const pt: Texts = {
     identity_not_found: 'Esta identidade não está associada à sua conta.',
     contact_not_found: 'A sua conta não tem este endereço ou número.',
     invitation_not_found: 'Este convite não existe.',
+    prefix_not_found: 'Este prefixo de números está aberto.',
     webhook_not_found: 'Esse webhook não existe.',
     application_not_found: 'Essa aplicação não existe.',
     provider_not_found: 'Este fornecedor de identidade não está disponível.',

@@ -50,7 +50,7 @@ test('fifty codes that nobody enters close their prefix, and no other one', asyn
   }
 
   await send('3361234', 0, 49)
-  expect(funnel.closedUntil('+3361234')).toBeNull()
+  expect(funnel.closedBy('+3361234')).toBeNull()
   await send('3361235', 0, 5)
   await send('3361234', 49, 1)
   const refused = await register(numberOf('3361234', 60))
@@ -67,7 +67,7 @@ test('fifty codes that nobody enters close their prefix, and no other one', asyn
   expect(told).toMatchObject({ level: 'warn', codes: 50, verified: 0 })
   clock.advance(86_400_000)
   await send('3361234', 61, 2)
-  expect(funnel.closedUntil('+3361234')).toBeNull()
+  expect(funnel.closedBy('+3361234')).toBeNull()
 })
 
 test('one verified code in fifty keeps a prefix open', async () => {
@@ -88,7 +88,7 @@ test('one verified code in fifty keeps a prefix open', async () => {
   }
   await service.delivered()
   await funnel.flush()
-  expect(funnel.closedUntil('+3361236')).toBeNull()
+  expect(funnel.closedBy('+3361236')).toBeNull()
 })
 
 test('codes do not count where the sign-in ended by another factor while they were valid', async () => {
@@ -104,7 +104,7 @@ test('codes do not count where the sign-in ended by another factor while they we
   await service.post('verify-account', { identifier: phone, otp }, newClient())
   await service.delivered()
   await database.all(unusedCodes, { to: phone, now: service.clock.now() })
-  const refused = () => funnel.closedUntil(phone.slice(0, -4)) !== null
+  const refused = () => funnel.closedBy(phone.slice(0, -4)) !== null
   const evaluate = async () => {
     service.clock.advance(60_001)
     funnel.codeSent(phone)

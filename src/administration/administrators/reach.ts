@@ -25,6 +25,7 @@ export function createAdministratorReach({ administrators, limitLifts, messageLo
     '/admin/v1/limits/': limitLifts.reached,
     '/admin/v1/messages/': messageLog.reached,
     '/admin/v1/invitations/': nobody,
+    '/admin/v1/sms/prefixes/': nobody,
     '/admin/v1/tokens/': nobody,
     '/admin/v1/webhooks/': nobody,
     '/admin/v1/applications/': nobody,

@@ -14,6 +14,7 @@ import { invitationsScreen } from './screen-invitations.js'
 import { meScreen } from './screen-me.js'
 import { messagesScreen } from './screen-messages.js'
 import { overviewScreen } from './screen-overview.js'
+import { prefixesScreen } from './screen-prefixes.js'
 import { signInScreen } from './screen-sign-in.js'
 import { tokensScreen } from './screen-tokens.js'
 
@@ -27,11 +28,12 @@ const screens = {
   invitations: { title: 'invitations', show: invitationsScreen, isOpen: () => may('invitations:read') },
   tokens: { title: 'tokens', show: tokensScreen, isOpen: () => may('tokens:write') },
   administrators: { title: 'administrators', show: administratorsScreen, isOpen: isOwner },
+  prefixes: { title: 'prefixes', show: prefixesScreen, isOpen: () => may('limits:write') },
   me: { title: 'me', show: meScreen, isOpen: () => true },
 }
 
 /** Reached from the name, from the overview, and by the palette: the bar shows what is used daily. */
-const ASIDE = new Set(['me', 'applications'])
+const ASIDE = new Set(['me', 'applications', 'prefixes'])
 
 /** Pairs of the address and the name of each screen that the role reaches. */
 const openScreens = () =>

@@ -59,7 +59,10 @@ export async function overviewScreen() {
     card(say('gateways'), gatewayTable(statistics)),
     ...(webhooks.items.length > 0 ? [card(say('webhooks'), webhookTable(webhooks.items))] : []),
     ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
-    element('p', { class: 'next' }, element('a', { href: '#/applications' }, say('applications'))),
+    element('p', { class: 'next acts' }, [
+      element('a', { href: '#/applications' }, say('applications')),
+      may('limits:write') && element('a', { href: '#/prefixes' }, say('prefixes')),
+    ]),
   ]
 }
 

@@ -446,6 +446,17 @@ export const smsPrefixes = pgTable(
   (table) => [primaryKey({ columns: [table.prefix, table.day] }), index('sms_prefixes_day').on(table.day)],
 )
 
+/** Numbers that somebody of the team closed by hand, by what they begin with. */
+export const smsClosings = pgTable('sms_closings', {
+  prefix: text('prefix').primaryKey(),
+  reason: text('reason').notNull(),
+  closedUntil: time('closed_until').notNull(),
+  createdAt: time('created_at').notNull(),
+  creatorType: text('creator_type').notNull(),
+  creatorId: text('creator_id'),
+  creatorName: text('creator_name'),
+})
+
 /** Receipts that came before the sending they belong to was recorded. Kept for a minute. */
 export const earlyReceipts = pgTable(
   'early_receipts',

@@ -12,11 +12,13 @@ import type { Metrics } from '../../foundation/metrics/metrics.ts'
 import type { CodeBinding } from '../codes/service.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { Breaker } from '../senders/breaker.ts'
+import type { SmsClosingStore } from './closing-store.ts'
 import { createPrefixes } from './prefixes.ts'
 import type { SmsFunnelStore, Stage, StageCount } from './store.ts'
 
 interface Options {
   store: SmsFunnelStore
+  closings: Pick<SmsClosingStore, 'list'>
   breaker: Breaker
   clock: Clock
   logger: { warn(fields: object, message: string): void }
@@ -122,7 +124,9 @@ export function createFunnel(options: Options) {
       })
     },
     /** See prefixes.ts. */
-    closedUntil: prefixes.closedUntil,
+    closedBy: prefixes.closedBy,
+    /** Reads at once what is closed. The other replicas do within some seconds. */
+    refreshClosed: prefixes.refresh,
     /** The counts of the last days, today included. */
     report: (days: number): Promise<StageCount[]> => store.report(daysBefore(clock.now(), days - 1)),
     /** Adds what was counted since the last time. Never throws. */

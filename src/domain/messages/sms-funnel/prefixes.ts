@@ -1,15 +1,17 @@
 /**
  * The guard against SMS pumping: a range of numbers (`prefix`: what they begin with) whose codes are hardly ever verified
- * is closed for a day, but for a trickle. Every replica counts into the same rows and reads again which prefixes are closed.
+ * is closed for a day, but for a trickle. What somebody of the team closed by hand is closed to all. Every replica counts into the same rows and reads again which prefixes are closed.
  */
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { rangeOf } from '../../foundation/limits/sending-pools.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
+import type { SmsClosingStore } from './closing-store.ts'
 import type { PrefixCount, SmsFunnelStore } from './store.ts'
 
 interface Options {
   store: SmsFunnelStore
+  closings: Pick<SmsClosingStore, 'list'>
   clock: Clock
   logger: { warn(fields: object, message: string): void }
   config: Pick<Config, 'sms' | 'codes'>
@@ -18,12 +20,13 @@ interface Options {
 
 /** To look at the messages of a prefix takes long. */
 const EVALUATED_AGAIN_MS = 60_000
-export function createPrefixes({ store, clock, logger, config, tellOperator }: Options) {
+export function createPrefixes({ store, closings, clock, logger, config, tellOperator }: Options) {
   const { pumpingGuard } = config.sms
   /** A prefix that was looked at closely is not looked at again until then. */
   const evaluatedAgainAt = new Map<string, Date>()
   let counts = new Map<string, PrefixCount>()
   let closed = new Map<string, Date>()
+  let closedByHand: { prefix: string; closedUntil: Date }[] = []
 
   function add({ prefix, codes, verified }: PrefixCount): void {
     const before = counts.get(prefix) ?? { prefix, codes: 0, verified: 0 }
@@ -49,19 +52,26 @@ export function createPrefixes({ store, clock, logger, config, tellOperator }: O
   }
 
   async function refresh(): Promise<void> {
-    if (!pumpingGuard) return
-    const rows = await store.closedPrefixes(clock.now())
-    closed = new Map(rows.map(({ prefix, closedUntil }) => [prefix, closedUntil]))
+    const rows = await closings.list(clock.now())
+    closedByHand = rows.filter(({ reason }) => reason !== null)
+    const guarded = pumpingGuard ? rows.filter(({ reason }) => reason === null) : []
+    closed = new Map(guarded.map(({ prefix, closedUntil }) => [prefix, closedUntil]))
   }
 
   return {
     /** `codes`: a gateway took one; `verified`: one was right. */
     count: (to: string, what: 'codes' | 'verified'): void =>
       add({ prefix: rangeOf(to), codes: 0, verified: 0, [what]: 1 }),
-    /** The range is closed until then to networks that asked there; null if it is open. */
-    closedUntil(range: string): Date | null {
-      const until = pumpingGuard ? closed.get(range) : undefined
-      return until !== undefined && until > clock.now() ? until : null
+    /**
+     * By hand a range is closed to all, by the guard to networks that asked there; null if it is open. A prefix that is
+     * longer than a range closes all of it.
+     */
+    closedBy(range: string): 'hand' | 'guard' | null {
+      const now = clock.now()
+      const isMeant = ({ prefix, closedUntil }: { prefix: string; closedUntil: Date }) =>
+        closedUntil > now && (range.startsWith(prefix) || prefix.startsWith(range))
+      if (closedByHand.some(isMeant)) return 'hand'
+      return closed.get(range)! > now ? 'guard' : null
     },
     /**
      * Adds what was counted since the last time, and closes prefixes. Counts that could not be added are added the next

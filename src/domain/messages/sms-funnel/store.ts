@@ -135,15 +135,6 @@ const closePrefixes = defineStatement({
   select prefix, codes, verified, prefix in (select prefix from closed) as is_closed from evaluated`,
 })
 
-const closedPrefixes = defineStatement({
-  name: 'sms_funnel.closed_prefixes',
-  params: { now: 'timestamptz' },
-  row: { prefix: 'text', closedUntil: 'timestamptz' },
-  sql: (p) => sql`
-  select prefix, max(closed_until) as closed_until from ${smsPrefixes}
-   where day >= ${today(p)} - 2 and closed_until > ${p.now} group by prefix`,
-})
-
 const markVerified = defineStatement({
   name: 'sms_funnel.mark_verified',
   params: { subject: 'uuid', purpose: 'text', destination: 'text', now: 'timestamptz' },
@@ -245,7 +236,6 @@ export function createSmsFunnelStore(database: Database) {
         until: new Date(now.getTime() + DAY_MS),
         lifetimeSeconds,
       }),
-    closedPrefixes: (now: Date) => database.all(closedPrefixes, { now }),
     /** Notes at the last message with this code that it was typed: once. It returns null where there is none. */
     markVerified: (code: { subject: string; purpose: CodePurpose; destination: string }, now: Date) =>
       database.first(markVerified, { ...code, now }),
