@@ -79,6 +79,7 @@ const floorRooms: Record<string, string[]> = {
     'invitations',
     'overview',
     'signing-keys',
+    'sms-prefixes',
     'applications',
   ],
   pages: ['frame', 'visits', 'ways-in', 'account', 'applications'],
