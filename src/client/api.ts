@@ -1987,7 +1987,7 @@ export interface components {
     * @description What happened: see docs/events.md. Later versions may add types
     * @enum {string}
     */
-   type: "account.registered" | "account.created" | "confirmation.resent" | "account.invited" | "account.viewed" | "accounts.listed" | "accounts.imported" | "accounts.exported" | "account.confirmed" | "account.updated" | "account.locked" | "account.unlocked" | "account.erased" | "account.exported" | "login.succeeded" | "login.failed" | "login.locked_out" | "two_factor.enabled" | "two_factor.disabled" | "two_factor.failed" | "recovery_code.used" | "recovery_codes.replaced" | "passkey.added" | "passkey.removed" | "passkey.used" | "password.changed" | "password.reset_requested" | "password.reset" | "identifier.added" | "identifier.changed" | "identifier.removed" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "identity.linked" | "identity.unlinked" | "session.started" | "session.ended" | "session.reuse_detected" | "trusted_device.added" | "trusted_device.used" | "trusted_device.removed" | "test_identity.used" | "recovery.created" | "limits.lifted" | "registration.contested" | "administrator.added" | "administrator.removed" | "administrator.role_changed" | "administrator.signed_in" | "administrator.sign_in_failed" | "token.created" | "token.revoked" | "token.refused" | "token.incomplete" | "token.claim_omitted" | "key.rotated" | "key.revoked" | "message.refused" | "message.retried" | "webhook.retried" | "webhook.replayed" | "undo.used" | "backup.created" | "backup.failed" | "backup.restored";
+   type: "account.registered" | "account.created" | "confirmation.resent" | "account.invited" | "account.viewed" | "accounts.listed" | "accounts.imported" | "accounts.exported" | "account.confirmed" | "account.updated" | "account.locked" | "account.unlocked" | "account.erased" | "account.exported" | "login.succeeded" | "login.failed" | "login.locked_out" | "two_factor.enabled" | "two_factor.disabled" | "two_factor.failed" | "recovery_code.used" | "recovery_codes.replaced" | "passkey.added" | "passkey.removed" | "passkey.used" | "password.changed" | "password.reset_requested" | "password.reset" | "identifier.added" | "identifier.changed" | "identifier.removed" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "identity.linked" | "identity.unlinked" | "session.started" | "session.ended" | "session.reuse_detected" | "trusted_device.added" | "trusted_device.used" | "trusted_device.removed" | "test_identity.used" | "recovery.created" | "limits.lifted" | "prefix.closed" | "prefix.opened" | "registration.contested" | "administrator.added" | "administrator.removed" | "administrator.role_changed" | "administrator.signed_in" | "administrator.sign_in_failed" | "token.created" | "token.revoked" | "token.refused" | "token.incomplete" | "token.claim_omitted" | "key.rotated" | "key.revoked" | "message.refused" | "message.retried" | "webhook.retried" | "webhook.replayed" | "undo.used" | "backup.created" | "backup.failed" | "backup.restored";
    /**
     * Format: date-time
     * @description ISO 8601, UTC, milliseconds
@@ -2058,7 +2058,7 @@ export interface components {
     events?: number;
     /**
      * Format: date-time
-     * @description When the token, invitation or code expires
+     * @description When the token, invitation, code or closing expires
      */
     expires_at?: string;
     /** @description The fields that were changed */
@@ -2097,6 +2097,10 @@ export interface components {
     replaced?: boolean;
     /** @description The role of the administrator */
     role?: string;
+    /** @description What the telephone numbers begin with that were closed or opened */
+    prefix?: string;
+    /** @description Why the prefix was closed */
+    reason?: string;
     /** @description The role of the accounts that the invitation opens */
     role_id?: number;
     /** @description The rows in the backup */
