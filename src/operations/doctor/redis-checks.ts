@@ -1,6 +1,6 @@
 /** Redis, where codes and counters are kept in it. In a cluster every master is asked. */
 import type { RedisConnection } from '../../platform/redis/connection.ts'
-import { describeOldRedis, type RedisFacts } from '../../platform/redis/facts.ts'
+import { describeOldRedis, type RedisFacts, UNKNOWN_VERSION } from '../../platform/redis/facts.ts'
 import { requireCommands } from '../../platform/redis/script.ts'
 import { type Finding, failure, ok, type RedisContext, warning, worstOf } from './check.ts'
 import { checkSkew } from './database-checks.ts'
@@ -31,6 +31,7 @@ const ofEach =
         )
 
 export const checkRedisVersion = ofEach(({ version }) => {
+  if (version === UNKNOWN_VERSION) return warning('Redis does not say its version: 6.2 or later is needed')
   const old = describeOldRedis(version)
   return old === null ? ok(`Redis ${version}`) : failure(old)
 })

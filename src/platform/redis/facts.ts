@@ -24,6 +24,9 @@ export class RedisEvicts extends Error {
 
 const OLDEST_VERSION = [6, 2] as const
 
+/** Of a server that does not say it. */
+export const UNKNOWN_VERSION = 'unknown'
+
 /** `version`: as `INFO` has it. Null where poterne can use it, and for a server that says none. */
 export function describeOldRedis(version: string): string | null {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -32,7 +35,7 @@ export function describeOldRedis(version: string): string | null {
 }
 
 /** Reads it from the answer to `INFO server`. */
-export const versionIn = (info: string | undefined): string => field(info, 'redis_version') ?? 'unknown'
+export const versionIn = (info: string | undefined): string => field(info, 'redis_version') ?? UNKNOWN_VERSION
 
 export type RedisFacts = Awaited<ReturnType<typeof readFacts>>
 
