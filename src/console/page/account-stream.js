@@ -3,7 +3,7 @@ import { call, may, query } from './api.js'
 import { button, element, icon, rowButton, say } from './elements.js'
 import { mergeEvents, sentenceOf, showEvent } from './screen-events.js'
 import { aboutOf, canBeSentAgain, retryButton, showMessage } from './screen-messages.js'
-import { dayOf, exactTime, hourOf, spanOf } from './times.js'
+import { dayOf, exactTime, hourOf, locale, spanOf } from './times.js'
 
 const AT_ONCE = 20
 
@@ -66,10 +66,15 @@ const ofEvent = (more) => (event) => ({
   show: () => showEvent(event, more),
 })
 
+const inSeconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'second', unitDisplay: 'long' })
+/** Seconds too, which tell that a code came at once. */
+const shortSpanOf = (seconds) =>
+  seconds < 60 ? inSeconds.format(Math.max(1, Math.round(seconds))) : spanOf(seconds)
+
 /** What became of a message: of its code, where it has one and that is known, else of the sending. */
 function fateOf({ state, code, code_used_at: usedAt, created_at: at }) {
   const isSent = state === 'sent' || state === 'delivered'
-  if (usedAt) return say('code_used_after', { span: spanOf((new Date(usedAt) - new Date(at)) / 1000) })
+  if (usedAt) return say('code_used_after', { span: shortSpanOf((new Date(usedAt) - new Date(at)) / 1000) })
   if (isSent && code) return say(`code_${code}`)
   return say(`fate_${state}`)
 }
