@@ -90,6 +90,14 @@ describe('a part that is not understood', () => {
       'its parameter sslcert needs sslmode=require, verify-ca or verify-full',
     ],
     [
+      'h/db?ssl_min_protocol_version=TLSv1.3',
+      'its parameter ssl_min_protocol_version needs sslmode=require, verify-ca or verify-full',
+    ],
+    [
+      'h/db?sslmode=prefer&ssl_max_protocol_version=TLSv1.2',
+      'its parameter ssl_max_protocol_version needs sslmode=require, verify-ca or verify-full',
+    ],
+    [
       'h/db?sslnegotiation=direct',
       'its parameter sslnegotiation needs sslmode=require, verify-ca or verify-full',
     ],

@@ -126,7 +126,10 @@ const modeOf = ({ tls, rootCertificate }: Wishes) =>
 function tlsOf(wishes: Wishes): postgres.Options<Record<string, never>>['ssl'] {
   const { rootCertificate, certificate, key, keyPassword, leastTls, mostTls, hosts, hostAddress } = wishes
   const asked = modeOf(wishes)
-  const names = { sslrootcert: rootCertificate, sslcert: certificate, sslkey: key, sslpassword: keyPassword }
+  const names = {
+    ...{ sslrootcert: rootCertificate, sslcert: certificate, sslkey: key, sslpassword: keyPassword },
+    ...{ ssl_min_protocol_version: leastTls, ssl_max_protocol_version: mostTls },
+  }
   const needing = Object.entries(names).find(([, value]) => value !== undefined)?.[0]
   const isCertain = ['require', 'verify-ca', 'verify-full'].includes(asked)
   if (!isCertain && (needing !== undefined || wishes.startsWithTls))
