@@ -29,6 +29,8 @@ const MAXIMUM_LENGTH = 64
  */
 const SEPARATORS =
   /[\s\p{Z}\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\u2212\u30fc\uff70.\uff0e\u2024\u3002\uff61·•‧・/\uff0f'"′″‘’_~]/gu
+/** Who copies a number from a page gets its link. */
+const LINK = /^tel:/i
 const PLAIN_NUMBER = /^\+?[0-9]{4,20}$/
 
 /**
@@ -38,7 +40,7 @@ const PLAIN_NUMBER = /^\+?[0-9]{4,20}$/
 export function parsePhone(input: string, defaultCountry: string): Phone | null {
   const text = input.trim()
   if (text.length > MAXIMUM_LENGTH) return null
-  const plain = toPlain(text)
+  const plain = toPlain(text.replace(LINK, ''))
   if (!PLAIN_NUMBER.test(plain)) return null
   const country = isSupportedCountry(defaultCountry) ? defaultCountry : undefined
   for (const reading of readings(plain, country)) {
