@@ -1,6 +1,7 @@
 /** The services of `foundation` and `messages`, and the worker that empties the outbox. */
 
 import { createAccountCodeSending } from '../domain/accounts/account-codes/service.ts'
+import { createMailedInvitations } from '../domain/accounts/admission/mailed-invitations.ts'
 import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
 import { createHashing } from '../domain/foundation/hashing/service.ts'
@@ -153,7 +154,9 @@ export function createMessages(below: ReturnType<typeof createLimits>) {
   let tell: TellApplication | null = null
   const tellApplication: TellApplication = async (message) =>
     tell === null ? { outcome: 'failed', detail: 'internal_error' } : tell(message)
-  const linkOf: LinkOf = ({ removal, undo }) => {
+  const mailedInvitations = createMailedInvitations({ secret, invitationUrl: config.accounts.invitationUrl })
+  const linkOf: LinkOf = ({ removal, undo, invitation }) => {
+    if (invitation !== undefined) return mailedInvitations.linkTo(invitation)
     if (undo !== undefined) return undoLinks.linkTo(undo)
     return removal === undefined ? null : removalLinks.linkTo(removal)
   }
@@ -163,5 +166,5 @@ export function createMessages(below: ReturnType<typeof createLimits>) {
     tell = telling
   }
   const receipts = createReceiptService({ ...below, store: stores.smsFunnel })
-  return { ...below, ...delivery, codes, undoLinks, receipts, tellApplicationsBy }
+  return { ...below, ...delivery, codes, undoLinks, mailedInvitations, receipts, tellApplicationsBy }
 }

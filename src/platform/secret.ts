@@ -26,6 +26,7 @@ export const lastingLabels = [
   'idempotent request',
   'stop removal',
   'undo link',
+  'mailed invitation',
 ] as const
 export type LastingLabel = (typeof lastingLabels)[number]
 

@@ -307,6 +307,15 @@ export const ar: Texts = {
         ],
         sms: 'استعيد رقمك أو بريدك في {service}. أعد تعيين كلمة المرور.',
       },
+      invited: {
+        subject: 'دعوتك إلى {service}',
+        email: [
+          'أنت مدعو إلى فتح حساب في {service}.',
+          'اقبل الدعوة: {link}',
+          'إذا كنت لا تعرف {service}، فلا داعي لفعل أي شيء.',
+        ],
+        sms: '{service}: أنت مدعو إلى فتح حساب: {link}',
+      },
       account_unlocked: {
         subject: 'فُتح قفل حسابك في {service}',
         email: ['فتح أحد مسؤولي {service} قفل حسابك للتو. يمكنك تسجيل الدخول من جديد.'],

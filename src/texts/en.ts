@@ -308,6 +308,15 @@ export const en: Texts = {
         ],
         sms: '{service}: the former contact of your account was restored. All devices were signed out. Reset your password to sign in.',
       },
+      invited: {
+        subject: 'Your invitation to {service}',
+        email: [
+          'You are invited to open an account at {service}.',
+          'Accept the invitation: {link}',
+          'If you do not know {service}, there is nothing to do.',
+        ],
+        sms: '{service}: you are invited to open an account: {link}',
+      },
       account_unlocked: {
         subject: 'Your account at {service} is unlocked',
         email: ['An administrator of {service} has just unlocked your account. You can sign in again.'],

@@ -314,6 +314,15 @@ export const es: Texts = {
         ],
         sms: '{service}: su contacto anterior esta restablecido y las sesiones, cerradas. Restablezca su contraseña para entrar.',
       },
+      invited: {
+        subject: 'Su invitación a {service}',
+        email: [
+          'Está invitado a abrir una cuenta en {service}.',
+          'Acepte la invitación: {link}',
+          'Si no conoce {service}, no tiene que hacer nada.',
+        ],
+        sms: '{service}: esta invitado a abrir una cuenta: {link}',
+      },
       account_unlocked: {
         subject: 'Su cuenta de {service} está desbloqueada',
         email: [

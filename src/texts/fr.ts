@@ -314,6 +314,15 @@ export const fr = {
         ],
         sms: "{service} : l'ancien contact de votre compte est rétabli. Tout est déconnecté. Réinitialisez votre mot de passe pour vous connecter.",
       },
+      invited: {
+        subject: 'Votre invitation à {service}',
+        email: [
+          'Vous êtes invité à ouvrir un compte {service}.',
+          "Accepter l'invitation : {link}",
+          "Si vous ne connaissez pas {service}, il n'y a rien à faire.",
+        ],
+        sms: '{service} : vous etes invite a ouvrir un compte : {link}',
+      },
       account_unlocked: {
         subject: 'Votre compte {service} est débloqué',
         email: [

@@ -317,6 +317,15 @@ export const pt: Texts = {
         ],
         sms: '{service}: o contacto anterior da sua conta foi reposto e as sessoes terminaram. Redefina a senha para entrar.',
       },
+      invited: {
+        subject: 'O seu convite para {service}',
+        email: [
+          'Foi convidado a abrir uma conta em {service}.',
+          'Aceite o convite: {link}',
+          'Se não conhece {service}, não é preciso fazer nada.',
+        ],
+        sms: '{service}: foi convidado a abrir uma conta: {link}',
+      },
       account_unlocked: {
         subject: 'A sua conta em {service} foi desbloqueada',
         email: [

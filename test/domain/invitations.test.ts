@@ -67,6 +67,38 @@ describe('making invitations', () => {
     expect(dump).not.toContain(code.replaceAll('-', ''))
   })
 
+  test('addresses are invited by mail, one invitation each, and no code is shown or kept', async () => {
+    const [ada, bob] = [newEmail(), newEmail()]
+    const wish = { emails: [ada, 'nonsense', bob.toUpperCase(), ada], groups: ['staff'], note: 'a course' }
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const sent = await asOperator(service, 'POST', 'invitations', wish, { headers })
+    expect(sent.status).toBe(201)
+    expect(sent.body.items).toMatchObject([
+      { email: ada, refused: null },
+      { email: 'nonsense', id: null, expires_at: null, refused: 'invalid_value' },
+      { email: bob.toUpperCase(), refused: null },
+    ])
+    expect(JSON.stringify(sent.body)).not.toMatch(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}-/)
+    await service.delivered()
+    const text = service.inbox.textsTo(ada).at(-1)!
+    const code = /invitation=([0-9A-Z-]{19})/.exec(text)![1]!
+    expect(text).toContain('Vous êtes invité à ouvrir un compte')
+    const dump = await dumpTables(service)
+    expect(dump).not.toContain(code)
+    const [id] = sent.body.items.map((item: { id: string }) => item.id)
+    expect((await asOperator(service, 'GET', 'invitations?limit=2')).body.items).toMatchObject([
+      { note: `${bob.toUpperCase()} · a course`, uses: 1, groups: ['staff'] },
+      { id, note: `${ada} · a course`, uses: 1, groups: ['staff'] },
+    ])
+    // A repeated call sends nothing again, and names those that were invited.
+    const again = await asOperator(service, 'POST', 'invitations', wish, { headers })
+    expect(again.body.items.map((item: { email: string }) => item.email)).toEqual([ada, bob.toUpperCase()])
+    await service.delivered()
+    expect(service.inbox.textsTo(ada)).toHaveLength(1)
+    const person = { ...registration(newEmail()), invitation: code }
+    expect((await service.post('register', person)).status).toBe(201)
+  })
+
   test('what cannot be is refused with its field', async () => {
     const wrong: [object, string][] = [
       [{ groups: ['Not a group'] }, 'groups'],
@@ -423,5 +455,36 @@ describe.each(shapes)('the last use, raced by 32 callers over two processes, on 
     const winners = new Set(answers.flatMap(({ status }, i) => (status === 200 ? [(i >> 1) % 8] : [])))
     expect(winners.size).toBe(1)
     expect(await usesOf(service, id)).toBe(1)
+  })
+})
+
+describe('inviting many by mail', () => {
+  const service = useLimited({
+    settings: { ...listening, accounts: { invitation_url: byInvitation.accounts.invitation_url } },
+  })
+
+  test('an administrator may send 200 a day, and the operator more', async () => {
+    const { page } = await signInAs(service, 'owner')
+    const emailsOf = (count: number) => Array.from({ length: count }, newEmail)
+    const invite = (count: number) => page.call('POST', 'invitations', { emails: emailsOf(count) })
+    for (const _ of [1, 2]) {
+      const { items } = (await invite(100)).body
+      expect(items.filter(({ refused }: { refused: string | null }) => refused === null)).toHaveLength(100)
+    }
+    expectRefusal(await invite(1), 'too_many_requests')
+    const { status } = await asOperator(service, 'POST', 'invitations', { emails: emailsOf(1) })
+    expect(status).toBe(201)
+    expectInvalid(await page.call('POST', 'invitations', { emails: emailsOf(101) }), {
+      emails: 'too_long',
+    })
+  })
+})
+
+describe('without a page that takes invitations', () => {
+  const service = useService()
+
+  test('none goes by mail', async () => {
+    const answer = await asOperator(service, 'POST', 'invitations', { emails: [newEmail()] })
+    expectInvalid(answer, { emails: 'invalid_value' })
   })
 })

@@ -12,7 +12,7 @@ import { integer, nullable, optionalField, timeField } from '../../platform/http
 import type { AdminBase } from '../access/access.ts'
 import { detail, done } from '../access/operation-schema.ts'
 import type { Once } from '../idempotency/service.ts'
-import { type InvitationService, invitationBounds, type ShownInvitation } from './service.ts'
+import { type InvitationService, invitationBounds, type MailedLine, type ShownInvitation } from './service.ts'
 
 const { fields, read: invitationRecord } = recordOf<ShownInvitation>()({
   id: [t.String({ format: 'uuid' }), ({ uuid }) => uuid],
@@ -45,6 +45,9 @@ const { fields, read: invitationRecord } = recordOf<ShownInvitation>()({
   ],
 })
 const invitation = namedObject('Invitation', fields, 'An invitation, without its code.')
+
+/** The note of one that went by mail begins with the address. */
+const addressOf = ({ note }: ShownInvitation): string => note?.split(' · ')[0] ?? ''
 
 export type InvitationRecord = ReturnType<typeof invitationRecord>
 
@@ -83,7 +86,52 @@ const body = t.Object({
     }),
   ),
   note: optionalField(t.String({ maxLength: 500, examples: ['spring course'] })),
+  emails: t.Optional(
+    t.Array(t.String({ maxLength: 320 }), {
+      minItems: 1,
+      maxItems: 100,
+      description:
+        'An invitation for each goes there by mail, and no code is shown. An administrator or a token may send 200 a day',
+      examples: [['ada@example.com', 'bob@example.com']],
+    }),
+  ),
 })
+
+const mailedAnswer = answer(
+  'InvitationsMailed',
+  {
+    items: t.Array(
+      t.Object({
+        email: t.String({ examples: ['ada@example.com'] }),
+        id: nullable(t.String({ format: 'uuid' })),
+        expires_at: nullable(timeField()),
+        refused: nullable(t.String({ enum: ['invalid_value', 'too_many_requests'] }), {
+          description: 'Why it was not invited; null: the mail is on its way',
+        }),
+      }),
+      { description: 'A line for each address, each once. A repeated call names those that were invited' },
+    ),
+  },
+  'The addresses that were invited, and those that were not.',
+  201,
+)
+
+export interface MailedInvitation {
+  email: string
+  id: string | null
+  expires_at: string | null
+  refused: 'invalid_value' | 'too_many_requests' | null
+}
+
+const mailedRecord = (line: MailedLine): MailedInvitation =>
+  'refused' in line
+    ? { ...line, id: null, expires_at: null }
+    : {
+        email: line.email,
+        id: line.invitation.uuid,
+        expires_at: line.invitation.expiresAt.toISOString(),
+        refused: null,
+      }
 
 export function createInvitationRoutes(base: AdminBase, once: Once, invitations: InvitationService) {
   return new Elysia({ name: 'invitations', prefix: '/admin/v1' })
@@ -100,11 +148,27 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
     .post(
       '/invitations',
       async ({ body, caller, headers, path, status }) => {
+        const { role_id: roleId, expires_in: lifetimeSeconds, emails } = body
+        const wish = { ...body, roleId, lifetimeSeconds }
+        if (emails !== undefined) {
+          const mailed = await once({
+            ...{ headers, caller, path, body },
+            async make() {
+              const items = (await invitations.mail(caller, wish, emails)).map(mailedRecord)
+              const id = items.flatMap((item) => item.id ?? []).join(' ')
+              return { id, answer: { status: 201 as const, items } }
+            },
+            async repeat(id) {
+              const sent = await Promise.all(id.split(' ').filter(Boolean).map(invitations.get))
+              const lines = sent.map((invitation) => ({ email: addressOf(invitation), invitation }))
+              return { status: 201 as const, items: lines.map(mailedRecord) }
+            },
+          })
+          return status(201, mailed)
+        }
         const answer = await once({
           ...{ headers, caller, path, body },
           async make(wanted) {
-            const { role_id: roleId, expires_in: lifetimeSeconds } = body
-            const wish = { ...body, roleId, lifetimeSeconds }
             const { code, link, invitation } = await invitations.create(caller, wish, wanted)
             const shown: { code: string | null; link: string | null } = { code, link }
             const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
@@ -121,7 +185,10 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
       },
       {
         body,
-        response: { 201: createdAnswer, ...errorResponses('validation_failed', 'insufficient_scope') },
+        response: {
+          201: t.Union([createdAnswer, mailedAnswer]),
+          ...errorResponses('validation_failed', 'insufficient_scope', 'too_many_requests'),
+        },
         detail: detail(
           'createInvitation',
           'Make an invitation',

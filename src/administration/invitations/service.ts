@@ -2,11 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { hashOfInvitation } from '../../domain/accounts/admission/invitation.ts'
+import type { createMailedInvitations } from '../../domain/accounts/admission/mailed-invitations.ts'
 import type { Invitation, InvitationStore } from '../../domain/accounts/admission/store.ts'
 import { MAXIMUM_GROUPS } from '../../domain/accounts/core/profile.ts'
 import type { Roles } from '../../domain/accounts/core/roles.ts'
+import type { Actor } from '../../domain/foundation/events/event.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../domain/foundation/events/page.ts'
-import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
+import { isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
+import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import { groupLetters, randomLetters } from '../../domain/messages/codes/letters.ts'
 import { isDomain, isGroupName } from '../../platform/config/formats.ts'
 import type { Ground } from '../../platform/ground.ts'
@@ -24,6 +27,11 @@ interface InvitationWish {
   note?: string | null | undefined
 }
 
+/** What became of one address. */
+export type MailedLine =
+  | { email: string; invitation: ShownInvitation }
+  | { email: string; refused: 'invalid_value' | 'too_many_requests' }
+
 /** `role`: the name of the role that it gives; null: the usual one. */
 export type ShownInvitation = Invitation & { role: string | null }
 
@@ -36,12 +44,15 @@ const DEFAULT_LIFETIME_SECONDS = 7 * 86_400
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
+  limits: LimitService
+  mailedInvitations: ReturnType<typeof createMailedInvitations>
   stores: { invitations: InvitationStore }
 }
 
 export type InvitationService = ReturnType<typeof createInvitationService>
 
-export function createInvitationService({ roles, clock, config, stores }: Needs) {
+export function createInvitationService(needs: Needs) {
+  const { roles, limits, mailedInvitations, clock, config, stores } = needs
   const { invitations: store } = stores
   const { invitationUrl } = config.accounts
   const withRole = (invitation: Invitation): ShownInvitation => ({
@@ -63,6 +74,32 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
     }
   }
 
+  /** A caller who may not change accounts may not name a role or groups either. */
+  function readFor(caller: AdminCaller, wish: InvitationWish) {
+    const { lifetimeMs, ...invitation } = read(wish)
+    const gives = invitation.roleId !== null || invitation.groups.length > 0
+    if (caller.type === 'nobody' || (gives && !scopesOf(caller).includes('accounts:write')))
+      throw new AppError('insufficient_scope')
+    const createdAt = clock.now()
+    const expiresAt = new Date(createdAt.getTime() + lifetimeMs)
+    return {
+      creator: { type: caller.type, id: caller.id, name: caller.name },
+      invitation: (letters: string) => ({
+        ...{ ...invitation, createdAt, expiresAt },
+        hash: hashOfInvitation(letters),
+      }),
+    }
+  }
+
+  /** Throws where the first is refused already: then nothing was sent. The operator has no such limit. */
+  async function mayMail({ type, id }: Actor, sent: number): Promise<boolean> {
+    if (type === 'operator') return true
+    const charges = [limits.counters.invitationMails(`${type} ${id}`)]
+    if (sent > 0) return limits.admits(charges)
+    await limits.charge(charges)
+    return true
+  }
+
   async function get(uuid: string): Promise<ShownInvitation> {
     const found = isUuid(uuid) ? await store.find(uuid) : null
     if (found === null) throw new AppError('invitation_not_found')
@@ -79,23 +116,47 @@ export function createInvitationService({ roles, clock, config, stores }: Needs)
       wish: InvitationWish,
       uuid: string = randomUUID(),
     ): Promise<{ code: string; link: string | null; invitation: ShownInvitation }> {
-      const { lifetimeMs, ...invitation } = read(wish)
-      const gives = invitation.roleId !== null || invitation.groups.length > 0
-      if (caller.type === 'nobody' || (gives && !scopesOf(caller).includes('accounts:write')))
-        throw new AppError('insufficient_scope')
+      const { invitation, creator } = readFor(caller, wish)
       const letters = randomLetters()
-      const createdAt = clock.now()
-      await store.add({
-        ...invitation,
-        uuid,
-        hash: hashOfInvitation(letters),
-        createdAt,
-        expiresAt: new Date(createdAt.getTime() + lifetimeMs),
-        creator: { type: caller.type, id: caller.id, name: caller.name },
-      })
+      await store.add({ ...invitation(letters), uuid, creator })
       const code = groupLetters(letters)
       const link = invitationUrl && withParameters(invitationUrl, { invitation: code })
       return { code, link, invitation: await get(uuid) }
+    },
+    /**
+     * One invitation for each of these addresses, which goes there by mail: its code is not shown. What is refused of one
+     * keeps no other back. An administrator or a token may send 200 a day.
+     */
+    async mail(caller: AdminCaller, wish: InvitationWish, emails: readonly string[]): Promise<MailedLine[]> {
+      if (invitationUrl === null) throw invalid('emails')
+      const { invitation, creator } = readFor(caller, { ...wish, uses: 1 })
+      const lines: MailedLine[] = []
+      const seen = new Set<string>()
+      for (const typed of emails) {
+        const line = await mailTo(typed, seen)
+        if (line !== null) lines.push(line)
+      }
+      return lines
+
+      async function mailTo(typed: string, known: Set<string>): Promise<MailedLine | null> {
+        const read = parseIdentifier(typed, config.accounts.defaultCountry)
+        if (read?.kind !== 'email') return { email: typed, refused: 'invalid_value' }
+        if (known.has(read.key)) return null
+        known.add(read.key)
+        if (!(await mayMail(creator, lines.length))) return { email: typed, refused: 'too_many_requests' }
+        if (!(await limits.admitsNotice(read, 'invited')))
+          return { email: typed, refused: 'too_many_requests' }
+        const { seed, letters } = mailedInvitations.create()
+        const uuid = randomUUID()
+        const made = invitation(letters)
+        const note = [read.destination, made.note].filter(Boolean).join(' · ')
+        const message = { channel: 'email', destination: read.destination, purpose: 'invited' } as const
+        // The device is the administrator's.
+        const values = { invitation: seed, device: '', expires_at: made.expiresAt.toISOString() }
+        const { language } = config.server
+        await store.add({ ...made, note, uuid, creator }, [{ ...message, language, values }])
+        return { email: read.destination, invitation: await get(uuid) }
+      }
     },
     get,
     async list(query: PageQuery): Promise<Page<ShownInvitation>> {

@@ -1,7 +1,7 @@
 /** Invitations, for people who are not known by name. */
 import { call, may } from './api.js'
 import { announce, copyable, dialog, showOnce } from './dialogs.js'
-import { badge, button, element, emptyState, say, titleRow, twoLines } from './elements.js'
+import { badge, button, element, emptyState, facts, say, titleRow, twoLines } from './elements.js'
 import { field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
 import { number, time } from './times.js'
@@ -34,11 +34,61 @@ export async function invitationsScreen(_search, refresh) {
     ])
   }
   const make = () => mayWrite && button(say('new_invitation'), () => create(refresh), 'main', 'plus')
-  const empty = emptyState(say('no_invitations'), make())
+  const byMail = () => mayWrite && button(say('invite_by_mail'), () => inviteByMail(refresh), '', 'mail')
+  const empty = emptyState(
+    say('no_invitations'),
+    element('div', { class: 'acts middle' }, [byMail(), make()]),
+  )
   return [
-    titleRow(say('invitations'), make()),
+    titleRow(say('invitations'), [byMail(), make()]),
     element('div', { class: 'card list' }, await pagedTable('invitations', {}, columns, { empty })),
   ]
+}
+
+/** The roles and groups that can be given, as suggestions. */
+async function givingFields() {
+  const { roles, groups } = await call('GET', 'groups').catch(() => ({ roles: [], groups: [] }))
+  return [
+    field('role_id', say('role'), {
+      hint: say('invitation_role_hint'),
+      suggestions: roles.map(({ name }) => name),
+    }),
+    field('groups', say('groups'), { hint: say('invitation_groups_hint'), suggestions: groups }),
+  ]
+}
+
+const given = ({ days, role_id, groups, note }) => ({
+  expires_in: Number(days) * DAY_SECONDS,
+  ...(role_id && { role_id: /^\d+$/.test(role_id) ? Number(role_id) : role_id }),
+  ...(groups && { groups: listOf(groups) }),
+  ...(note && { note }),
+})
+
+async function inviteByMail(refresh) {
+  const made = await dialog(
+    say('invite_by_mail'),
+    [
+      field('emails', say('emails'), { tagName: 'textarea', hint: say('emails_hint'), required: true }),
+      ...(await givingFields()),
+      field('days', say('days'), { value: '7', required: true, inputmode: 'numeric' }),
+      field('note', say('note')),
+    ],
+    {
+      label: say('send_invitations'),
+      submit: ({ emails, ...rest }) =>
+        call('POST', 'invitations', { emails: listOf(emails), ...given(rest) }),
+    },
+  )
+  if (!made) return
+  const refused = made.items.filter((line) => line.refused !== null)
+  const count = made.items.length - refused.length
+  if (refused.length === 0) announce(say('invitations_sent', { count: number(count) }))
+  else
+    showOnce(say('invitations_sent', { count: number(count) }), [
+      element('p', {}, say('not_invited')),
+      facts(refused.map(({ email, refused: why }) => [email, say(`refused_${why}`)])),
+    ])
+  refresh()
 }
 
 async function create(refresh) {
@@ -47,22 +97,14 @@ async function create(refresh) {
     [
       field('uses', say('uses'), { value: '1', required: true }),
       field('days', say('days'), { value: '7', required: true }),
-      field('role_id', say('role'), { hint: say('invitation_role_hint') }),
-      field('groups', say('groups'), { hint: say('invitation_groups_hint') }),
+      ...(await givingFields()),
       field('domain', say('domain'), { hint: say('invitation_domain_hint') }),
       field('note', say('note')),
     ],
     {
       label: say('create'),
-      submit: ({ uses, days, role_id, groups, domain, note }) =>
-        call('POST', 'invitations', {
-          uses: Number(uses),
-          expires_in: Number(days) * DAY_SECONDS,
-          ...(role_id && { role_id: /^\d+$/.test(role_id) ? Number(role_id) : role_id }),
-          ...(groups && { groups: listOf(groups) }),
-          ...(domain && { domain }),
-          ...(note && { note }),
-        }),
+      submit: ({ uses, domain, ...rest }) =>
+        call('POST', 'invitations', { uses: Number(uses), ...given(rest), ...(domain && { domain }) }),
     },
   )
   if (!made) return

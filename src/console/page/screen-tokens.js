@@ -4,6 +4,7 @@ import { announce, copyable, dialog, showOnce } from './dialogs.js'
 import { button, element, emptyState, say, titleRow, twoLines } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
+import { daysField } from './screen-prefixes.js'
 import { time } from './times.js'
 
 export async function tokensScreen(_search, refresh) {
@@ -13,6 +14,7 @@ export async function tokensScreen(_search, refresh) {
       ({ name, scopes }) => twoLines(name, element('code', { class: 'wraps' }, scopes.join(', '))),
       'first',
     ],
+    [say('made_by'), ({ created_by: { name, type } }) => name ?? say(`actor_${type}`), 'named less'],
     [say('addresses'), ({ addresses }) => addresses.join(', '), 'named less'],
     [say('last_used'), ({ last_used_at: at }) => time(at) || say('never'), 'soft named'],
     [say('expires'), ({ expires_at: at }) => time(at), 'soft named'],
@@ -26,21 +28,44 @@ export async function tokensScreen(_search, refresh) {
   ]
 }
 
+/** The rights by what they are for; a new one stands among the last. */
+const kinds = {
+  read: ['accounts:read', 'messages:read', 'events:read', 'invitations:read', 'sessions:watch'],
+  help: ['limits:write', 'sessions:write', 'messages:write', 'accounts:recover'],
+  change: ['accounts:write', 'accounts:export', 'accounts:erase', 'invitations:write'],
+}
+
+/** The rights that the administrator has, with a sentence for each. */
+function scopeFields() {
+  const known = new Set(Object.values(kinds).flat())
+  const all = { ...kinds, keys: session.scopes.filter((scope) => !known.has(scope)) }
+  return Object.entries(all)
+    .map(([kind, scopes]) => [kind, scopes.filter((scope) => session.scopes.includes(scope))])
+    .filter(([, scopes]) => scopes.length > 0)
+    .map(([kind, scopes]) =>
+      element('fieldset', {}, [
+        element('legend', {}, say(`scopes_${kind}`)),
+        ...scopes.map((scope) =>
+          choice(`scope ${scope}`, twoLines(say(`scope:${scope}`), element('code', {}, scope))),
+        ),
+      ]),
+    )
+}
+
 async function createToken(refresh) {
-  const scopes = session.scopes.map((scope) => choice(`scope ${scope}`, element('code', {}, scope)))
   const token = await dialog(
     say('new_token'),
     [
       field('name', say('name'), { required: true }),
-      element('fieldset', {}, [element('legend', {}, say('scopes')), ...scopes]),
-      field('expires_in', say('expires_in'), { value: '90d', hint: say('expires_in_hint') }),
+      ...scopeFields(),
+      daysField('days', say('expires'), ['30', '90', '365'], '90'),
       field('addresses', say('addresses'), { hint: say('addresses_hint') }),
     ],
     {
       label: say('create'),
-      async submit({ name, expires_in, addresses, ...rest }) {
+      async submit({ name, days, addresses, ...rest }) {
         const wanted = Object.keys(rest).map((key) => key.replace('scope ', ''))
-        const body = { name: name ?? '', scopes: wanted, expires_in: expires_in ?? '90d' }
+        const body = { name: name ?? '', scopes: wanted, expires_in: `${days}d` }
         if (addresses) body.addresses = listOf(addresses)
         return (await call('POST', 'tokens', body)).token
       },

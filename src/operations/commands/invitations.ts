@@ -1,10 +1,11 @@
 /** `poterne invitations …`: for people who are not known by name. */
 import { Command } from 'commander'
-import type { InvitationRecord } from '../../administration/invitations/routes.ts'
+import type { InvitationRecord, MailedInvitation } from '../../administration/invitations/routes.ts'
 import { parseDuration } from '../../platform/duration.ts'
 import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { repeated } from './account-fields.ts'
 import { durationOf, mailDomainOf, wholeNumberOf } from './option-values.ts'
+import { printResult } from './print.ts'
 import {
   addServiceCommand,
   callService,
@@ -23,6 +24,7 @@ interface CreateOptions extends Options {
   uses: string
   expires: string
   note?: string
+  email?: string[]
 }
 
 export function invitationsCommand(): Command {
@@ -43,6 +45,7 @@ export function invitationsCommand(): Command {
       '1',
     )
     .option('--expires <duration>', 'when it ends, at most 365d', durationOf('--expires', '365d'), '7d')
+    .option('--email <address>', 'sends one to this address, and prints no code; may be repeated', repeated)
     .option('--note <text>', 'what it is for; only administrators see it')
     .action(create)
   add('list', 'print the invitations, newest first')
@@ -54,7 +57,7 @@ export function invitationsCommand(): Command {
   return command
 }
 
-async function create({ role, group, domain, uses, expires, note, ...options }: CreateOptions) {
+async function create({ role, group, domain, uses, expires, note, email, ...options }: CreateOptions) {
   const body = {
     ...(role !== undefined && { role_id: parseWholeNumber(role) ?? role }),
     ...(group !== undefined && { groups: group }),
@@ -63,6 +66,7 @@ async function create({ role, group, domain, uses, expires, note, ...options }: 
     expires_in: Math.floor(parseDuration(expires)! / 1000),
     ...(note !== undefined && { note }),
   }
+  if (email !== undefined) return mail(options, { ...body, emails: email })
   const { status: _, ...created } = await callService(options, (call) =>
     call<InvitationRecord & { code: string; link: string | null; status: number }>(
       'POST',
@@ -71,6 +75,22 @@ async function create({ role, group, domain, uses, expires, note, ...options }: 
     ),
   )
   printOnce(options, created, [created.code, created.link].filter((line) => line !== null).join('\n'))
+}
+
+/** Prints a line for each address. */
+async function mail(options: Options, body: object): Promise<void> {
+  const { items } = await callService(options, (call) =>
+    call<{ items: MailedInvitation[] }>('POST', 'invitations', body),
+  )
+  const lines = items.map(({ email, refused }) =>
+    refused === null ? `${email} is invited` : `${email} is not invited: ${reasons[refused]}`,
+  )
+  printResult(options, items, lines.join('\n'))
+}
+
+const reasons = {
+  invalid_value: 'this is not an e-mail address',
+  too_many_requests: 'too many were sent today',
 }
 
 const list = (options: ListOptions) =>

@@ -1,11 +1,14 @@
 /** Invitations, in PostgreSQL in every shape. The promise: one is used as often as it says, and never by a refused call. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
+import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { invitations } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type ParamsOf, rowOf, type ValuesOf } from '../../../platform/postgres/statement.ts'
 import { createAgeSweep, daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Actor, NewEvent } from '../../foundation/events/event.ts'
-import { changeAndRecord } from '../../foundation/events/event-sql.ts'
+import { changeAndRecord, changeWithEvents } from '../../foundation/events/event-sql.ts'
+import type { NewMessage } from '../../messages/outbox/message.ts'
+import { addNotices } from '../../messages/outbox/queue-sql.ts'
 import { isContested } from '../core/opening-sql.ts'
 
 const invitationRow = rowOf(invitations)
@@ -88,7 +91,8 @@ export function createInvitationStore(database: Database) {
     findByHash: (hash: Uint8Array): Promise<Invitation | null> => database.first(findByHash, { value: hash }),
     findById: (id: number): Promise<Invitation | null> => database.first(findById, { value: id }),
     find: (uuid: string): Promise<Invitation | null> => database.first(findByUuid, { value: uuid }),
-    async add({ creator, groups, ...invitation }: NewInvitation): Promise<void> {
+    /** `messages` are queued with it. */
+    async add({ creator, groups, ...invitation }: NewInvitation, messages: NewMessage[] = []): Promise<void> {
       const { uuid, uses, domain, roleId, createdAt, expiresAt } = invitation
       const params = {
         ...invitation,
@@ -106,7 +110,12 @@ export function createInvitationStore(database: Database) {
         ...(roleId !== null && { role_id: roleId }),
       }
       const event: NewEvent = { type: 'invitation.created', account: null, data }
-      await changeAndRecord(database, add, params, createdAt, () => event)
+      await retryConflicts(() =>
+        database.transaction(async (transaction) => {
+          await changeWithEvents(transaction, add, params, createdAt, () => event)
+          await addNotices(transaction, messages, createdAt)
+        }),
+      )
     },
     /** Newest first, before the one with this number (null: from the newest one), also those that cannot be used any more. */
     list: (before: number | null, limit: number) => database.all(list, { before, limit }),

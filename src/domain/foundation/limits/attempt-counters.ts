@@ -7,6 +7,7 @@ import type { Charge, Rule } from './store.ts'
 const RECOVERY_CODES_PER_HOUR = 20
 const EXPORTS_PER_DAY = 5
 const LIFTS_PER_DAY = 10
+const INVITATION_MAILS_PER_DAY = 200
 const WRONG_BEFORE_NOTICE = 2
 const AUTHORIZATIONS_PER_MINUTE = 60
 const OWN_CHANGES_PER_HOUR = 120
@@ -93,6 +94,9 @@ export function createAttemptCounters(
     undoVisits: inMinute('undo-visits', 300),
     /** An administrator lifts the limits of an account, or of an identifier that no account has. */
     lifts: (name: string) => inDay(`lifts-in-day:${tag('lifts', name)}`, LIFTS_PER_DAY),
+    /** An administrator or a token has an invitation sent by mail. */
+    invitationMails: (name: string) =>
+      inDay(`invitation-mails-in-day:${tag('inviter', name)}`, INVITATION_MAILS_PER_DAY),
     /** Somebody who is signed in changes what asks for no proof. Each change is an event, and these are kept for long. */
     ownChanges: (accountUuid: string): Charge[] => [
       inHour(`own-changes-in-hour:${tag('account', accountUuid)}`, OWN_CHANGES_PER_HOUR),

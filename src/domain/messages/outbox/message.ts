@@ -55,6 +55,7 @@ export const noticePurposes = [
   'account_exported',
   'new_device',
   'contact_restored',
+  'invited',
   ...operatorPurposes,
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]

@@ -98,7 +98,7 @@ function noticeParts(
 ): OwnParts {
   const [what = '', ...advice] = words.templates[purpose as MessagePurpose].above(facts)
   const isForOperator = purpose.startsWith('operator_')
-  const reason = words.reason(facts, false)
+  const reason = words.reason(facts, purpose === 'invited')
   const leads = reviewed !== null && facts.link === undefined && !isForOperator && !unreviewed.has(purpose)
   return {
     above: [typographic(what)],
