@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
+import ts from 'typescript'
 import type { SourceFile } from './check-layers.ts'
 import { circlesOf, domainFolders, roomOrder } from './check-layers.ts'
 import { readFiles } from './checks/source-files.ts'
@@ -28,12 +29,22 @@ const holdsWireFormat = (file: SourceFile) =>
   !/-sql\.ts$|store(-postgres|-redis)?\.ts$|\/words-[a-z]+\.ts$|\/providers\//.test(file.path) &&
   keysIn(file).some((key) => interfaceNames.has(key))
 
+/** The lines of each function that stands by itself in a file. */
+const functionsOf = ({ path, text }: SourceFile) => {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
+  const lineAt = (position: number) => file.getLineAndCharacterOfPosition(position).line
+  return file.statements
+    .filter(ts.isFunctionDeclaration)
+    .map((each) => lineAt(each.end) - lineAt(each.getStart(file)) + 1)
+}
+
 const writers = writersOf(source)
 const wireFiles = domain.filter(holdsWireFormat)
 const wireRooms = [...Map.groupBy(wireFiles, ({ path }) => dirname(path)).values()]
 const several = [...writers].filter(([, files]) => files.size > 1)
 const counted = {
   'lines of source': lines(source),
+  'files of source': source.length,
   'lines of tests': lines(tests),
   'lines of drizzle/': (await linesOf('drizzle/**/*.sql')) + (await linesOf('drizzle/**/*.json')),
   'lines of docs/openapi.json': await linesOf('docs/openapi.json'),
@@ -47,6 +58,8 @@ const counted = {
   'rooms with the wire format in several files': wireRooms.filter((files) => files.length > 1).length,
   'circles of imports': circlesOf(source).length,
   'files above 300 lines': source.filter(({ text }) => text.split('\n').length > 300).length,
+  'files of at most 30 lines': source.filter(({ text }) => text.split('\n').length <= 31).length,
+  'functions above 150 lines': source.flatMap(functionsOf).filter((length) => length > 150).length,
 }
 
 if (values.json) console.log(JSON.stringify(counted, null, 2))

@@ -9,8 +9,14 @@ export type { Profile }
 /** The names of the fields, in their order. */
 export const profileNames = Object.keys(profileFields) as ProfileField[]
 
-/** The fields that people are asked for on their page. */
-export const askedFields = profileNames.filter((field) => profileFields[field].autocomplete !== null)
+type AskedField = {
+  [Field in ProfileField]: (typeof profileFields)[Field]['autocomplete'] extends null ? never : Field
+}[ProfileField]
+
+/** The fields that people are asked for on their page, which has a text of each name. */
+export const askedFields = profileNames.filter(
+  (field): field is AskedField => profileFields[field].autocomplete !== null,
+)
 
 export const MAXIMUM_GROUPS = 32
 /** The size of all values together, in UTF-8. */

@@ -11,13 +11,12 @@ import type { OwnVisit } from '../service.ts'
 
 export function profileScreen(visit: OwnVisit, profile: Profile | null): Screen {
   const { pages } = visit.texts
-  const labels: Partial<Record<string, string>> = pages
   const problem = problemOf(visit, ['profile', ...askedFields.map((name) => `profile.${name}`)])
   const fields = askedFields.map((name) =>
     field({
       name,
-      label: labels[name] ?? name,
-      autocomplete: profileFields[name].autocomplete ?? '',
+      label: pages[name],
+      autocomplete: profileFields[name].autocomplete,
       required: false,
       maxlength: 200,
       value: visit.flow.typed?.[name] ?? profile?.[name] ?? '',
