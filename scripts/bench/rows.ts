@@ -9,6 +9,7 @@ import { loginsRow, registrationsRow } from './rows/hashing.ts'
 import { loginsRivalRow } from './rows/logins-rival.ts'
 import { meRow } from './rows/me.ts'
 import { memoryRow } from './rows/memory.ts'
+import { pageSignInRow } from './rows/page-sign-in.ts'
 import { passkeysRow } from './rows/passkeys.ts'
 import { refreshRow } from './rows/refresh.ts'
 import { refreshLatencyRow } from './rows/refresh-latency.ts'
@@ -28,6 +29,7 @@ export const rows: Row[] = [
   requestOtpRow,
   refreshRow,
   meRow,
+  pageSignInRow,
   handOverRow,
   refreshLatencyRow,
   memoryRow,

@@ -1,0 +1,43 @@
+/** Sign-ins on the page beside logins by the JSON interface: with the shipped hash, and with one that costs nothing. */
+import { join } from 'node:path'
+import { type Bench, CLIENTS } from '../bench.ts'
+import { startChild } from '../children.ts'
+import type { SignInQuestion } from '../page-sign-in-process.ts'
+import { runRounds } from '../rounds.ts'
+import { compareLine, type Line, type Row } from '../row.ts'
+
+const ACCOUNTS = 1000
+
+export const pageSignInRow: Row = {
+  name: 'page-sign-in',
+  measure: async (bench) => [await compare(bench, false), await compare(bench, true)],
+}
+
+async function compare(bench: Bench, cheapPasswords: boolean): Promise<Line> {
+  const settings = { pages: { enabled: true } }
+  const poterne = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords, settings })
+  const child = await startChild([process.execPath, join(import.meta.dir, '../page-sign-in-process.ts')])
+  const signIns = (way: SignInQuestion['way'], seconds = bench.seconds) => {
+    const place = { url: poterne.url, host: 'auth.bench' }
+    const question: SignInQuestion = { ...place, way, accounts: ACCOUNTS, browsers: CLIENTS, seconds }
+    return child.ask<number>(question)
+  }
+  for (const way of ['page', 'json'] as const) await signIns(way, bench.warmupSeconds)
+  const series = await runRounds({
+    rounds: bench.rounds,
+    ours: () => signIns('page'),
+    theirs: () => signIns('json'),
+    onRound: (_, a, b) =>
+      bench.progress(`  ${a.toFixed(0)} on the page/s, ${b.toFixed(0)} logins: ${(a / b).toFixed(3)}`),
+  })
+  await Promise.all([poterne.stop(), child.end()])
+  const hash = cheapPasswords ? 'with a hash that costs nothing' : 'with the shipped hash'
+  return compareLine({
+    row: 'page-sign-in',
+    what: `sign-ins on the page (form, post, /leave, /account), ${CLIENTS} browsers, ${hash}`,
+    rival: 'logins by the JSON interface',
+    series,
+    goal: cheapPasswords ? {} : { atLeast: 0.9 },
+    unit: '/s',
+  })
+}
