@@ -56,7 +56,7 @@ export function searchField(name, label, attributes) {
 /** A day. While it is empty it says so, and not the pattern in which a browser writes days. */
 export function dayField(name, label, value = '') {
   const made = field(name, label, { type: 'date', value })
-  made.classList.add('day')
+  made.classList.add('date')
   const input = made.querySelector('input')
   const mark = () => input.classList.toggle('filled', input.value !== '')
   for (const moment of ['input', 'change', 'blur']) input.addEventListener(moment, mark)

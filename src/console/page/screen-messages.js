@@ -39,7 +39,8 @@ export const messageColumns = (refresh) => [
   [say('gateway'), ({ gateway }) => gateway ?? '', 'soft less'],
   [
     say('details'),
-    ({ meaning }) => meaning && element('span', { class: 'soft' }, meaning.replaceAll("'", '’')),
+    ({ meaning, state }) =>
+      state in kinds && meaning && element('span', { class: 'soft' }, meaning.replaceAll("'", '’')),
     'outcome',
   ],
   [say('when'), ({ created_at: at }) => time(at), 'when'],
