@@ -5,7 +5,7 @@ import { roleField } from '../../domain/accounts/core/set-fields.ts'
 import { pageQuery } from '../../domain/foundation/events/event-schema.ts'
 import { recordsOf } from '../../domain/foundation/events/page.ts'
 import { answer, listAnswer, success } from '../../platform/http/answers.ts'
-import { namedObject } from '../../platform/http/components.ts'
+import { component, namedObject } from '../../platform/http/components.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import { iso, isoOrNull, recordOf } from '../../platform/http/records.ts'
 import { integer, nullable, optionalField, timeField } from '../../platform/http/schemas.ts'
@@ -116,6 +116,13 @@ const mailedAnswer = answer(
   201,
 )
 
+const invitedAnswer = component(
+  'InvitationAnswer',
+  t.Union([createdAnswer, mailedAnswer], {
+    description: 'The invitation, whose code is shown only here; with `emails` a line for each address.',
+  }),
+)
+
 export interface MailedInvitation {
   email: string
   id: string | null
@@ -186,7 +193,7 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
       {
         body,
         response: {
-          201: t.Union([createdAnswer, mailedAnswer]),
+          201: invitedAnswer,
           ...errorResponses('validation_failed', 'insufficient_scope', 'too_many_requests'),
         },
         detail: detail(
