@@ -132,7 +132,9 @@ describe.each(racingShapes)('a change inside a session on %s', (shape) => {
     expect(await security()).toEqual({
       status: 200,
       email_verified: true,
+      email_verified_at: expect.any(String),
       phone_verified: null,
+      phone_verified_at: null,
       has_password: true,
       language: 'fr',
       last_password_change_at: null,

@@ -54,7 +54,7 @@ test('a language is begun, checked and looked at', async () => {
   expect(checked.out).toContain(
     'error: messages.codes.confirmation.sms: a message with a code must not hold a link',
   )
-  expect(checked.out).toEndWith('1 errors, 5 warnings\n')
+  expect(checked.out).toEndWith('1 errors, 6 warnings\n')
 
   const page = join(directory, 'page.html')
   expect((await poterne('preview', '--output', page)).code).toBe(0)
@@ -72,7 +72,9 @@ test('a language is begun, checked and looked at', async () => {
 
 test('of the built-in SMS only those with a link in Arabic are long, and all bear a name', () => {
   const { languages, findings } = project('').check()
-  const links = ['email_changed', 'phone_changed', 'email_removed', 'phone_removed', 'two_factor_removal']
+  const links = [
+    ...['email_changed', 'phone_changed', 'email_removed', 'phone_removed', 'two_factor_removal', 'invited'],
+  ]
   expect(findings.map(({ language, level, key }) => [language, level, key])).toEqual(
     links.map((notice) => ['ar', 'warning', `messages.notices.${notice}.sms`]),
   )
