@@ -7,7 +7,7 @@ import { createHashService } from '../../src/domain/foundation/hashing/service.t
 import made from '../helpers/foreign-digests.json'
 import { expectSameWork } from '../helpers/timing.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const configured = { memoryKib: 1024, iterations: 1 }
 const options = { ...configured, concurrency: 1, queue: 64, reserved: 0 }
