@@ -95,8 +95,18 @@ describe('making invitations', () => {
     expect(again.body.items.map((item: { email: string }) => item.email)).toEqual([ada, bob.toUpperCase()])
     await service.delivered()
     expect(service.inbox.textsTo(ada)).toHaveLength(1)
-    const person = { ...registration(newEmail()), invitation: code }
+    const person = { ...registration(ada), invitation: code }
     expect((await service.post('register', person)).status).toBe(201)
+    const confirmation = {
+      identifier: ada,
+      otp: await service.newestCode(ada),
+      password: PASSWORD,
+      sign_in: true,
+    }
+    const { access_token: bearer } = (await service.post('verify-account', confirmation)).body
+    expect((await service.post('me/remove', { password: PASSWORD }, { bearer })).status).toBe(200)
+    await service.delivered()
+    expect((await dumpTables(service)).includes(ada)).toBe(false)
   })
 
   test('what cannot be is refused with its field', async () => {

@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { changeRoles, deleteAdministrators } from '../../administration/administrators/administrator-sql.ts'
 import { deleteAccountCodes } from '../../domain/accounts/account-codes/account-code-sql.ts'
+import { forgetNotes } from '../../domain/accounts/admission/permit-sql.ts'
 import { deleteAccounts, lockAccounts } from '../../domain/accounts/core/changes-sql.ts'
 import { forgetTrusted } from '../../domain/accounts/devices/trusted-devices-sql.ts'
 import { revokeTokens } from '../../domain/credentials/administrator-means/token-sql.ts'
@@ -136,6 +137,7 @@ export const eraseAgain = defineStatement({
       sql`account_uuid in (select uuid from gone)
         or (destination <> '' and lower(destination) in (select destination from destinations))`,
     )}),
+  unnoted as (${forgetNotes(sql`gone`)}),
   ${forgetEventDetails(sql`gone`)}
   select uuid from gone`,
 })

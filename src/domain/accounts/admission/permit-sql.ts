@@ -72,6 +72,13 @@ export function permitCtes(p: PermitParams, candidate: SQL): SQL {
 export const spendInvitation = (p: Placeholders<'invitationId' | 'now'>): SQL => sql`
   update ${invitations} set used = used + 1 where id = ${p.invitationId} and ${isUsable(p)} returning id`
 
+/**
+ * What was noted of an invitation for one person, as the address that it was mailed to, goes with the account that it opened.
+ * `gone`: has the `invitation_id` of each.
+ */
+export const forgetNotes = (gone: SQL): SQL => sql`
+  update ${invitations} set note = null from ${gone} where ${invitations}.id = ${gone}.invitation_id and uses = 1`
+
 /** A candidate that no registration waits for. */
 export const newCandidate = (where: SQL): SQL => sql`
   select false as exempt, false as keeps, null::bigint as invitation_id, null::text as terms_version,

@@ -141,7 +141,7 @@ export const deleteAccounts = (where: SQL): SQL => sql`
   gone as (
     delete from ${accounts} ${mayQueueLogouts}
      where ${where}
-    returning id, uuid, case when email_confirmed_at is not null then email_key end as email,
+    returning id, uuid, invitation_id, case when email_confirmed_at is not null then email_key end as email,
               case when phone_confirmed_at is not null then phone end as phone),
   destinations as (
     select email as destination from gone where email is not null

@@ -15,6 +15,7 @@ import {
   sessions,
 } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type RowOf } from '../../../platform/postgres/statement.ts'
+import { forgetNotes } from '../../accounts/admission/permit-sql.ts'
 import type { Account } from '../../accounts/core/account.ts'
 import { isSessionAlive, withHeldAccount } from '../../accounts/core/account-sql.ts'
 import { deleteAccount } from '../../accounts/core/changes-sql.ts'
@@ -51,6 +52,13 @@ const dropMessages = defineStatement({
        and (outcome is null or account_uuid is not null)
        and (channel <> 'application' or outcome is not null))
   ${deleteMessages(sql`id in (select id from unwanted)`)}`,
+})
+
+const forgetNote = defineStatement({
+  name: 'me.forget_note',
+  params: { accountId: 'bigint' },
+  sql: (p) => sql`
+  with gone as (select invitation_id from ${accounts} where id = ${p.accountId}) ${forgetNotes(sql`gone`)}`,
 })
 
 const count = defineStatement({
@@ -104,6 +112,7 @@ export function createErasureStore(database: Database) {
         await Promise.all([
           transaction.run(dropMessages, { accountId, uuid }),
           transaction.run(forgetDetails, { account: uuid }),
+          transaction.run(forgetNote, { accountId }),
           transaction.run(deleteAccount, { accountId }),
           addNotices(transaction, notices, now),
         ])
