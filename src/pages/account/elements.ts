@@ -127,11 +127,13 @@ export function ownAccount(visit: OwnVisit): Html | null {
     : row({ icon: 'person', label: visit.texts.pages.account, detail: isolated(contact) })
 }
 
-/** Names of browsers of ours, in the reader's language. A program may call its device as it likes. */
-export function deviceName({ texts: { pages } }: OwnVisit, name: string | null): string | null {
+/**
+ * Names of browsers of ours, in the reader's language and the direction of the page. A program may call its device as it likes.
+ */
+export function deviceName({ texts: { pages } }: OwnVisit, name: string | null): Html | null {
   const [, browser, system] = /^([A-Z][\w ]{3,20}) on ([A-Za-z]{4,10})$/.exec(name ?? '') ?? []
-  if (browser === undefined || system === undefined) return name
-  return pages.browser_on.replace('{browser}', browser).replace('{system}', system)
+  if (browser === undefined || system === undefined) return name === null ? null : isolated(name)
+  return html`${pages.browser_on.replace('{browser}', browser).replace('{system}', system)}`
 }
 
 const DAY_SECONDS = 86_400

@@ -196,6 +196,8 @@ describe('what the pages of an account show', () => {
     await browser.open('/account/history')
     expect(browser.html).toContain('You signed in')
     expect(browser.html).toContain('Firefox on Linux')
+    // In the direction of the page: by itself it would begin with the system in Arabic.
+    expect(browser.html).not.toContain('<bdi>Firefox on Linux')
   })
 
   test('the export is a file, and an old sign-in has to be repeated', async () => {

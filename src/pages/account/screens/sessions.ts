@@ -83,8 +83,8 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
     const what = sentence(event.type)
     if (what === undefined) continue
     const date = day(visit, new Date(event.created_at))
-    const where = [deviceName(visit, event.device), event.address].flatMap((part) =>
-      part === null ? [] : [isolated(part), ' · '],
+    const where = [deviceName(visit, event.device), event.address && isolated(event.address)].flatMap(
+      (part) => (part ? [part, ' · '] : []),
     )
     const isBad = alarming.has(event.type)
     const shown = row({
