@@ -189,7 +189,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   expires: 'Expire',
   applications: 'Applications',
   applications_lead:
-    'Elles viennent de la configuration ; `poterne apps show` dit ce qu’il faut régler de leur côté.',
+    'Elles viennent de la configuration ; la commande « poterne apps show » dit ce qu’il faut régler de leur côté.',
   no_applications: 'La configuration n’en a aucune (pages.applications).',
   application_name: 'Application',
   application_own: 'Ouvre les comptes',

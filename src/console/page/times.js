@@ -24,7 +24,8 @@ function near(date) {
     return (date.getFullYear() === new Date().getFullYear() ? days : daysOfYears).format(date)
   if (Math.abs(ms) < 60_000) return say('just_now')
   const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one) ?? ['minute', 60_000]
-  return spans.format(Math.trunc(ms / size), unit)
+  // What was made for seven days ends in seven, not in six and some hours.
+  return spans.format(ms > 0 ? Math.round(ms / size) : Math.trunc(ms / size), unit)
 }
 
 /** Writes a time as people say it, and shows the exact time in the reader's time zone on hover. */
