@@ -60,13 +60,13 @@ async function play(name: string, logins: number): Promise<void> {
 async function signIn(page: Page): Promise<void> {
   await page.fill('input[name=identifier]', 'grace@example.com')
   await page.fill('input[name=password]', password)
-  await page.click('main button.main')
+  await page.click('main .button.wide')
   await page.waitForSelector('main code')
   const secret = Secret.fromBase32((await page.textContent('main code')) as string)
   await page.fill('input[name=otp]', new TOTP({ secret }).generate())
-  await page.click('main button.main')
+  await page.click('main .button.wide')
   await page.waitForSelector('ul.codes')
-  await page.click('main button.main')
+  await page.click('main .button.wide')
   await page.waitForSelector('header nav')
 }
 
@@ -105,8 +105,8 @@ try {
       await take(page, `administration-${screen}-${suffix}`)
     }
     await page.goto(`http://127.0.0.1:${adminPort}/admin/?lang=en#/accounts`)
-    await page.click('a:text-is("alan@example.com")')
-    await page.waitForSelector('h1:text-is("alan@example.com")')
+    await page.click('tbody a:has-text("alan@example.com")')
+    await page.waitForSelector('h1:has-text("alan@example.com")')
     await take(page, `administration-account-${suffix}`)
     await context.close()
   }
