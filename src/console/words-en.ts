@@ -184,7 +184,8 @@ export const wordsEn = {
   addresses_hint: 'The addresses or ranges from which it is accepted. Leave it empty for any',
   expires: 'Expires',
   applications: 'Applications',
-  applications_lead: 'They come from the configuration; the command “poterne apps show” says what to set on their side.',
+  applications_lead:
+    'They come from the configuration; the command “poterne apps show” says what to set on their side.',
   no_applications: 'The configuration has none (pages.applications).',
   application_name: 'Application',
   application_own: 'Opens accounts',

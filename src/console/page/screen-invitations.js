@@ -21,7 +21,7 @@ export async function invitationsScreen(_search, refresh) {
     [
       say('expires'),
       ({ expires_at: at, revoked_at: revoked }) => (revoked ? badge(say('revoked')) : time(at)),
-      'when',
+      'soft named',
     ],
   ]
   const mayWrite = may('invitations:write')

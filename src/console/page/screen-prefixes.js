@@ -9,9 +9,9 @@ import { dayOf, time } from './times.js'
 export async function prefixesScreen(_search, refresh) {
   const columns = [
     [say('prefix'), ({ prefix, reason }) => twoLines(element('bdi', {}, prefix), reason), 'first'],
-    [say('by'), byCell],
+    [say('by'), byCell, 'named'],
     [say('since'), ({ created_at: at }) => time(at), 'soft less'],
-    [say('closed_until'), ({ closed_until: at }) => time(at), 'when'],
+    [say('closed_until'), ({ closed_until: at }) => time(at), 'soft named'],
     ['', ({ prefix }) => button(say('open_again'), () => open(prefix, refresh)), 'acts'],
   ]
   const make = (kind) => button(say('close_prefix'), () => close(refresh), kind, 'plus')
