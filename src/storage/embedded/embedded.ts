@@ -348,14 +348,14 @@ async function keepOpen(
     const own = life
     isCopying = true
     try {
-      const inTurn: Parameters<typeof copySnapshot>[0]['inTurn'] = (work) =>
+      const inOwnTurn: Parameters<typeof copySnapshot>[0]['inTurn'] = (work) =>
         inTurn(() => {
           if (own === null || own !== life || closed) throw new DatabaseUnavailable(ENDED)
           // The log is copied from its files.
           own.flushes.now()
           return work(async (text) => decode(await run(text, [])))
         })
-      await copySnapshot({ inTurn }, directory, target)
+      await copySnapshot({ inTurn: inOwnTurn }, directory, target)
       handOver()
       return target
     } catch (error) {
