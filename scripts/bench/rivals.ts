@@ -88,3 +88,11 @@ export async function startBetterAuth(
   })
   return server
 }
+
+/** Starts `oidc-provider` on Node with one application. */
+export async function startOidcProvider(bench: Bench, client: Record<string, unknown>): Promise<RivalServer> {
+  if (Bun.which('node') === null) throw new Error('node is not installed: apt-get install nodejs')
+  const { newDatabase } = await bench.stores()
+  const env = { DATABASE_URL: await newDatabase(), CLIENT: JSON.stringify(client) }
+  return listen(['node', join(import.meta.dir, 'rivals/oidc-provider.mjs')], env)
+}

@@ -1,15 +1,24 @@
 /**
  * Complete hand-overs by browsers that are signed in: those of an own application, those of one of somebody else with a secret
- * and an ID token, and what its access token opens against `GET me`.
+ * and an ID token, the same ones at `oidc-provider`, and what the access token opens against `GET me`.
  */
 import { join } from 'node:path'
-import { basic, codeFor, entry, REDIRECT, redeemBySecret } from '../../../test/helpers/hand-over.ts'
-import { openBrowser } from '../../../test/helpers/page-browser.ts'
+import {
+  basic,
+  codeFor,
+  entry,
+  openIdAddress,
+  REDIRECT,
+  redeemBySecret,
+  SECRET,
+} from '../../../test/helpers/hand-over.ts'
+import { openBrowser, type PageBrowser } from '../../../test/helpers/page-browser.ts'
 import { emailOf, PASSWORD } from '../accounts.ts'
 import { type Bench, CLIENTS } from '../bench.ts'
 import { startChild } from '../children.ts'
 import type { HandedOver, HandOverQuestion } from '../hand-over-process.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
+import { startOidcProvider } from '../rivals.ts'
 import { runRounds } from '../rounds.ts'
 import { compareLine, type Row } from '../row.ts'
 import { openSessions, ownAccount, reads } from '../traffic.ts'
@@ -34,6 +43,18 @@ async function signIn(url: string) {
   return browsers
 }
 
+const cookiesOf = ({ cookies }: PageBrowser) => [...cookies].map((pair) => pair.join('=')).join('; ')
+
+/** It signs in whoever comes to it, and sends them back by whole addresses. */
+async function signInAtRival(url: string) {
+  const browsers = Array.from({ length: CLIENTS }, () => openBrowser(url, { host: new URL(url).host }))
+  for (const browser of browsers) {
+    await browser.open(openIdAddress(other.id, { scope: SCOPE }))
+    await browser.open(new URL(browser.left ?? '').pathname)
+  }
+  return browsers
+}
+
 export const handOverRow: Row = {
   name: 'hand-over',
   async measure(bench: Bench) {
@@ -42,12 +63,19 @@ export const handOverRow: Row = {
     const poterne = await bench.startPoterne({ accounts: 1000, cheapPasswords: true, settings })
     const { url } = poterne
     const browsers = await signIn(url)
-    const cookies = browsers.map(({ cookies }) => [...cookies].map((pair) => pair.join('=')).join('; '))
+    const rival = await startOidcProvider(bench, {
+      client_id: other.id,
+      client_secret: SECRET,
+      redirect_uris: [other.redirectUri],
+    })
+    const atPoterne = { url, host: HOST, cookies: browsers.map(cookiesOf) }
+    const atRival = { url: rival.url, host: HOST, cookies: (await signInAtRival(rival.url)).map(cookiesOf) }
     const child = await startChild([process.execPath, join(import.meta.dir, '../hand-over-process.ts')])
-    const handOvers = (application: HandedOver, seconds = bench.seconds) => {
-      const question: HandOverQuestion = { url, host: HOST, cookies, application, seconds }
+    const handOvers = (application: HandedOver, seconds = bench.seconds, at = atPoterne) => {
+      const question: HandOverQuestion = { ...at, application, seconds }
       return child.ask<number>(question)
     }
+    await handOvers(other, bench.warmupSeconds, atRival)
     for (const application of [own, other]) await handOvers(application, bench.warmupSeconds)
     const complete = await runRounds({
       rounds: bench.rounds,
@@ -55,6 +83,15 @@ export const handOverRow: Row = {
       theirs: () => handOvers(own),
       onRound: (_, a, b) =>
         bench.progress(`  ${a.toFixed(0)} complete sign-ins/s, ${b.toFixed(0)} own: ${(a / b).toFixed(3)}`),
+    })
+    const beside = await runRounds({
+      rounds: bench.rounds,
+      ours: () => handOvers(other),
+      theirs: () => handOvers(other, bench.seconds, atRival),
+      onRound: (_, a, b) =>
+        bench.progress(
+          `  ${a.toFixed(0)} complete sign-ins/s, ${b.toFixed(0)} oidc-provider: ${(a / b).toFixed(2)}`,
+        ),
     })
 
     const given: string[] = []
@@ -77,7 +114,7 @@ export const handOverRow: Row = {
       onRound: (_, a, b) =>
         bench.progress(`  ${a.toFixed(0)} userinfo/s, ${b.toFixed(0)} me: ${(a / b).toFixed(3)}`),
     })
-    await Promise.all([poterne.stop(), child.end()])
+    await Promise.all([poterne.stop(), rival.end(), child.end()])
     return [
       compareLine({
         row: 'hand-over',
@@ -85,6 +122,14 @@ export const handOverRow: Row = {
         rival: 'hand-overs of an own application (authorize, token)',
         series: complete,
         goal: { atLeast: 0.4 },
+        unit: '/s',
+      }),
+      compareLine({
+        row: 'hand-over',
+        what: 'the same sign-ins',
+        rival: 'oidc-provider 9.13.3 on Node',
+        series: beside,
+        goal: { atLeast: 3 },
         unit: '/s',
       }),
       compareLine({
