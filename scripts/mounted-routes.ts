@@ -1,6 +1,7 @@
 /** The routes that an app really has. */
 import { createAdminApp, createAdminListener } from '../src/compose/admin-app.ts'
-import { createApp } from '../src/compose/app.ts'
+import { type AppPages, createApp } from '../src/compose/app.ts'
+import { createApplicationRoutes } from '../src/pages/applications/routes.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLogger } from '../src/platform/log/logging.ts'
 import { createCatalog } from '../src/texts/catalog.ts'
@@ -16,14 +17,30 @@ const common = {
   trustedProxies: [],
 }
 
-/** The public app without services. Passkeys are on, without any of the files that name apps and pages. */
+/** The hand-over alone, with an application for OpenID: every other page is for browsers. */
+const pages: AppPages = {
+  routes: [
+    (httpBase) =>
+      createApplicationRoutes(httpBase, {
+        ...{ config: services, visits: services, userinfo: services },
+        applications: { list: [{ own: false }] },
+      } as never),
+  ],
+  unreached: services,
+  signInAs: null,
+}
+
+/**
+ * The public app without services. Passkeys are on, without any of the files that name apps and pages, and there is an
+ * application.
+ */
 export const createBareApp = (
   baseUrl: string,
   documentation: Parameters<typeof createApp>[1]['documentation'] = null,
 ) =>
   createApp(services, {
     ...common,
-    ...{ baseUrl, documentation, corsOrigins: [], devRoutes: null, pages: null, secureCookies: true },
+    ...{ baseUrl, documentation, corsOrigins: [], devRoutes: null, pages, secureCookies: true },
     passkeys: {
       rpId: new URL(baseUrl).hostname,
       rpName: null,

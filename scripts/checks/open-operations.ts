@@ -24,6 +24,9 @@ const openOperations = {
     'putReceipt',
     'putReceiptByQuery',
     'followEndedTokens',
+    'authorizeApplication',
+    'getApplicationTokens',
+    'revokeApplicationToken',
   ],
   unlimited: [
     'healthz',
@@ -36,6 +39,7 @@ const openOperations = {
     'finishProviderByForm',
     'refresh',
     'logOut',
+    'signOutOfBrowser',
   ],
 }
 

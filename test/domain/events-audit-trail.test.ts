@@ -37,6 +37,9 @@ const withoutEvent = new Set([
   'passkeyRegistrationOptions',
   'passkeyStepUpOptions',
   'putReceipt',
+  // There is no application here. Its tokens are below a session that has its events.
+  'getApplicationTokens',
+  'revokeApplicationToken',
 ])
 
 /** A month of them, in the order of their time but for some minutes. */

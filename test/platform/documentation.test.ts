@@ -115,12 +115,34 @@ describe('the document of the service', () => {
     published = JSON.parse(await openapiPage())
   })
 
+  test('holds the hand-over: its addresses, its forms as forms, and its errors with OAuth’s names', () => {
+    const { get } = published.paths['/oauth2/authorize']
+    expect(Object.keys(get.responses)).toEqual(['303', '400', '429', 'default'])
+    const required = get.parameters.filter(({ required }: Document) => required)
+    expect(required.map(({ name }: Document) => name)).toEqual(['response_type', 'client_id', 'redirect_uri'])
+    const { requestBody, responses } = published.paths['/oauth2/token'].post
+    expect(Object.keys(requestBody.content)).toEqual(['application/x-www-form-urlencoded'])
+    expect(Object.keys(responses)).toEqual(['200', '400', '401', '413', '415', '429', '500', '503'])
+    expect(published.components.schemas.PoterneError.properties).toHaveProperty('error_description')
+    for (const path of ['/oauth2/sign-out', '/oauth2/userinfo', '/oauth2/revoke'])
+      expect(Object.keys(published.paths)).toContain(path)
+  })
+
   test('is what a service publishes after every operation was called, which closes its body', async () => {
     const server = { docs: true, base_url: 'https://auth.example.com' }
     const passkeys = { rp_id: 'auth.example.com' }
-    const service = await startService({ settings: { server, passkeys } })
-    for (const { method, path } of mountedRoutes())
-      await service.call(method, path.replace(/:\w+/g, 'x'), method === 'GET' ? undefined : {})
+    const applications = [
+      {
+        ...{ id: 'grafana', name: 'Grafana', redirect_uris: ['https://grafana.example.com/login'] },
+        ...{ own: false, groups: ['*'] },
+      },
+    ]
+    const pages = { enabled: true, applications }
+    const service = await startService({ settings: { server, passkeys, pages } })
+    for (const { method, path } of mountedRoutes()) {
+      const body = method === 'GET' ? {} : { headers: { 'content-type': 'application/json' }, body: '{}' }
+      await fetch(service.url + path.replace(/:\w+/g, 'x'), { method, redirect: 'manual', ...body })
+    }
     const running: Document = await (await fetch(`${service.url}/swagger/json`)).json()
     await service.close()
     expect(running).toEqual(published)

@@ -17,6 +17,13 @@ import { hidden, pageRoute } from '../../platform/http/route-traits.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Screen, Visit, Visits } from '../visits/service.ts'
+import {
+  authorizeRoute,
+  revokeRoute,
+  signOutRoute,
+  tokenRoute,
+  userinfoRoute,
+} from './applications-schema.ts'
 import { away, createAuthorize } from './authorize.ts'
 import type { TokenForm } from './clients.ts'
 import { describeIssuer, IDENTITY_KEYS_PATH } from './issuer-metadata.ts'
@@ -69,9 +76,9 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyEl
 
   const routes = new Elysia({ name: 'applications' })
     .use(httpBase)
-    .get('/oauth2/authorize', visits.show(authorize), pageRoute)
+    .get('/oauth2/authorize', visits.show(authorize), authorizeRoute)
     .get('/oauth2/continue', visits.show(finish), pageRoute)
-    .get('/oauth2/sign-out', visits.show(signOut), pageRoute)
+    .get('/oauth2/sign-out', visits.show(signOut), signOutRoute)
     .post(
       '/oauth2/token',
       async ({ body, client, request }) => {
@@ -115,8 +122,6 @@ export function createIssuerRoutes(baseUrl: string, keys: Pick<KeyService, 'have
   return routes
 }
 
-const tokenRoute = hidden({ takes: 'form', answers: 'oauth', checksOwnFields: true })
-
 function createOpenIdRoutes(httpBase: HttpBase, { userinfo }: Needs) {
   const describe = async ({ request }: { request: Request }) =>
     Response.json(await userinfo.userinfo(request.headers.get('authorization')))
@@ -129,9 +134,9 @@ function createOpenIdRoutes(httpBase: HttpBase, { userinfo }: Needs) {
         await userinfo.revoke((body ?? {}) as TokenForm, { ...client, authorization })
         return success({})
       },
-      tokenRoute,
+      revokeRoute,
     )
-    .get('/oauth2/userinfo', ({ request }) => describe({ request }), hidden({ answers: 'oauth' }))
+    .get('/oauth2/userinfo', ({ request }) => describe({ request }), userinfoRoute)
     // Its body may have any form, and nothing reads it.
     .post(
       '/oauth2/userinfo',
@@ -165,7 +170,7 @@ const tokenRecord = (
 ) => ({
   access_token: accessToken,
   ...(refreshToken !== undefined && { refresh_token: refreshToken }),
-  token_type: 'Bearer',
+  token_type: 'Bearer' as const,
   expires_in: lifetimeSeconds,
   ...(account && { account }),
   ...(scope !== undefined && { scope }),

@@ -2,12 +2,11 @@
 import { t } from 'elysia'
 import { type ErrorCode, errorStatus } from '../../texts/errors.ts'
 
-/** Everything that reading and checking a body can end in; openapi-document.ts adds them to each route but GET. */
+/** Everything that reading a body can end in; openapi-document.ts adds them to each route but GET. */
 export const bodyErrors = [
   'malformed_json',
   'body_too_large',
   'unsupported_media_type',
-  'validation_failed',
 ] as const satisfies ErrorCode[]
 
 /** The errors that refuse an access token; openapi-document.ts adds them to each route with `security`. */

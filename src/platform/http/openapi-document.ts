@@ -87,7 +87,10 @@ function componentOf({ content }: Json): string | undefined {
   return $ref === ERROR_REFERENCE.$ref ? undefined : $ref?.split('/').at(-1)
 }
 
-/** A body is read, and refused, also where none is asked for; a GET is refused for its parameters alone. */
+/**
+ * A body is read, and refused, also where none is asked for; a GET is refused for its parameters alone. Who checks their own
+ * fields says so by codes of their own.
+ */
 function rewriteOperation(
   method: string,
   operation: Json,
@@ -99,10 +102,12 @@ function rewriteOperation(
   const body = operation.requestBody as Json | undefined
   const declared = responses.flatMap(([, response]) => (response[ERROR_CODES_KEY] ?? []) as ErrorCode[])
   const takesParameters = Array.isArray(operation.parameters) && operation.parameters.length > 0
+  const checked: ErrorCode[] = traits.checksOwnFields ? [] : ['validation_failed']
   const codes = new Set<ErrorCode>([
     ...(needsToken(operation) ? tokenErrors : []),
     ...(needsToken(operation) && method !== 'get' && !traits.allowsTestIdentity ? testIdentityErrors : []),
-    ...(method === 'get' ? (takesParameters ? (['validation_failed'] as const) : []) : bodyErrors),
+    ...(method !== 'get' ? bodyErrors : []),
+    ...(method !== 'get' || takesParameters ? checked : []),
     ...declared,
   ])
   const successes = responses.filter(([, response]) => !(ERROR_CODES_KEY in response))

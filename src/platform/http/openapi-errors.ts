@@ -129,6 +129,8 @@ function errorComponents(): Json {
         reason: { ...text, description: 'Only at `/readyz`: why, in English.' },
         cause: { ...text, description: 'Only with `--dev`: one word for the cause, as in the log.' },
         request_id: { type: 'string', format: 'uuid', description: 'As in X-Request-Id.' },
+        error: { ...text, description: 'Only below `/oauth2`: the name that OAuth has for it.' },
+        error_description: { ...text, description: 'Beside `error`: the reason, for developers.' },
       },
     },
   }

@@ -18,6 +18,11 @@ export const journey: Tag[] = [
   { name: 'Two factors', description: 'Turn the second factor on and off; recovery codes.' },
   { name: 'Passkeys', description: 'Sign in with a passkey; add, rename and remove passkeys.' },
   { name: 'Social login', description: 'Sign in through another provider; link and unlink it.' },
+  {
+    name: 'Hand-over',
+    description:
+      'Applications get who signed in on the pages: the authorization code flow of OAuth with PKCE, and OpenID Connect.',
+  },
   { name: 'Keys', description: 'What your services need to verify access tokens.' },
   { name: 'Operation', description: 'For load balancers and supervisors.' },
 ]
