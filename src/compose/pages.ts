@@ -77,7 +77,7 @@ export function createPages(services: Services, { dev, settings, people }: PageO
       createWaysInRoutes(httpBase, {
         ...{ visits, waysIn, offered, clock, sender: services.sender },
         home: destinations.home,
-        handOverScreen: createHandOverScreen({ visits, applications }),
+        handOverScreen: createHandOverScreen({ applications }),
       }),
     (httpBase) =>
       createAccountRoutes(httpBase, {

@@ -16,7 +16,7 @@ import {
 } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import { onwardsOf } from '../visits/flow.ts'
-import type { Screen } from '../visits/service.ts'
+import type { Screen } from '../visits/visit.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
 import type { Offered } from '../ways-in/screens/parts.ts'
 import type { OwnVisit } from './service.ts'

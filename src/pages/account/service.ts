@@ -23,8 +23,9 @@ import { AppError } from '../../texts/errors.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
 import { languageOf, onwardsOf } from '../visits/flow.ts'
 import { createLeaveToProvider } from '../visits/provider.ts'
-import type { Typed, Visit, Visits } from '../visits/service.ts'
+import type { Visits } from '../visits/service.ts'
 import type { PageTicket } from '../visits/tickets.ts'
+import type { Typed, Visit } from '../visits/visit.ts'
 
 interface Needs {
   visits: Visits

@@ -17,7 +17,8 @@ import { pickLanguage } from '../../texts/accept-language.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
 import { languageOf } from '../visits/flow.ts'
-import type { Screen, Visit, Visits } from '../visits/service.ts'
+import type { Visits } from '../visits/service.ts'
+import type { Screen, Visit } from '../visits/visit.ts'
 import {
   type AuthorizationRequest,
   findUnlisted,
@@ -121,7 +122,7 @@ export function createAuthorize(needs: Needs) {
   function findObstacle(visit: SignedIn, handOver: HandOver): Obstacle | null {
     const application = find(handOver.application)
     const { name } = application
-    const another = visits.address(visit, '/sign-in', signInAgain(visit, handOver))
+    const another = visit.to('/sign-in', signInAgain(visit, handOver))
     // An entry without `own` is refused when the code is made.
     if (isForOpenId(application) && !applications.admits(application, visit.session.account)) {
       const description = 'this account may not enter'
@@ -145,8 +146,8 @@ export function createAuthorize(needs: Needs) {
           ? visits.go(visit, '/sign-in', { ...signInAgain(visit, handOver), distrusts: true })
           : twoFactorWantedScreen(visit, name, {
               another,
-              setUp: visits.address(visit, '/account/two-factor', { ...languageOf(visit.flow), handOver }),
-              onwards: visits.address(visit, '/oauth2/continue', { handOver }),
+              setUp: visit.to('/account/two-factor', { ...languageOf(visit.flow), handOver }),
+              onwards: visit.to('/oauth2/continue', { handOver }),
             }),
     }
   }
@@ -212,15 +213,8 @@ export function createAuthorize(needs: Needs) {
     if (!isAsked && !needsConsent(handOver.redirectUri))
       return away(await applications.handOver(visit.session!, handOver))
     if (isSilent) return refuse('interaction_required', 'a person has to confirm this address')
-    const another = isForOpenId(application)
-      ? visits.address(visit, '/sign-in', signInAgain(visit, handOver))
-      : undefined
-    return continueScreen(
-      visit,
-      application.name,
-      visits.address(visit, '/oauth2/continue', { handOver }),
-      another,
-    )
+    const another = isForOpenId(application) ? visit.to('/sign-in', signInAgain(visit, handOver)) : undefined
+    return continueScreen(visit, application.name, visit.to('/oauth2/continue', { handOver }), another)
   }
 
   /** The way ends here after a sign-in, and after "Continue to …". */

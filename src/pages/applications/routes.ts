@@ -16,7 +16,8 @@ import { withParameters } from '../../platform/http/redirect.ts'
 import { hidden, pageRoute } from '../../platform/http/route-traits.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
-import type { Screen, Visit, Visits } from '../visits/service.ts'
+import type { Visits } from '../visits/service.ts'
+import type { Screen, Visit } from '../visits/visit.ts'
 import {
   authorizeRoute,
   revokeRoute,
@@ -69,8 +70,7 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyEl
       await visits.signOut(visit)
       return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.depart(visit, to)
     }
-    if (session)
-      return signOutScreen(visit, visits.address(visit, '/sign-out', to === undefined ? {} : { to }))
+    if (session) return signOutScreen(visit, visit.to('/sign-out', to === undefined ? {} : { to }))
     return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
   }
 

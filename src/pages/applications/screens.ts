@@ -3,7 +3,7 @@ import type { ApplicationConfig } from '../../platform/config/types.ts'
 import { heading, submit, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
-import type { Screen, View, Visit, Visits } from '../visits/service.ts'
+import type { Screen, View, Visit } from '../visits/visit.ts'
 import { needsConsent } from './request.ts'
 import type { ApplicationService } from './service.ts'
 
@@ -122,10 +122,10 @@ export function signOutScreen({ texts: { pages } }: View, action: string): Scree
 
 /** Follows a form: an https application gets the browser at once, any other only if the person wants it. */
 export const createHandOverScreen =
-  ({ visits, applications }: { visits: Visits; applications: ApplicationService }) =>
+  ({ applications }: { applications: ApplicationService }) =>
   (visit: Visit, { application, redirectUri }: NonNullable<Flow['handOver']>): Screen => {
     const name = applications.list.find(({ id }) => id === application)?.name ?? application
-    const href = visits.address(visit, '/oauth2/continue')
+    const href = visit.to('/oauth2/continue')
     const screen = continueScreen(visit, name, href)
     return needsConsent(redirectUri) ? screen : { ...screen, refreshTo: href }
   }

@@ -2,7 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { SocialService } from '../../domain/sign-in/social/service.ts'
 import { type Flow, languageOf } from './flow.ts'
-import type { Visit, Visits } from './service.ts'
+import type { Visits } from './service.ts'
+import type { Visit } from './visit.ts'
 
 interface Journey {
   provider: string
@@ -32,7 +33,7 @@ export const createLeaveToProvider =
     const { location, cookie } = await social.authorize(
       provider,
       {
-        redirectUri: `${baseUrl}${visits.address(visit, back, { ...flow, ticket })}`,
+        redirectUri: `${baseUrl}${visit.to(back, { ...flow, ticket })}`,
         codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
       },
       visit.caller,

@@ -22,6 +22,8 @@ interface Needs extends Pick<Ground, 'clock' | 'secret'> {
 const LABEL = 'page ticket'
 const DONE_SECONDS = 900
 
+export type PageTickets = ReturnType<typeof createPageTickets>
+
 export function createPageTickets({ clock, secret, stores }: Needs) {
   const newName = () => randomBytes(16).toString('base64url')
 

@@ -5,7 +5,7 @@ import { isolated, notice } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Problem } from '../visits/flow.ts'
 import { waitSentence } from '../visits/refusals.ts'
-import type { View } from '../visits/service.ts'
+import type { View } from '../visits/visit.ts'
 
 export interface ShownProblem {
   /** The problem of the field of this name; null where nothing is wrong with it, true where the sentence above says it. */

@@ -5,7 +5,8 @@ import type { Clock } from '../../platform/clock.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { pageRoute } from '../../platform/http/route-traits.ts'
 import type { Flow } from '../visits/flow.ts'
-import type { Screen, Typed, Visit, Visits } from '../visits/service.ts'
+import type { Visits } from '../visits/service.ts'
+import type { Screen, Typed, Visit } from '../visits/visit.ts'
 import { codeScreen } from './screens/code.ts'
 import type { Drawing, Offered } from './screens/parts.ts'
 import { choosePasswordScreen, recoverScreen } from './screens/recover.ts'
@@ -25,6 +26,18 @@ interface Needs {
   handOverScreen(visit: Visit, handOver: NonNullable<Flow['handOver']>): Screen
 }
 
+const drawn = {
+  '/sign-in': signInScreen,
+  '/sign-up': signUpScreen,
+  '/confirm': confirmScreen,
+  '/code': codeScreen,
+  '/recover': recoverScreen,
+  '/choose-password': choosePasswordScreen,
+}
+
+/** Path, the page to which a mistake leads back, what is done. */
+type Form = [path: string, back: string, work: (visit: Visit, typed: Typed) => Promise<Response> | Response]
+
 export function createWaysInRoutes(
   httpBase: HttpBase,
   { visits, waysIn, offered, clock, sender, home, handOverScreen }: Needs,
@@ -33,20 +46,8 @@ export function createWaysInRoutes(
     offered,
     now: clock.now(),
     isLate: (channel) => sender.isLate?.(channel) ?? false,
-    to: (path) => visits.address(visit, path),
+    to: (path) => visit.to(path),
   })
-
-  const drawn = {
-    '/sign-in': signInScreen,
-    '/sign-up': signUpScreen,
-    '/confirm': confirmScreen,
-    '/code': codeScreen,
-    '/recover': recoverScreen,
-    '/choose-password': choosePasswordScreen,
-  }
-
-  /** Path, the page to which a mistake leads back, what is done. */
-  type Form = [path: string, back: string, work: (visit: Visit, typed: Typed) => Promise<Response> | Response]
 
   /** These forms act on the account that is signed in. */
   const ownForms: Form[] = [
@@ -59,48 +60,40 @@ export function createWaysInRoutes(
     ['/sign-in/code', '/sign-in', waysIn.requestCode],
     ['/sign-in/passkey', '/sign-in', waysIn.usePasskey],
     ['/sign-in/provider', '/sign-in', waysIn.beginProvider],
-    ['/sign-in/forgot', '/sign-in', (visit) => waysIn.turn(visit, '/recover')],
-    ['/sign-in/confirm', '/sign-in', (visit) => waysIn.turn(visit, '/confirm')],
-    ['/sign-in/register', '/sign-in', (visit) => waysIn.turn(visit, '/sign-up')],
     ['/sign-up', '/sign-up', waysIn.register],
     ['/sign-up/provider', '/sign-up', waysIn.beginProvider],
     ['/sign-up/terms', '/sign-up/terms', waysIn.acceptTermsForProvider],
-    ['/sign-up/sign-in', '/sign-up', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/confirm', '/confirm', waysIn.confirm],
-    ['/confirm/again', '/confirm', waysIn.confirmAgain],
     ['/code', '/code', waysIn.enterCode],
-    ['/confirm/change', '/confirm', (visit) => waysIn.turn(visit, '/sign-up')],
-    ['/code/again', '/code', waysIn.sendCodeAgain],
-    ['/code/field', '/code', (visit, typed) => waysIn.changeCodeField(visit, typed, '/code')],
-    ['/code/sign-in', '/code', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/recover', '/recover', waysIn.recover],
-    ['/recover/code', '/recover', (visit) => waysIn.turn(visit, '/choose-password', { letters: true })],
-    ['/recover/sign-in', '/recover', (visit) => waysIn.turn(visit, '/sign-in')],
     ['/choose-password', '/choose-password', waysIn.choosePassword],
-    ['/choose-password/again', '/choose-password', waysIn.recoverAgain],
-    [
-      '/choose-password/field',
-      '/choose-password',
-      (visit, typed) => waysIn.changeCodeField(visit, typed, '/choose-password'),
-    ],
   ]
-
-  /** These forms change the way, or send a code again. */
-  const turns = new Set([
-    '/sign-in/forgot',
-    '/sign-in/confirm',
-    '/sign-in/register',
-    '/sign-up/sign-in',
-    '/confirm/again',
-    '/confirm/change',
-    '/code/again',
-    '/code/field',
-    '/code/sign-in',
-    '/recover/code',
-    '/recover/sign-in',
-    '/choose-password/again',
-    '/choose-password/field',
-  ])
+  const leading = (path: string, back: string, to: string, more?: Partial<Flow>): Form => [
+    path,
+    back,
+    (visit) => waysIn.leadTo(visit, to, more),
+  ]
+  const changingField = (page: string): Form => [
+    `${page}/field`,
+    page,
+    (visit, typed) => waysIn.changeCodeField(visit, typed, page),
+  ]
+  /** These change the way, or send a code again: none of them is the purpose of its page. */
+  const detours: Form[] = [
+    leading('/sign-in/forgot', '/sign-in', '/recover'),
+    leading('/sign-in/confirm', '/sign-in', '/confirm'),
+    leading('/sign-in/register', '/sign-in', '/sign-up'),
+    leading('/sign-up/sign-in', '/sign-up', '/sign-in'),
+    leading('/confirm/change', '/confirm', '/sign-up'),
+    leading('/code/sign-in', '/code', '/sign-in'),
+    leading('/recover/code', '/recover', '/choose-password', { letters: true }),
+    leading('/recover/sign-in', '/recover', '/sign-in'),
+    ['/confirm/again', '/confirm', waysIn.confirmAgain],
+    ['/code/again', '/code', waysIn.sendCodeAgain],
+    ['/choose-password/again', '/choose-password', waysIn.recoverAgain],
+    changingField('/code'),
+    changingField('/choose-password'),
+  ]
 
   const routes = new Elysia({ name: 'ways-in' }).use(httpBase)
   for (const [path, screen] of Object.entries(drawn)) {
@@ -119,11 +112,17 @@ export function createWaysInRoutes(
       pageRoute,
     )
   }
-  for (const [path, back, work] of [...ownForms, ...forms]) {
-    const forAnybody = forms.some(([each]) => each === path)
-    const form = { back, keeps: ['identifier', 'stay', 'trust'], finishes: !turns.has(path), forAnybody }
-    routes.post(path, visits.take(form, work), pageRoute)
+  const take = (all: Form[], options: { finishes: boolean; forAnybody: boolean }) => {
+    for (const [path, back, work] of all)
+      routes.post(
+        path,
+        visits.take({ back, keeps: ['identifier', 'stay', 'trust'], ...options }, work),
+        pageRoute,
+      )
   }
+  take(ownForms, { finishes: true, forAnybody: false })
+  take(forms, { finishes: true, forAnybody: true })
+  take(detours, { finishes: false, forAnybody: true })
   return routes
     .post(
       '/sign-in/passkey/options',

@@ -2,7 +2,7 @@
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { field, row, rows, submit, withoutPasskeys, wrongText } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
-import type { Screen } from '../../visits/service.ts'
+import type { Screen } from '../../visits/visit.ts'
 import {
   ago,
   linkButton,

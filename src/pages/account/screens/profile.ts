@@ -5,7 +5,7 @@ import { profileFields } from '../../../platform/postgres/schema.ts'
 import { nameOfLanguage } from '../../../texts/languages.ts'
 import { field, isolated, submit } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
-import type { Screen } from '../../visits/service.ts'
+import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, otherProofs, page, problemOf, proofFields } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 

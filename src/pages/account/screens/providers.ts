@@ -5,7 +5,7 @@ import type { LinkedIdentity } from '../../../domain/sign-in/identities/store.ts
 import { nameOfProvider } from '../../../texts/names.ts'
 import { isolated, markOf, notice, row, rows, withContact } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
-import type { Screen } from '../../visits/service.ts'
+import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, linkButton, ownAccount, page } from '../elements.ts'
 import { identityIn, type OwnVisit } from '../service.ts'
 import { proofScreen, startAgainScreen } from './proof.ts'

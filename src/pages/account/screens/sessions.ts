@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../../domain/sessions/core/service.ts'
 import type { IconName } from '../../../platform/look/icons.ts'
 import { badge, group, icon, isolated, row, rows, submit } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
-import type { Screen } from '../../visits/service.ts'
+import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, ago, day, deviceName, linkButton, page, time } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 

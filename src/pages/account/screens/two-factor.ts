@@ -2,7 +2,7 @@
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { badge, icon, isolated, notice, rowLink, rows } from '../../frame/elements.ts'
 import { Html, html } from '../../frame/html.ts'
-import type { Screen } from '../../visits/service.ts'
+import type { Screen } from '../../visits/visit.ts'
 import {
   type AccountOffered,
   day,

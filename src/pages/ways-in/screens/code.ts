@@ -17,7 +17,7 @@ import {
   withoutPasskeys,
 } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
-import type { Screen, View } from '../../visits/service.ts'
+import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
 import {
   askedIdentifier,

@@ -18,7 +18,7 @@ import {
   wrongText,
 } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
-import type { View } from '../../visits/service.ts'
+import type { View } from '../../visits/visit.ts'
 import type { ShownProblem } from '../problems.ts'
 
 /** The offers of the forms, from the configuration. */

@@ -1,7 +1,7 @@
 /** A new password for one that was forgotten. */
 import { changesCodeField, codeField, heading, otherWay, submit } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
-import type { Screen, View } from '../../visits/service.ts'
+import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
 import {
   askedIdentifier,

@@ -11,7 +11,7 @@ import {
   wayOf,
 } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
-import type { Screen, View } from '../../visits/service.ts'
+import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
 import { canRegister, type Drawing, identifierInput, passkeyForm, providerLabel } from './parts.ts'
 

@@ -1,7 +1,7 @@
 /** Registration: the form, an invitation, the terms, the confirmation. */
 import { codeField, heading, otherWay, submit, wayOf, withContact, withTerms } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
-import type { Screen, View } from '../../visits/service.ts'
+import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
 import {
   askedIdentifier,
