@@ -15,6 +15,7 @@ import { checkNames } from './checks/names.ts'
 import { checkOpenOperations } from './checks/open-operations.ts'
 import { checkOpenapi } from './checks/openapi.ts'
 import { checkRoutes } from './checks/routes.ts'
+import { checkShadows } from './checks/shadows.ts'
 import { asProblems, type Check, readFiles, root, runProgram, toolCommand } from './checks/source-files.ts'
 import { checkWords } from './checks/words.ts'
 import { checkTableOwners } from './table-owners.ts'
@@ -46,6 +47,7 @@ const checks: Record<string, Check> = {
   'open operations': checkOpenOperations,
   links: checkLinks,
   names: checkNames,
+  shadows: checkShadows,
   words: checkWords,
 }
 

@@ -85,7 +85,7 @@ export function createAdministratorRoutes(base: AdminBase, once: Once, administr
     .post(
       '/administrators',
       async ({ body, caller, headers, path }) => {
-        const answer = await once<PutAnswer>({
+        const put = await once<PutAnswer>({
           ...{ headers, caller, path, body },
           async make() {
             const { administrator, isNew, revokedTokens } = await administrators.put(body.account, body.role)
@@ -97,10 +97,10 @@ export function createAdministratorRoutes(base: AdminBase, once: Once, administr
             administrator: await administrators.get(id),
           }),
         })
-        const administrator = administratorRecord(answer.administrator)
-        return answer.status === 201
+        const administrator = administratorRecord(put.administrator)
+        return put.status === 201
           ? created({ administrator })
-          : success({ administrator, ...revokedOnly(answer.revokedTokens) })
+          : success({ administrator, ...revokedOnly(put.revokedTokens) })
       },
       {
         body: t.Object({

@@ -76,7 +76,7 @@ export function createTokenRoutes(base: AdminBase, once: Once, tokens: TokenServ
     .post(
       '/tokens',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once({
+        const created = await once({
           ...{ headers, caller, path, body },
           async make(wanted) {
             const wish = { ...body, expiresIn: body.expires_in }
@@ -90,7 +90,7 @@ export function createTokenRoutes(base: AdminBase, once: Once, tokens: TokenServ
             ...tokenRecord(await tokens.get(id)),
           }),
         })
-        return status(201, answer)
+        return status(201, created)
       },
       {
         body: t.Object({

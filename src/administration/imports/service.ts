@@ -164,11 +164,11 @@ export function createImportService(needs: Needs) {
   }
 
   function importedResult({ uuid, password }: ImportedLine, made: MadeLine | null): LineResult {
-    const known = made?.uuid ?? uuid
+    const accountUuid = made?.uuid ?? uuid
     const family = password && familyOf(password)
     return {
       outcome: 'imported',
-      ...(known !== null && { uuid: known }),
+      ...(accountUuid !== null && { uuid: accountUuid }),
       ...(family && { hash: family.split('$')[0] as string }),
     }
   }

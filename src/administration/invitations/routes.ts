@@ -173,13 +173,13 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
           })
           return status(201, mailed)
         }
-        const answer = await once({
+        const created = await once({
           ...{ headers, caller, path, body },
           async make(wanted) {
             const { code, link, invitation } = await invitations.create(caller, wish, wanted)
             const shown: { code: string | null; link: string | null } = { code, link }
-            const answer = { status: 201 as const, ...shown, ...invitationRecord(invitation) }
-            return { id: invitation.uuid, answer }
+            const record = invitationRecord(invitation)
+            return { id: invitation.uuid, answer: { status: 201 as const, ...shown, ...record } }
           },
           repeat: async (id) => ({
             status: 201 as const,
@@ -188,7 +188,7 @@ export function createInvitationRoutes(base: AdminBase, once: Once, invitations:
             ...invitationRecord(await invitations.get(id)),
           }),
         })
-        return status(201, answer)
+        return status(201, created)
       },
       {
         body,

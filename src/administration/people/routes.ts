@@ -62,7 +62,7 @@ export function createPeopleRoutes(
     .post(
       '/accounts',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once({
+        const created = await once({
           ...{ headers, caller, path, body },
           async make() {
             const account = await people.create(body)
@@ -70,7 +70,7 @@ export function createPeopleRoutes(
           },
           repeat: async (id) => ({ status: 201 as const, account: await people.show(id, caller) }),
         })
-        return status(201, answer)
+        return status(201, created)
       },
       {
         body: newAccount(languages),

@@ -243,13 +243,13 @@ export function createPeopleStore(database: Database) {
       const { kind, key } = identifier
       const write = () =>
         withHeldAccount(database, accountId, async (transaction, held) => {
-          const [account, isTaken] = await Promise.all([
+          const [account, isSomebodys] = await Promise.all([
             held,
             isTakenBySomebody(transaction, accountId, identifier, corrects !== null),
           ])
           if (account === null) return 'gone'
           if (corrects !== null && !isAsRegistered(account, corrects)) return 'not_theirs'
-          if (isTaken) return 'taken'
+          if (isSomebodys) return 'taken'
           const contacts = contactsOf(account)
           const before = contacts[kind]
           const contact = newContact(before, identifier, verified, now)

@@ -98,8 +98,10 @@ export function createSigningKeyRoutes(base: AdminBase, once: Once, keys: AllKey
           async make() {
             const revoked = await keys.revoke(body.kid)
             const successor = revoked?.successor ? toKey(revoked.successor) : null
-            const answer = success({ revoked: revoked !== null, successor })
-            return { id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR), answer }
+            return {
+              id: successor?.kid ?? (revoked === null ? UNKNOWN : NO_SUCCESSOR),
+              answer: success({ revoked: revoked !== null, successor }),
+            }
           },
           repeat: async (kid) =>
             success({

@@ -68,7 +68,7 @@ export function createSmsPrefixRoutes(base: AdminBase, once: Once, prefixes: Sms
     .post(
       '/sms/prefixes',
       async ({ body, caller, headers, path, status }) => {
-        const answer = await once({
+        const told = await once({
           ...{ headers, caller, path, body },
           async make() {
             const closed = await prefixes.close(caller, { ...body, expiresIn: body.expires_in })
@@ -76,7 +76,7 @@ export function createSmsPrefixRoutes(base: AdminBase, once: Once, prefixes: Sms
           },
           repeat: async (prefix) => ({ status: 201 as const, ...record(await prefixes.get(prefix)) }),
         })
-        return status(201, answer)
+        return status(201, told)
       },
       {
         body,

@@ -115,7 +115,7 @@ async function overview(visit: OwnVisit, { read }: AccountPages, offered: Accoun
   const own = read.account(visit)
   const security = await read.security(visit)
   const { counts } = security
-  const [passkeys, identities] = await Promise.all([
+  const [held, identities] = await Promise.all([
     counts.passkeys > 0 && offered.passkeys ? read.passkeys(visit) : { passkeys: [] },
     counts.identities > 0 ? read.identities(visit) : [],
   ])
@@ -123,7 +123,7 @@ async function overview(visit: OwnVisit, { read }: AccountPages, offered: Accoun
     security,
     account: own.account,
     profile: own.profile,
-    passkeys: passkeys.passkeys.map(({ name }) => name),
+    passkeys: held.passkeys.map(({ name }) => name),
     identities: identities.map(({ provider }) => provider),
   })
 }

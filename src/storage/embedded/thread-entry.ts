@@ -62,17 +62,17 @@ const calls: Record<CallName, () => Promise<unknown>> = {
 }
 
 function begin(inside: number, what: Grouping): void {
-  const run = Promise.withResolvers<RunEmbedded>()
+  const begun = Promise.withResolvers<RunEmbedded>()
   const over = Promise.withResolvers<void>()
   const done = database[what]((own) => {
-    run.resolve(own)
+    begun.resolve(own)
     return over.promise
   })
   // Where it cannot begin, its statements fail with the reason.
-  done.catch(run.reject)
-  run.promise.catch(() => {})
+  done.catch(begun.reject)
+  begun.promise.catch(() => {})
   groups.set(inside, {
-    run: run.promise,
+    run: begun.promise,
     end(succeeded) {
       if (succeeded) over.resolve()
       else over.reject(new Error('rolled back by its caller'))
