@@ -125,7 +125,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     expect(service.inbox.textsTo(phone)).toEqual([])
   })
 
-  test.each([
+  rule.each([
     ['phone', { phone: '12', password: PASSWORD }, 'invalid_phone'],
     ['phone', { phone: 'ada@example.com', password: PASSWORD }, 'invalid_phone'],
     ['phone', { phone: 33612345678, password: PASSWORD }, 'invalid_type'],

@@ -109,7 +109,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
     return service.call(method, there, body, { bearer })
   }
 
-  test('no number or time of a query is read in another way than as digits, or as RFC 3339', async () => {
+  rule('no number or time of a query is read in another way than as digits, or as RFC 3339', async () => {
     const documents = [await adminOpenapiPage(), await openapiPage()].map((page) => JSON.parse(page))
     const queries = documents.flatMap((document) => fieldsOf(document).queries)
     const named = (kind: Field['kind']) => [
@@ -141,7 +141,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
     }
   })
 
-  test('no number of a body is read from a text, and none is stored beyond its bounds', async () => {
+  rule('no number of a body is read from a text, and none is stored beyond its bounds', async () => {
     const documents = [await adminOpenapiPage(), await openapiPage()].map((page) => JSON.parse(page))
     const bodies = documents.flatMap((document) => fieldsOf(document).bodies)
     expect(bodies.map(({ path, name }) => `${path} ${name}`).sort()).toEqual([
@@ -160,7 +160,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
       }
   })
 
-  test.each([
+  rule.each([
     ['{"plan\\u0000": 1}', 'metadata', 'invalid_characters'],
     ['{"deep": {"plan\\ud800": 1}}', 'metadata.deep', 'invalid_characters'],
     ['{"toString": 1}', 'metadata.toString', 'invalid_value'],
@@ -204,7 +204,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
     [{ metadata: [1] }, { metadata: 'invalid_value' }],
   ]
 
-  test.each(wrongShapes)(
+  rule.each(wrongShapes)(
     '%j is refused by its place, and is no value that is left out',
     async (part, fields) => {
       const { bearer, account } = await service.signedIn()
@@ -263,27 +263,30 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
     expect(kept.body.account.metadata).toEqual({ id: 9007199254740991, text: '90071992547409931' })
   })
 
-  test('administration refuses fields and parameters that it does not know, and names the nearest', async () => {
-    const create = { email: newEmail(), password_digest: 'x' }
-    const refused = await call('POST', '/admin/v1/accounts', create)
-    expectInvalid(refused, { password_digest: 'unknown_field' })
-    expect(refused.body.errors[0].message).toContain('password')
-    expect((await call('GET', `/admin/v1/accounts?query=${create.email}`)).body.items).toEqual([])
-    expectInvalid(await call('GET', '/admin/v1/accounts?group=staff'), { group: 'unknown_field' })
-    const { account } = await service.signedIn()
-    const path = `/admin/v1/accounts/${account.uuid}`
-    expectInvalid(await call('PATCH', path, { profile: { nmae: 'x' }, groups: { ad: ['x'] }, role: 7 }), {
-      'profile.nmae': 'unknown_field',
-      'groups.ad': 'unknown_field',
-      role: 'unknown_field',
-    })
-    // One answer names the field that is missing and the one that is unknown.
-    expectInvalid(await call('POST', '/admin/v1/administrators', { acount: account.uuid, role: 'owner' }), {
-      account: 'required',
-      acount: 'unknown_field',
-    })
-    expectInvalid(await call('DELETE', `${path}/sessions?id=1`), { id: 'unknown_field' })
-  })
+  rule(
+    'administration refuses fields and parameters that it does not know, and names the nearest',
+    async () => {
+      const create = { email: newEmail(), password_digest: 'x' }
+      const refused = await call('POST', '/admin/v1/accounts', create)
+      expectInvalid(refused, { password_digest: 'unknown_field' })
+      expect(refused.body.errors[0].message).toContain('password')
+      expect((await call('GET', `/admin/v1/accounts?query=${create.email}`)).body.items).toEqual([])
+      expectInvalid(await call('GET', '/admin/v1/accounts?group=staff'), { group: 'unknown_field' })
+      const { account } = await service.signedIn()
+      const path = `/admin/v1/accounts/${account.uuid}`
+      expectInvalid(await call('PATCH', path, { profile: { nmae: 'x' }, groups: { ad: ['x'] }, role: 7 }), {
+        'profile.nmae': 'unknown_field',
+        'groups.ad': 'unknown_field',
+        role: 'unknown_field',
+      })
+      // One answer names the field that is missing and the one that is unknown.
+      expectInvalid(await call('POST', '/admin/v1/administrators', { acount: account.uuid, role: 'owner' }), {
+        account: 'required',
+        acount: 'unknown_field',
+      })
+      expectInvalid(await call('DELETE', `${path}/sessions?id=1`), { id: 'unknown_field' })
+    },
+  )
 
   rule('every route of administration refuses a parameter and a field that it does not know', async () => {
     const routes = adminRoutes.filter(({ access }) => access !== 'page' && access !== 'open')
@@ -322,7 +325,7 @@ describe.each(differingShapes)('hostile numbers and times on %s', (shape) => {
     expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 
-  test.each([
+  rule.each([
     ['2026-11-22', '2026-11-22T00:00:00.000Z'],
     ['2026-11-22T10:30:00', '2026-11-22T10:30:00.000Z'],
     ['2026-11-22t10:30:00.123456z', '2026-11-22T10:30:00.123Z'],

@@ -7,7 +7,7 @@ import { newClient } from '../helpers/limited-service.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal, outcomeOf } from '../helpers/refusals.ts'
-import { shapes, type TestService } from '../helpers/service.ts'
+import { racingShapes, type TestService } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use, useLimited, useReplica, useService } from '../helpers/use-service.ts'
 
@@ -423,7 +423,7 @@ describe('accepting one', () => {
   })
 })
 
-describe.each(shapes)('the last use, raced by 32 callers over two processes, on %s', (shape) => {
+describe.each(racingShapes)('the last use, raced by 32 callers over two processes, on %s', (shape) => {
   const settings = { accounts: { registration: 'invitation' } }
   const service = useService({ shape, settings })
   const replica = useReplica(service, { shape, settings })

@@ -2,13 +2,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { newEmail, type Person, registration } from '../helpers/api-client.ts'
-import { shapes } from '../helpers/service.ts'
+import { differingShapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const HOUR_MS = 3_600_000
 
-describe.each(shapes)('the clock on %s', (shape) => {
+describe.each(differingShapes)('the clock on %s', (shape) => {
   const service = useService({ shape, settings: { limits: { enabled: true } } })
   let person: Person
   beforeAll(async () => {

@@ -114,7 +114,7 @@ describe.each(shapes)('the hand-over on %s', (shape) => {
     expect((await service.get('me', { bearer: body.access_token })).status).toBe(401)
   })
 
-  test.each([
+  rule.each([
     ['another verifier', { code_verifier: newVerifier() }, 'invalid_grant'],
     ['another application', { client_id: 'other' }, 'invalid_grant'],
     ['another address', { redirect_uri: 'https://other.example.com/in' }, 'invalid_grant'],
