@@ -76,14 +76,15 @@ export function createClient(options: ClientOptions) {
   }
 
   /** Made once and kept: what strangers do elsewhere then never refuses the owner of this device. */
-  async function readDevice(): Promise<Device> {
-    const kept = parse<Device>(await storage.read(`${key}.device`)) ?? {}
-    if (kept.device_fingerprint !== undefined || typeof crypto === 'undefined') return kept
-    const bytes = [...crypto.getRandomValues(new Uint8Array(16))]
-    const device_fingerprint = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
-    await storage.write(`${key}.device`, JSON.stringify({ ...kept, device_fingerprint }))
-    return { ...kept, device_fingerprint }
-  }
+  const readDevice = () =>
+    storage.inTurn(async (): Promise<Device> => {
+      const kept = parse<Device>(await storage.read(`${key}.device`)) ?? {}
+      if (kept.device_fingerprint !== undefined || typeof crypto === 'undefined') return kept
+      const bytes = [...crypto.getRandomValues(new Uint8Array(16))]
+      const device_fingerprint = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
+      await storage.write(`${key}.device`, JSON.stringify({ ...kept, device_fingerprint }))
+      return { ...kept, device_fingerprint }
+    })
 
   /** Never with an access token. */
   const post = async (path: string, body: Answer) =>
@@ -295,6 +296,4 @@ function listed(headers: RequestInit['headers']): Record<string, string> {
 }
 
 /** It was read by the first try. */
-const isStream = (body: unknown) =>
-  typeof (body as { getReader?: unknown } | null)?.getReader === 'function' ||
-  typeof (body as { pipe?: unknown } | null)?.pipe === 'function'
+const isStream = (body: unknown) => ['getReader', Symbol.asyncIterator].some((each) => each in Object(body))

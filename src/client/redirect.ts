@@ -47,7 +47,7 @@ export function createRedirects(url: string, key: string, storage: Storage) {
     const [verifier, state] = [random(), random()]
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
     const mine: Begun = { ...to, redirectUri, verifier, began: Date.now(), ...(sid !== undefined && { sid }) }
-    await write([...(await readBegun()), [state, mine]])
+    await storage.inTurn(async () => write([...(await readBegun()), [state, mine]]))
     const query = new URLSearchParams({
       redirect_uri: redirectUri,
       code_challenge: base64url(new Uint8Array(digest)),
@@ -67,11 +67,14 @@ export function createRedirects(url: string, key: string, storage: Storage) {
     requireEngine('URL', ...(given == null ? ['location'] : []))
     const address = new URL(given ?? location.href)
     const [state, code, iss, error] = NAMES.map((name) => address.searchParams.get(name))
-    const begun = await readBegun()
-    const mine = begun.find(([each]) => each === state)?.[1]
+    const mine = await storage.inTurn(async () => {
+      const begun = await readBegun()
+      const found = begun.find(([each]) => each === state)
+      if (found) await write(begun.filter((each) => each !== found))
+      return found?.[1]
+    })
     if (!mine) return null
     if (given == null) clean(address)
-    await write(begun.filter(([each]) => each !== state))
     const isForeign = iss != null && iss !== url && iss !== `${url}/oauth2`
     if (isForeign || error != null || code == null)
       throw new PoterneError('redirect_failed', { details: { error: isForeign ? 'foreign_issuer' : error } })

@@ -36,7 +36,6 @@ export function createSession({ key, storage, refresh, isShared }: SessionOption
   let state: State = { status: 'loading', account: null }
   let shown = ''
   let refreshing: Promise<Kept | null> | null = null
-  let queue: Promise<unknown> = Promise.resolve()
 
   function show(text: string | null): Kept | null {
     const held = parse<Kept>(text)
@@ -55,17 +54,14 @@ export function createSession({ key, storage, refresh, isShared }: SessionOption
 
   /** One at a time: reads what is kept, and writes what `change` makes of it, unless that is undefined. */
   function update(change: (held: Kept | null) => Kept | null | undefined): Promise<Kept | null> {
-    const work = async () => {
+    return storage.inTurn(async () => {
       const held = show(await storage.read(key))
       const next = change(held)
       if (next === undefined) return held
       const text = next && JSON.stringify(next)
       await storage.write(key, text)
       return show(text)
-    }
-    const result = queue.then(work)
-    queue = result.catch(() => {})
-    return result
+    })
   }
 
   const read = () => update(() => undefined)
@@ -106,7 +102,7 @@ export function createSession({ key, storage, refresh, isShared }: SessionOption
   /** A token with time left; null where nobody is signed in. */
   async function fresh(): Promise<Kept | null> {
     const held = await read()
-    return held && !hasTimeLeft(held) ? refreshed(held) : held
+    return held && !hasTimeLeft(held, storage.readOnly ? 0 : LEFT_SECONDS) ? refreshed(held) : held
   }
 
   async function required(): Promise<Kept> {
@@ -156,10 +152,10 @@ export const isSame = (one: Kept, other: Kept) => sidOf(one) === sidOf(other)
 export const sidOf = (held: Kept): string | undefined => claimsOf(held).sid
 
 /** The clock of this machine may be an hour wrong: what counts is when the token came, and how long it was to live. */
-function hasTimeLeft(held: Kept): boolean {
+function hasTimeLeft(held: Kept, leftSeconds: number): boolean {
   const { exp = 0, iat = 0 } = claimsOf(held)
   const age = (Date.now() - held.came) / 1000
-  return age >= 0 && exp - iat - age >= Math.min(LEFT_SECONDS, (exp - iat) / 4)
+  return age >= 0 && exp - iat - age >= Math.min(leftSeconds, (exp - iat) / 4)
 }
 
 interface Claims {

@@ -29,10 +29,11 @@ export function createStorage(given: ClientStorage | undefined, onProblem: (prob
   /** What is known of it; the only storage once the chosen one has failed. */
   const memory = new Map<string, string | null>()
   let works = chosen !== null
+  let queue: Promise<unknown> = Promise.resolve()
 
   function failed(error: unknown): void {
     if (isProblem(error)) throw error
-    if (works) onProblem(new PoterneError('storage_failed', { message: String(error) }))
+    if (works) onProblem(new PoterneError('storage_failed', { message: withoutSecrets(String(error)) }))
     works = false
   }
 
@@ -65,8 +66,18 @@ export function createStorage(given: ClientStorage | undefined, onProblem: (prob
     }
   }
 
-  return { read, write, readOnly: chosen?.readOnly === true }
+  /** One at a time, so that what was read is there still when it is changed. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = queue.then(work)
+    queue = result.catch(() => {})
+    return result
+  }
+
+  return { read, write, inTurn, readOnly: chosen?.readOnly === true }
 }
+
+/** A storage may name in its error what it was given: whatever is as long as a token, or as the name of a device. */
+const withoutSecrets = (text: string) => text.replace(/[\w-]{32,}/g, '…')
 
 const isLater = <T>(value: Later<T>): value is PromiseLike<T> =>
   typeof (value as PromiseLike<T> | null)?.then === 'function'

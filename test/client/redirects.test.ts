@@ -22,7 +22,7 @@ const fetchThere: typeof fetch = ((address: string, init: RequestInit) =>
 
 function newClient(kept = new Map<string, string>()) {
   const storage: ClientStorage = {
-    getItem: (name) => kept.get(name),
+    getItem: (name) => Bun.sleep(1).then(() => kept.get(name)),
     setItem: (name, value) => kept.set(name, value),
     removeItem: (name) => kept.delete(name),
   }
@@ -60,11 +60,14 @@ describe('a redirect to the hosted pages', () => {
     expect((await auth.completeRedirect(address))?.account).toBeDefined()
     expect(await auth.completeRedirect(address)).toBeNull()
     expect(await auth.completeRedirect('https://app.example.com/')).toBeNull()
+    const twice = await comeBack(await start(auth))
+    const steps = await Promise.all([auth.completeRedirect(twice), auth.completeRedirect(twice)])
+    expect(steps.map((step) => step?.account !== undefined)).toEqual([true, false])
   })
 
   test('two at a time do not disturb each other, and one is forgotten after ten minutes', async () => {
     const { auth, kept } = newClient()
-    const [first, second] = [await start(auth), await start(auth)]
+    const [first, second] = await Promise.all([start(auth), start(auth)])
     for (const address of [second, first])
       expect((await auth.completeRedirect(await comeBack(address)))?.account).toBeDefined()
     const late = await comeBack(await start(auth))

@@ -1,5 +1,5 @@
 /** The client package on servers: the tokens in a cookie, and access tokens verified where they arrive. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setSystemTime, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import {
   base64url,
@@ -102,6 +102,9 @@ describe('the cookie storage', () => {
     const before = jar.get('__Host-poterne-app')
     const reading = { set: undefined } as unknown as Partial<Cookies>
     expect((await open(reading).reload()).email).toBe(email)
+    setSystemTime(Date.now() + 890_000)
+    expect((await open(reading).reload()).email).toBe(email)
+    setSystemTime()
     service.clock.advance(16 * 60_000)
     expect((await failure(open(reading).reload())).code).toBe('needs_refresh')
     expect(jar.get('__Host-poterne-app')).toBe(before)
