@@ -29,8 +29,8 @@ export interface Verified {
 
 type Headers = { get(name: string): string | null } | Record<string, string | string[] | undefined>
 
-/** A `Request`, anything that has its headers, or the token itself. */
-export type Received = string | { headers: Headers }
+/** A `Request`, anything that has its headers, or the token itself; nothing where a cookie or a field is missing. */
+export type Received = string | { headers: Headers } | null | undefined
 
 export interface Verifier {
   /** Throws PoterneError: 401 `token_expired` or `invalid_token`; 503 `unavailable` where no keys can be had. */
@@ -95,11 +95,11 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
 function tokenOf(received: Received): string {
   if (typeof received === 'string') return received
-  const { headers } = received
+  const headers = received?.headers ?? {}
   const value =
     typeof headers.get === 'function'
       ? headers.get('authorization')
-      : (headers as Record<string, unknown>).authorization
+      : Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1]
   const [, token] = /^Bearer +(\S+)$/i.exec(String(value ?? '')) ?? []
   if (token === undefined) throw refusal('invalid_token')
   return token

@@ -226,11 +226,18 @@ describe('the verifier', () => {
       bearer,
       new Request('http://localhost/', { headers: { authorization: `Bearer ${bearer}` } }),
       { headers: { authorization: `bearer ${bearer}` } },
+      { headers: { Authorization: `Bearer ${bearer}` } },
     ]) {
       const { sub, sid, claims } = await verifier.verify(received)
       expect([sub, claims.sub, claims.sid]).toEqual([uuid, uuid, sid])
     }
-    for (const nothing of [{ headers: {} }, { headers: new Headers({ authorization: 'Basic x' }) }])
+    for (const nothing of [
+      undefined,
+      null,
+      '',
+      { headers: {} },
+      { headers: new Headers({ authorization: 'Basic x' }) },
+    ])
       expect(await failure(verifier.verify(nothing))).toMatchObject({ status: 401, code: 'invalid_token' })
   })
 
