@@ -1,12 +1,15 @@
-/** The whole tour by e-mail and by phone, on each shape, with a mail server that insists on STARTTLS and a password. */
+/**
+ * The whole tour by e-mail and by phone, on the shapes that differ and in a soak on each, with a mail server that insists on
+ * STARTTLS and a password.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { type Shape, shapes } from '../helpers/service.ts'
+import { differingShapes, type Shape, shapes } from '../helpers/service.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
-import { measureBelow, median } from '../helpers/soak.ts'
+import { measureBelow, median, reduced } from '../helpers/soak.ts'
 import { holdsCode, withoutNumbers } from '../random/dump.ts'
 
 setDefaultTimeout(60_000)
@@ -16,7 +19,7 @@ const DELIVERY_GOAL_MS = 200
 /** Resident memory after the tour. */
 const MEMORY_GOAL_BYTES: Record<Shape, number> = { embedded: 290e6, postgres: 145e6, redis: 145e6 }
 
-describe.each(shapes)('the tour on %s', (shape) => {
+describe.each(reduced(differingShapes, shapes))('the tour on %s', (shape) => {
   let smtp: TestSmtp
   let service: Executable
   beforeAll(async () => {
