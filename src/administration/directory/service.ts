@@ -3,10 +3,6 @@
 import { type Admission, noEntry } from '../../domain/accounts/admission/service.ts'
 import { requireOrdinary } from '../../domain/accounts/core/account.ts'
 import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
-import { mergeGroups, mergeProfile, readProfile } from '../../domain/accounts/core/profile.ts'
-import type { Roles } from '../../domain/accounts/core/roles.ts'
-import { isMetadata } from '../../domain/accounts/core/set-fields.ts'
-import { isByCommand, type Usernames } from '../../domain/accounts/core/usernames.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
 import { isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
@@ -16,11 +12,9 @@ import type { AccountExport } from '../../domain/self-service/me/me-schema.ts'
 import type { ErasureStore } from '../../domain/self-service/me/store.ts'
 import type { ListedSession } from '../../domain/sessions/core/session.ts'
 import type { SessionStore } from '../../domain/sessions/core/store.ts'
-import type { AccountClaims } from '../../domain/sessions/tokens/account-claims.ts'
 import type { SecondFactor } from '../../domain/sign-in/core/second-factor.ts'
 import type { RegistrationStore } from '../../domain/sign-in/registration/store.ts'
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
-import { claimsOfApplications, mayEnter } from '../../platform/config/applications.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid, readOneOf } from '../../platform/http/read-values.ts'
 import { keepFor } from '../../platform/keep-for.ts'
@@ -37,21 +31,13 @@ import {
   refusalRecord,
   refusedAtRecord,
 } from './directory-schema.ts'
+import { createPatchReader, given, OF_TEST_ACCOUNTS, type PatchNeeds } from './patch.ts'
 import { readSearch } from './search.ts'
-import type {
-  AccountChange,
-  AccountFilter,
-  AccountSearch,
-  AdministeredAccount,
-  DirectoryStore,
-} from './store.ts'
+import type { AccountFilter, AccountSearch, AdministeredAccount, DirectoryStore } from './store.ts'
 import { createViewRecorder } from './view-recorder.ts'
 
-interface Needs extends Pick<Ground, 'clock' | 'config'> {
-  roles: Roles
-  usernames: Usernames
+interface Needs extends Pick<Ground, 'clock'>, PatchNeeds {
   admission: Admission
-  accountClaims: AccountClaims
   exports: Exports
   secondFactor: SecondFactor
   undo: Pick<UndoService, 'changesOf'>
@@ -67,23 +53,14 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   }
 }
 
+/** How the service finds an account; `view`: a look that is recorded. */
+type Found = Record<'require' | 'view', (uuid: string) => Promise<AdministeredAccount>>
+
 const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id'])
 
 /** Tells whether the search meant this very person: showing them is a look. */
 const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
   search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
-
-/** The fields that administrators may set on an account that a test identity opened: no role, no groups, no name. */
-const OF_TEST_ACCOUNTS: ReadonlySet<string> = new Set([
-  'metadata',
-  'language',
-  'locked',
-  'locked_reason',
-  'end_tokens',
-])
-
-const given = (patch: AccountPatch) =>
-  Object.entries(patch).flatMap(([field, value]) => (value === undefined ? [] : [field]))
 
 const GROUPS_KEPT_MS = 60_000
 const MAXIMUM_SESSIONS = 1000
@@ -93,11 +70,12 @@ const MAXIMUM_PEOPLE = 20
 export type Directory = ReturnType<typeof createDirectory>
 
 export function createDirectory(needs: Needs) {
-  const { admission, roles, usernames, accountClaims, exports, secondFactor, notices } = needs
+  const { admission, roles, exports, secondFactor, notices } = needs
   const { undo, refusedAddresses, refusals, clock, config, stores } = needs
-  const { directory: store, erasure, sessions, events } = stores
+  const { directory: store, erasure, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const views = createViewRecorder({ events, clock })
+  const readPatch = createPatchReader(needs)
 
   const groups = keepFor(clock, GROUPS_KEPT_MS, store.listGroups)
 
@@ -139,56 +117,6 @@ export function createDirectory(needs: Needs) {
       ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
       ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
     }
-  }
-
-  /** Refuses a change after which a claim no longer fits, unless it did not fit before. */
-  function requireClaimsFit(current: AdministeredAccount, change: AccountChange): void {
-    const { profile: _, ...rest } = change
-    const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-    const after = { ...current, ...set }
-    const field = accountClaims.findOverflow(current, after, claimsOfApplications(config))
-    if (field !== null) throw new AppError('claims_too_large', { fields: [{ field, code: 'too_long' }] })
-  }
-
-  /** The applications that the account may enter now, and with these groups may not. */
-  function closedTo(account: AdministeredAccount, groups: readonly string[]): string[] {
-    const closed = config.pages.applications.filter(
-      (one) => mayEnter(one, account) && !mayEnter(one, { ...account, groups }),
-    )
-    return closed.map(({ id }) => id)
-  }
-
-  /** Reads a patch, as far as it does not depend on the account. */
-  function readPatch(patch: AccountPatch) {
-    const { role_id: role, metadata, locked, locked_reason: lockedReason, profile, groups } = patch
-    if (!isMetadata(metadata)) throw invalid('metadata')
-    const profilePatch = profile && readProfile(profile, { mayHavePicture: true })
-    const { username: typed } = patch
-    const username =
-      typeof typed === 'string' ? usernames.read(typed, { mayBeReserved: isByCommand() }) : typed
-    const change = {
-      roleId: role === undefined ? undefined : roles.read('role_id', role),
-      accountableType: patch.accountable_type,
-      accountableId: patch.accountable_id,
-      metadata,
-      language: patch.language,
-      locked,
-      lockedReason,
-      username,
-      endsTokens: patch.end_tokens,
-    }
-    const plan = (current: AdministeredAccount): AccountChange => {
-      const planned = {
-        ...change,
-        profile: profilePatch && mergeProfile(current.profile, profilePatch),
-        groups: groups && mergeGroups(current.groups, groups),
-      }
-      requireClaimsFit(current, planned)
-      return planned.groups === undefined
-        ? planned
-        : { ...planned, closes: closedTo(current, planned.groups ?? []) }
-    }
-    return { locked, plan }
   }
 
   /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
@@ -278,21 +206,30 @@ export function createDirectory(needs: Needs) {
       if (!(await erasure.erase({ account, sessionId: null }, messages, clock.now())))
         throw new AppError('account_not_found')
     },
-    /** Lists first the sessions used last. */
-    async listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>> {
-      const account = await view(uuid)
-      const all = await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())
-      const keyOf = ({ lastUsedAt, id }: ListedSession) => `${lastUsedAt.toISOString()} ${id}`
-      return pageOf(query, all, { list: 'sessions', keyOf, newestFirst: true })
-    },
-    async endSessions(uuid: string): Promise<void> {
-      const account = await require(uuid)
-      await sessions.endAll(account.id, clock.now())
-    },
-    async endSession(uuid: string, sessionId: string): Promise<void> {
-      const account = await require(uuid)
-      const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
-      if (!ended) throw new AppError('session_not_found')
-    },
+    ...createSessionList(needs, { require, view }),
   }
+}
+
+/** The sessions of an account. */
+function createSessionList({ clock, stores: { sessions } }: Needs, { require, view }: Found) {
+  /** Lists first the sessions used last. */
+  async function listSessions(uuid: string, query: PageQuery): Promise<Page<ListedSession>> {
+    const account = await view(uuid)
+    const all = await sessions.list(account.id, MAXIMUM_SESSIONS, clock.now())
+    const keyOf = ({ lastUsedAt, id }: ListedSession) => `${lastUsedAt.toISOString()} ${id}`
+    return pageOf(query, all, { list: 'sessions', keyOf, newestFirst: true })
+  }
+
+  async function endSessions(uuid: string): Promise<void> {
+    const account = await require(uuid)
+    await sessions.endAll(account.id, clock.now())
+  }
+
+  async function endSession(uuid: string, sessionId: string): Promise<void> {
+    const account = await require(uuid)
+    const ended = isUuid(sessionId) && (await sessions.end(sessionId, account.uuid, clock.now()))
+    if (!ended) throw new AppError('session_not_found')
+  }
+
+  return { listSessions, endSessions, endSession }
 }

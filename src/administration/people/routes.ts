@@ -57,8 +57,7 @@ export function createPeopleRoutes(
   people: PeopleService,
   languages: readonly Language[],
 ) {
-  const routes = new Elysia({ name: 'people', prefix: '/admin/v1' })
-    .use(base)
+  return contactRoutes(base, people)
     .post(
       '/accounts',
       async ({ body, caller, headers, path, status }) => {
@@ -186,6 +185,11 @@ export function createPeopleRoutes(
         detail: detail('createAccessCode', 'Make a temporary access code'),
       },
     )
+}
+
+/** A contact is set and removed by the same two operations, whichever it is. */
+function contactRoutes(base: AdminBase, people: PeopleService) {
+  const routes = new Elysia({ name: 'people', prefix: '/admin/v1' }).use(base)
   for (const { kind, name, what, example } of contacts) {
     routes
       .put(

@@ -71,20 +71,14 @@ function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
 }
 
 export function createAccountPages(needs: Needs) {
-  const { visits, catalog, config, me, exports, contacts, passwords, twoFactor, passkeys } = needs
-  const { identities, social, sessions, loginByCode } = needs
-
-  const leaveToProvider = createLeaveToProvider({ visits, social, baseUrl: config.server.baseUrl })
-
-  /** Back to a page, with a sentence that says what was done. */
-  const back = (visit: OwnVisit, path: string, notice?: string): Response =>
-    visits.go(visit, path, { ...onwardsOf(visit.flow), ...(notice !== undefined && { notice }) })
-
-  const startAgain = (visit: OwnVisit, path: string): Response =>
-    visits.go(visit, path, { ...onwardsOf(visit.flow), problem: { code: 'start_again' } })
+  const { visits, catalog, config, me, exports, contacts, passwords, passkeys } = needs
+  const { identities, sessions, loginByCode } = needs
+  const back = createBack(visits)
 
   return {
     back,
+    ...createFactorForms(needs, back),
+    ...createProviderForms(needs, back),
     /** A form of somebody who signed in here before does nothing. The page says who is signed in now. */
     refuseEarlier: (visit: OwnVisit): Response =>
       visits.go(visit, '/account', { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }),
@@ -133,96 +127,6 @@ export function createAccountPages(needs: Needs) {
       await contacts.remove(visit.session, kind, proofOf(visit, typed), visit.caller)
       return back(visit, '/account', 'removed')
     },
-    async enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
-      await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
-      return back(visit, '/account/two-factor/confirm')
-    },
-    async confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
-      const { otp = '' } = typed
-      return { recoveryCodes: await twoFactor.confirmEnabling(visit.session, otp, visit.caller) }
-    },
-    /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
-    async beginApp(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const { secret, uri, picture } = await twoFactor.requestApp(
-        visit.session,
-        proofOf(visit, typed),
-        visit.caller,
-      )
-      const { sessionId } = visit.session
-      const what = { kind: 'app', session: sessionId, secret, uri, picture }
-      const ticket = await visits.tickets.keep(what, APP_SECONDS)
-      return visits.go(visit, '/account/two-factor/app/confirm', { ...onwardsOf(visit.flow), ticket })
-    },
-    async confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
-      if (visit.ticket?.kind === 'done') return visits.go(visit, '/account/two-factor/app/confirm')
-      const { otp = '' } = typed
-      const recoveryCodes = await twoFactor.confirmApp(visit.session, otp, visit.caller)
-      await visits.tickets.spend(visit)
-      return { recoveryCodes }
-    },
-    async disableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
-      await twoFactor.disable(visit.session, proofOf(visit, typed), visit.caller)
-      return back(visit, '/account/two-factor', 'two_factor_off')
-    },
-    async newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
-      const proof = proofOf(visit, typed)
-      return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
-    },
-    stepUpOptions: (visit: OwnVisit) => passkeys.stepUpOptions(visit.session, visit.caller),
-    newPasskeyOptions: (visit: OwnVisit, typed: Typed) =>
-      passkeys.registrationOptions(visit.session, proofOf(visit, typed), visit.caller),
-    async addPasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const credential = readAttestation(typed.credential)
-      await passkeys.register(visit.session, credential, null, visit.caller)
-      return back(visit, '/account/passkeys', 'saved')
-    },
-    async renamePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
-      await passkeys.rename(visit.session, typed.passkey ?? '', typed.name ?? '')
-      return back(visit, '/account/passkeys', 'saved')
-    },
-    async removePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
-      await passkeys.remove(visit.session, typed.passkey ?? '', proofOf(visit, typed), visit.caller)
-      return back(visit, '/account/passkeys', 'removed')
-    },
-    /** The proof of the owner is checked when the browser comes back, so it is kept until then. */
-    beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const { provider = '' } = typed
-      const kept = { kind: 'link', session: visit.session.sessionId, provider }
-      return leaveToProvider(visit, { provider, back: '/account/providers/linked', kept })
-    },
-    /** The identity is proved; what the account asks for is asked now. */
-    async linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
-      const identity = identityIn(visit.ticket)
-      if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'saved')
-      if (identity === null) return startAgain(visit, '/account/providers')
-      await identities.linkProved(visit.session, identity, proofOf(visit, typed), visit.caller)
-      await visits.tickets.spend(visit)
-      return back(visit, '/account/providers', 'saved')
-    },
-    async returnFromProvider(
-      visit: OwnVisit,
-      { code, error }: { code?: string; error?: string },
-    ): Promise<Response> {
-      const { ticket } = visit
-      if (ticket?.kind !== 'link') return startAgain(visit, '/account/providers')
-      if (code === undefined) {
-        const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
-        return visits.go(visit, '/account/providers', { problem: { code: wrong } })
-      }
-      const { provider = '', verifier = '' } = ticket
-      const identity = await identities.takeCode(provider, code, verifier)
-      const what = {
-        kind: 'linked',
-        session: visit.session.sessionId,
-        identity: JSON.stringify(identity),
-      }
-      const next = await visits.tickets.keep(what, PROVIDER_SECONDS)
-      return visits.go(visit, '/account/providers/confirm', { ticket: next })
-    },
-    async unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
-      await identities.unlink(visit.session, typed.provider ?? '', proofOf(visit, typed), visit.caller)
-      return back(visit, '/account/providers', 'removed')
-    },
     async endSession(visit: OwnVisit, typed: Typed): Promise<Response> {
       await sessions.end(visit.session, typed.session ?? '')
       return back(visit, '/account/sessions', 'session_ended')
@@ -265,4 +169,136 @@ export function createAccountPages(needs: Needs) {
         me.listEvents(visit.session, { limit: '50', ...(cursor !== undefined && { cursor }) }),
     },
   }
+}
+
+/** Back to a page, with a sentence that says what was done. */
+const createBack =
+  (visits: Visits) =>
+  (visit: OwnVisit, path: string, notice?: string): Response =>
+    visits.go(visit, path, { ...onwardsOf(visit.flow), ...(notice !== undefined && { notice }) })
+
+/** The forms of two factors and of passkeys. */
+function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnType<typeof createBack>) {
+  async function enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+    await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
+    return back(visit, '/account/two-factor/confirm')
+  }
+
+  async function confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
+    const { otp = '' } = typed
+    return { recoveryCodes: await twoFactor.confirmEnabling(visit.session, otp, visit.caller) }
+  }
+
+  /** The secret of the app is kept for the page that shows it, sealed, until it is confirmed or a quarter of an hour has passed. */
+  async function beginApp(visit: OwnVisit, typed: Typed): Promise<Response> {
+    const { secret, uri, picture } = await twoFactor.requestApp(
+      visit.session,
+      proofOf(visit, typed),
+      visit.caller,
+    )
+    const { sessionId } = visit.session
+    const what = { kind: 'app', session: sessionId, secret, uri, picture }
+    const ticket = await visits.tickets.keep(what, APP_SECONDS)
+    return visits.go(visit, '/account/two-factor/app/confirm', { ...onwardsOf(visit.flow), ticket })
+  }
+
+  async function confirmApp(visit: OwnVisit, typed: Typed): Promise<Done> {
+    if (visit.ticket?.kind === 'done') return visits.go(visit, '/account/two-factor/app/confirm')
+    const { otp = '' } = typed
+    const recoveryCodes = await twoFactor.confirmApp(visit.session, otp, visit.caller)
+    await visits.tickets.spend(visit)
+    return { recoveryCodes }
+  }
+
+  async function disableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+    await twoFactor.disable(visit.session, proofOf(visit, typed), visit.caller)
+    return back(visit, '/account/two-factor', 'two_factor_off')
+  }
+
+  async function newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
+    const proof = proofOf(visit, typed)
+    return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
+  }
+
+  const stepUpOptions = (visit: OwnVisit) => passkeys.stepUpOptions(visit.session, visit.caller)
+
+  const newPasskeyOptions = (visit: OwnVisit, typed: Typed) =>
+    passkeys.registrationOptions(visit.session, proofOf(visit, typed), visit.caller)
+
+  async function addPasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+    const credential = readAttestation(typed.credential)
+    await passkeys.register(visit.session, credential, null, visit.caller)
+    return back(visit, '/account/passkeys', 'saved')
+  }
+
+  async function renamePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+    await passkeys.rename(visit.session, typed.passkey ?? '', typed.name ?? '')
+    return back(visit, '/account/passkeys', 'saved')
+  }
+
+  async function removePasskey(visit: OwnVisit, typed: Typed): Promise<Response> {
+    await passkeys.remove(visit.session, typed.passkey ?? '', proofOf(visit, typed), visit.caller)
+    return back(visit, '/account/passkeys', 'removed')
+  }
+
+  return {
+    ...{ enableTwoFactor, confirmTwoFactor, beginApp, confirmApp, disableTwoFactor, newRecoveryCodes },
+    ...{ stepUpOptions, newPasskeyOptions, addPasskey, renamePasskey, removePasskey },
+  }
+}
+
+/** The forms that link and unlink other providers. */
+function createProviderForms(
+  { visits, social, identities, config }: Needs,
+  back: ReturnType<typeof createBack>,
+) {
+  const leaveToProvider = createLeaveToProvider({ visits, social, baseUrl: config.server.baseUrl })
+
+  const startAgain = (visit: OwnVisit, path: string): Response =>
+    visits.go(visit, path, { ...onwardsOf(visit.flow), problem: { code: 'start_again' } })
+
+  /** The proof of the owner is checked when the browser comes back, so it is kept until then. */
+  function beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
+    const { provider = '' } = typed
+    const kept = { kind: 'link', session: visit.session.sessionId, provider }
+    return leaveToProvider(visit, { provider, back: '/account/providers/linked', kept })
+  }
+
+  /** The identity is proved; what the account asks for is asked now. */
+  async function linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
+    const identity = identityIn(visit.ticket)
+    if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'saved')
+    if (identity === null) return startAgain(visit, '/account/providers')
+    await identities.linkProved(visit.session, identity, proofOf(visit, typed), visit.caller)
+    await visits.tickets.spend(visit)
+    return back(visit, '/account/providers', 'saved')
+  }
+
+  async function returnFromProvider(
+    visit: OwnVisit,
+    { code, error }: { code?: string; error?: string },
+  ): Promise<Response> {
+    const { ticket } = visit
+    if (ticket?.kind !== 'link') return startAgain(visit, '/account/providers')
+    if (code === undefined) {
+      const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
+      return visits.go(visit, '/account/providers', { problem: { code: wrong } })
+    }
+    const { provider = '', verifier = '' } = ticket
+    const identity = await identities.takeCode(provider, code, verifier)
+    const what = {
+      kind: 'linked',
+      session: visit.session.sessionId,
+      identity: JSON.stringify(identity),
+    }
+    const next = await visits.tickets.keep(what, PROVIDER_SECONDS)
+    return visits.go(visit, '/account/providers/confirm', { ticket: next })
+  }
+
+  async function unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
+    await identities.unlink(visit.session, typed.provider ?? '', proofOf(visit, typed), visit.caller)
+    return back(visit, '/account/providers', 'removed')
+  }
+
+  return { beginLink, linkIdentity, returnFromProvider, unlinkIdentity }
 }

@@ -1,6 +1,6 @@
 /** The tokens of a session that was opened or refreshed just now. */
 import type { Account } from '../../domain/accounts/core/account.ts'
-import type { Refreshed } from '../../domain/sessions/core/service.ts'
+import type { Refreshed } from '../../domain/sessions/core/refreshing.ts'
 import type { AccessTokenService } from '../../domain/sessions/tokens/access-token.ts'
 import type { ApplicationTokens } from '../../domain/sessions/tokens/application-token.ts'
 import { atHash, type IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'

@@ -92,11 +92,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
   const shared = new Set<OwnConnection>()
   const waiting = new Set<Waiter>()
   let closed = false
-  /** The most connections: by what `keepTo` was told, and by what the server last refused. */
-  let allowed = size
-  let room = size
-  let fullUntil = Number.NEGATIVE_INFINITY
-  const most = () => (performance.now() < fullUntil ? Math.min(room, allowed) : allowed)
+  const bound = createBound(size)
 
   function open(): OwnConnection {
     const connection = createConnection({ connect, settings }, () => {
@@ -115,7 +111,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
    * returns null if there is none.
    */
   function available(alone: boolean): OwnConnection | null {
-    const own = idle.pop() ?? (all.size < most() ? open() : null)
+    const own = idle.pop() ?? (all.size < bound.most() ? open() : null)
     if (own || alone) return own
     const fresh = [...shared].filter(
       ({ callers, isProven, progressAt }) =>
@@ -134,14 +130,6 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
       if (!connection) return
       waiter.lend(connection)
     }
-  }
-
-  /** Tells whether there are others to wait for, now that the server refused this one. */
-  function makesDo(error: unknown): boolean {
-    if (databaseCode(error) !== TOO_MANY || all.size <= 1) return false
-    room = all.size - 1
-    fullUntil = performance.now() + FULL_MS
-    return true
   }
 
   function borrow(alone: boolean, forMs: number): OwnConnection | Promise<OwnConnection> {
@@ -218,7 +206,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
       if (!connection.isSet) await connection.setting
       return await work(connection)
     } catch (error) {
-      const hasNoRoom = !connection.isSet && makesDo(error)
+      const hasNoRoom = !connection.isSet && bound.makesDo(error, all.size)
       const isGone = isUnavailable(error) && !connection.outlives(databaseCode(error))
       if (isGone || cutAfterError) connection.cut()
       if (hasNoRoom) throw new NoRoom()
@@ -230,10 +218,7 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
   }
 
   return {
-    /** Keeps to fewer connections than `size`, and to one at least. */
-    keepTo(connections: number) {
-      allowed = Math.min(size, Math.max(1, connections))
-    },
+    keepTo: bound.keepTo,
     /** Runs one prepared statement. If every connection is lent, it joins others on one that has just answered. */
     run: (text: string, values: unknown[]) =>
       lend((connection) => whilePlansAreStale(() => connection.run(text, values)), { alone: false }),
@@ -246,6 +231,30 @@ export function createPool({ connect, size, settings, waitMs, workMs }: PoolOpti
       await Promise.all([...all].map((connection) => connection.close()))
     },
   }
+}
+
+/** The most connections: by what `keepTo` was told, and by what the server last refused. */
+function createBound(size: number) {
+  let allowed = size
+  let room = size
+  let fullUntil = Number.NEGATIVE_INFINITY
+
+  const most = () => (performance.now() < fullUntil ? Math.min(room, allowed) : allowed)
+
+  /** Keeps to fewer connections than `size`, and to one at least. */
+  function keepTo(connections: number): void {
+    allowed = Math.min(size, Math.max(1, connections))
+  }
+
+  /** Tells whether there are others to wait for, now that the server refused this one. */
+  function makesDo(error: unknown, open: number): boolean {
+    if (databaseCode(error) !== TOO_MANY || open <= 1) return false
+    room = open - 1
+    fullUntil = performance.now() + FULL_MS
+    return true
+  }
+
+  return { most, keepTo, makesDo }
 }
 
 /**

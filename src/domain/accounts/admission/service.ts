@@ -53,45 +53,13 @@ export const domainOf = (identifier: Identifier | null): string | null =>
 
 export type Admission = ReturnType<typeof createAdmission>
 
-export function createAdmission({ testIdentities, limits, question, clock, config, stores }: Needs) {
+export function createAdmission(needs: Needs) {
+  const { testIdentities, limits, question, config, stores } = needs
   const { registration: mode, registrationDomains: domains } = config.accounts
   const terms = config.accounts.terms === '' ? null : config.accounts.terms
   const { invitations } = stores
-
-  const isUsable = ({ used, uses, revokedAt, expiresAt }: Invitation) =>
-    used < uses && revokedAt === null && expiresAt > clock.now()
-
-  /** It returns null where it does not hold. A right one is never refused for what others tried. */
-  async function findUsable(typed: string): Promise<Invitation | null> {
-    const hash = readInvitation(typed)
-    const found = hash && (await invitations.findByHash(hash))
-    return found && isUsable(found) ? found : null
-  }
-
-  async function readInvitationOf(typed: EntryBody['invitation'], client: Source) {
-    if (typeof typed !== 'string' || typed === '') return null
-    if (mode === 'closed') throw new AppError('registration_closed')
-    return findInvitation(typed, client)
-  }
-
-  async function findInvitation(typed: string, client: Source): Promise<Invitation> {
-    const found = await findUsable(typed)
-    if (found !== null) return found
-    await limits.charge(limits.counters.wrongInvitations(client.addressBucket))
-    throw new AppError('invalid_invitation')
-  }
-
-  const fits = ({ domain }: Pick<Invitation, 'domain'>, contacts: (Identifier | null)[]) =>
-    domain === null || contacts.some((contact) => domainOf(contact) === domain)
-
-  const isListed = (identifier: Identifier | null) => {
-    if (domains.length === 0) return true
-    const domain = domainOf(identifier)
-    return (
-      domain !== null &&
-      domains.some((each) => (each.startsWith('*.') ? domain.endsWith(each.slice(1)) : domain === each))
-    )
-  }
+  const isListed = (identifier: Identifier | null) => isAmong(domains, identifier)
+  const { isUsable, findUsable, findInvitation, readInvitationOf } = createInvitationReader(needs)
 
   const accepted = (typed: EntryBody['terms']) => (terms !== null && typed === terms ? terms : null)
 
@@ -266,4 +234,45 @@ export function createAdmission({ testIdentities, limits, question, clock, confi
       return !isContested && waiting?.termsVersion === terms
     },
   }
+}
+
+const fits = ({ domain }: Pick<Invitation, 'domain'>, contacts: (Identifier | null)[]) =>
+  domain === null || contacts.some((contact) => domainOf(contact) === domain)
+
+/** Tells whether an address may be there where only some domains may. */
+function isAmong(domains: readonly string[], identifier: Identifier | null): boolean {
+  if (domains.length === 0) return true
+  const domain = domainOf(identifier)
+  return (
+    domain !== null &&
+    domains.some((each) => (each.startsWith('*.') ? domain.endsWith(each.slice(1)) : domain === each))
+  )
+}
+
+/** Invitations as calls name them. A wrong one is counted by the address of the client. */
+function createInvitationReader({ limits, clock, config, stores: { invitations } }: Needs) {
+  const isUsable = ({ used, uses, revokedAt, expiresAt }: Invitation) =>
+    used < uses && revokedAt === null && expiresAt > clock.now()
+
+  /** It returns null where it does not hold. A right one is never refused for what others tried. */
+  async function findUsable(typed: string): Promise<Invitation | null> {
+    const hash = readInvitation(typed)
+    const found = hash && (await invitations.findByHash(hash))
+    return found && isUsable(found) ? found : null
+  }
+
+  async function readInvitationOf(typed: EntryBody['invitation'], client: Source) {
+    if (typeof typed !== 'string' || typed === '') return null
+    if (config.accounts.registration === 'closed') throw new AppError('registration_closed')
+    return findInvitation(typed, client)
+  }
+
+  async function findInvitation(typed: string, client: Source): Promise<Invitation> {
+    const found = await findUsable(typed)
+    if (found !== null) return found
+    await limits.charge(limits.counters.wrongInvitations(client.addressBucket))
+    throw new AppError('invalid_invitation')
+  }
+
+  return { isUsable, findUsable, findInvitation, readInvitationOf }
 }

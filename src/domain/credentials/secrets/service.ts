@@ -44,17 +44,8 @@ const ENDED_AT_ONCE = 1000
 
 export type Secrets = ReturnType<typeof createSecrets>
 
-export function createSecrets({
-  secret,
-  allKeys,
-  authenticators,
-  clock,
-  logger,
-  database,
-  stores,
-  ...needs
-}: Needs) {
-  const metrics = needs.metrics ?? noMetrics
+export function createSecrets(needs: Needs) {
+  const { secret, clock, logger, database, stores, metrics = noMetrics } = needs
   const store = stores.secrets
   const sealedTables = sealedTablesOf(stores)
   const me = { current: secret.current.id, accepted: secret.accepted.map(({ id }) => id) }
@@ -159,6 +150,57 @@ export function createSecrets({
       .catch(() => logger.warn('the use of the server secrets could not be noted')),
   )
 
+  return {
+    /** Reads the lasting keys. It runs before the first request, and before a command does anything. */
+    async load(): Promise<void> {
+      // One after the other, here and at all of the start: a question takes less time than another connection.
+      inUse = await findInUse()
+      read = await readLastingKeys()
+    },
+    /**
+     * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals
+     * anew every minute. It is called once the signing keys were opened: a service with a wrong secret must replace
+     * nothing.
+     */
+    async start(): Promise<void> {
+      await completeLastingKeys()
+      startedAt = clock.now()
+      await store.noteUse(me, startedAt)
+      timer = setInterval(run, MINUTE_MS)
+      timer.unref()
+    },
+    /**
+     * Notes the secrets of this process, and seals rows anew if no replica seals under another secret. Runs by itself every
+     * minute after `start`. Never throws.
+     */
+    run,
+    status: createStatus(needs, { me, isRecent, sealedTables, startedAt: () => startedAt }),
+    revoke: () => revoke(needs),
+    /** Tells, after `load`, whether a lasting key opens under an accepted secret. */
+    opensLasting: (): boolean => (read?.opened.size ?? 0) > 0,
+    /** Tells whether the newest signing key opens under an accepted secret. */
+    opensKeys: async (): Promise<boolean> => (await findInUse()) !== null,
+    async close(): Promise<void> {
+      ending = true
+      clearInterval(timer)
+      await run.underWay()
+    },
+  }
+}
+
+interface StatusNeeds {
+  me: { current: string; accepted: string[] }
+  sealedTables: readonly SealedTable[]
+  isRecent(at: Date | null): boolean
+  /** It is null if this process only asks. */
+  startedAt(): Date | null
+}
+
+/** Says what still needs another secret than the present one. */
+function createStatus(
+  { secret, clock, stores }: Needs,
+  { me, sealedTables, isRecent, startedAt }: StatusNeeds,
+) {
   async function statusOf(
     { id }: AcceptedSecret,
     uses: SecretUse[],
@@ -173,7 +215,7 @@ export function createSecrets({
     const until = new Date(Math.max(use?.currentAt?.getTime() ?? 0, since.getTime()) + SILENT_MS)
     const wasCurrent = use === undefined || use.currentAt !== null || hasAny(rows)
     // The others say every minute what they accept: those that have not since this one started may not accept it.
-    const haveAllSaid = startedAt === null || !isRecent(startedAt)
+    const haveAllSaid = startedAt() === null || !isRecent(startedAt())
     const { count, lastEnd } = wasCurrent
       ? await stores.sessions.countUnrefreshed(until, now)
       : { count: 0, lastEnd: null }
@@ -212,70 +254,47 @@ export function createSecrets({
     return { byId, lost }
   }
 
-  return {
-    /** Reads the lasting keys. It runs before the first request, and before a command does anything. */
-    async load(): Promise<void> {
-      // One after the other, here and at all of the start: a question takes less time than another connection.
-      inUse = await findInUse()
-      read = await readLastingKeys()
-    },
-    /**
-     * Makes the lasting keys that are missing, or that open no more; then notes the secrets of this process and seals
-     * anew every minute. It is called once the signing keys were opened: a service with a wrong secret must replace
-     * nothing.
-     */
-    async start(): Promise<void> {
-      await completeLastingKeys()
-      startedAt = clock.now()
-      await store.noteUse(me, startedAt)
-      timer = setInterval(run, MINUTE_MS)
-      timer.unref()
-    },
-    /**
-     * Notes the secrets of this process, and seals rows anew if no replica seals under another secret. Runs by itself every
-     * minute after `start`. Never throws.
-     */
-    run,
-    /** The secret that seals and signs here, the other accepted ones, the rows that open under none, and if any does. */
-    async status() {
-      const { byId, lost } = await countRows()
-      const uses = await store.listUses()
-      const previous = []
-      for (const each of secret.accepted.slice(1))
-        previous.push(await statusOf(each, uses, byId.get(each.id)!))
-      const openRows = [...byId.values()].some(hasAny)
-      return { current: me.current, previous, lostRows: lost, openRows }
-    },
-    /**
-     * Called after a secret leaked. It ends every session, withdraws every signing key, and replaces the lasting keys, so
-     * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
-     */
-    async revoke(): Promise<{ sessions: number; apps: number }> {
-      const old = await allKeys.list()
-      await allKeys.rotate({ atOnce: true })
-      for (const { kid } of old) await allKeys.revoke(kid)
-      for (const { label, sealedKey } of await store.listLastingKeys()) {
-        await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, randomBytes(32)) }, sealedKey)
-      }
-      let sessions = 0
-      let after: string | null = null
-      do {
-        const { ended, last } = await stores.sessions.endEverybodys(after, ENDED_AT_ONCE, clock.now())
-        sessions += ended
-        after = last
-      } while (after !== null)
-      return { sessions, apps: await authenticators.countLost() }
-    },
-    /** Tells, after `load`, whether a lasting key opens under an accepted secret. */
-    opensLasting: (): boolean => (read?.opened.size ?? 0) > 0,
-    /** Tells whether the newest signing key opens under an accepted secret. */
-    opensKeys: async (): Promise<boolean> => (await findInUse()) !== null,
-    async close(): Promise<void> {
-      ending = true
-      clearInterval(timer)
-      await run.underWay()
-    },
+  /** The secret that seals and signs here, the other accepted ones, the rows that open under none, and if any does. */
+  async function status() {
+    const { byId, lost } = await countRows()
+    const uses = await stores.secrets.listUses()
+    const previous = []
+    for (const each of secret.accepted.slice(1)) previous.push(await statusOf(each, uses, byId.get(each.id)!))
+    const openRows = [...byId.values()].some(hasAny)
+    return { current: me.current, previous, lostRows: lost, openRows }
   }
+
+  return status
+}
+
+/**
+ * Called after a secret leaked. It ends every session, withdraws every signing key, and replaces the lasting keys, so
+ * that codes on their way are dead too. Authenticator apps that no accepted secret opens stay lost.
+ */
+async function revoke({
+  secret,
+  clock,
+  allKeys,
+  authenticators,
+  stores,
+}: Needs): Promise<{ sessions: number; apps: number }> {
+  const old = await allKeys.list()
+  await allKeys.rotate({ atOnce: true })
+  for (const { kid } of old) await allKeys.revoke(kid)
+  for (const { label, sealedKey } of await stores.secrets.listLastingKeys()) {
+    await stores.secrets.putLastingKey(
+      { label, sealedKey: secret.seal(LASTING_KEY, randomBytes(32)) },
+      sealedKey,
+    )
+  }
+  let sessions = 0
+  let after: string | null = null
+  do {
+    const { ended, last } = await stores.sessions.endEverybodys(after, ENDED_AT_ONCE, clock.now())
+    sessions += ended
+    after = last
+  } while (after !== null)
+  return { sessions, apps: await authenticators.countLost() }
 }
 
 const hasAny = (rows: Record<string, number>) => Object.values(rows).some((count) => count > 0)

@@ -19,6 +19,7 @@ import { type Digest, type Family, parseDigest, suitsAddon } from './digest.ts'
 import { createFamilies, restOf } from './families.ts'
 import { createHashThreads, type HashThreadsOptions, type Rank, type TypedPassword } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
+import { createPlaces, type HashCaller, type HeldPlace } from './places.ts'
 import type { DigestStore } from './store.ts'
 
 interface PasswordResult {
@@ -31,20 +32,6 @@ interface CheckOptions extends HashCaller {
   place?: HeldPlace
   /** True where the answer does not tell that the password was right: then the time must not, either. */
   untold?: boolean
-}
-
-/** The caller for whom a password is hashed. */
-interface HashCaller {
-  /**
-   * True for a session and for a known device. They may also take the reserved places of the queue, and are served
-   * before all others, so that strangers who fill the queue keep no owner out.
-   */
-  owner?: boolean
-}
-
-interface HeldPlace {
-  /** Gives the place up, or hands it to the check that begins. May be called again. */
-  release(): void
 }
 
 export interface HashOptions {
@@ -90,12 +77,6 @@ export function createHashing({ stores, config: { password, limits }, logger, me
     onFallback: (reason) => logger.warn({ reason }, FALLBACK),
   })
 }
-
-/** A hash takes tens of milliseconds: after a second the queue has emptied many times over. */
-const BUSY_RETRY_SECONDS = 1
-
-/** So many tries may wait for their later stages. */
-const LATER_PLACES = 64
 
 /** The time of a processor that a wrong password takes where these families are in use, in milliseconds. */
 export async function measureWrongPassword(
@@ -144,17 +125,8 @@ export function createHashService(options: HashOptions) {
   const configured = { memoryKib, iterations }
   const families = createFamilies({ store, configured, onSeveral: onSeveralFamilies })
   const verifiable = (digest: string) => ({ digest, suitsAddon: suitsAddon(digest, configured) })
-  const ofStrangers = queue > reserved ? queue - reserved : queue
-  let held = 0
-  const requireFreePlace = ({ owner = false }: HashCaller = {}): void => {
-    if (threads.jobs + held < atOnce + (owner ? queue : ofStrangers)) return
-    throw busy()
-  }
-
-  const busy = () => {
-    metrics.count('hash_refused_total')
-    return new AppError('server_busy', { retryAfterSeconds: BUSY_RETRY_SECONDS })
-  }
+  const places = createPlaces({ atOnce, queue, reserved, metrics, jobs: () => threads.jobs })
+  const { requireFreePlace, holdPlace, runLaterStages } = places
 
   /** One stage of a try. `stored`: the digest, if it is of this family. */
   async function runStage(
@@ -179,17 +151,6 @@ export function createHashService(options: HashOptions) {
       rank,
     )
     return (result as PasswordResult | null) ?? WRONG
-  }
-
-  let inLaterStages = 0
-  async function runLaterStages(stages: readonly Family[], run: (stage: Family) => Promise<boolean>) {
-    if (inLaterStages >= LATER_PLACES + atOnce) throw busy()
-    inLaterStages++
-    try {
-      for (const stage of stages) if (await run(stage)) return
-    } finally {
-      inLaterStages--
-    }
   }
 
   return {
@@ -220,18 +181,7 @@ export function createHashService(options: HashOptions) {
      * not be refused afterwards: `requireFreePlace`, spend, `hash(…, { admitted: true })`.
      */
     requireFreePlace,
-    /** Takes a place in the queue, for a `check` that is to follow what must be counted first. Throws like `requireFreePlace`. */
-    holdPlace(caller?: HashCaller): HeldPlace {
-      requireFreePlace(caller)
-      held++
-      let isHeld = true
-      return {
-        release() {
-          if (isHeld) held--
-          isHeld = false
-        },
-      }
-    },
+    holdPlace,
     /**
      * Tells whether the password opens the digest. Where it does and the digest is not what `hash` would make today, it
      * gives a new one, unless the answer does not tell (`untold`). A digest that is none or asks for too much work counts

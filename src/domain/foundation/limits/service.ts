@@ -46,7 +46,7 @@ export interface AccountRefusal {
 export type LimitService = ReturnType<typeof createLimitService>
 
 export function createLimitService(options: Options) {
-  const { store, secret, clock, logger, config, reaches, metrics } = options
+  const { store, secret, clock, logger, config, reaches } = options
   const { limits } = config
   const counters = createCounters({
     config,
@@ -55,6 +55,7 @@ export function createLimitService(options: Options) {
     reaches,
   })
   const dryPools = createDryPools(options)
+  const refuse = createRefusal(options)
   let lastAlarmMs = Number.NEGATIVE_INFINITY
 
   /** Asks first for what the caller has to itself, if there is such a thing. */
@@ -73,30 +74,7 @@ export function createLimitService(options: Options) {
     return ms
   }
 
-  let [askedAtMs, asked] = [0, 0]
-  function mayAsk(): boolean {
-    const nowMs = clock.now().getTime()
-    if (nowMs - askedAtMs >= 1000) [askedAtMs, asked] = [nowMs, 0]
-    asked += 1
-    return asked <= CAUSES_A_SECOND
-  }
-
   const admits = async (charges: Charge[]): Promise<boolean> => (await waitMs(charges)) === 0
-
-  async function refuse(ms: number, charges: Charge[]): Promise<void> {
-    if (ms === 0) return
-    const retryAfterSeconds = Math.ceil(ms / 1000)
-    // A caller who is refused again and again should cost little: beyond some, the first counter stands for the one.
-    const isAsked = metrics.isOn || mayAsk()
-    const cause = limitOf(isAsked ? await findRefusing(charges) : charges[0])
-    throw new AppError('too_many_requests', { retryAfterSeconds, cause })
-  }
-
-  /** A refusal says for how long, not by which counter. The counter may be free again by now: then it was the first. */
-  async function findRefusing(charges: Charge[]): Promise<Charge | undefined> {
-    const found = await store.findRefusing(charges, clock.now()).catch(() => null)
-    return found ?? charges[0]
-  }
 
   return {
     counters,
@@ -206,10 +184,39 @@ export function createLimitService(options: Options) {
   }
 }
 
-/** How often in a second a store is asked which counter refused. */
-const CAUSES_A_SECOND = 10
 /** So many counters are read in one step. */
 const READ_AT_ONCE = 1000
+
+/** How often in a second a store is asked which counter refused. */
+const CAUSES_A_SECOND = 10
+
+/** Refuses where there is something to wait for, and names the counter for the log. */
+function createRefusal({ store, clock, metrics }: Options) {
+  let [askedAtMs, asked] = [0, 0]
+  function mayAsk(): boolean {
+    const nowMs = clock.now().getTime()
+    if (nowMs - askedAtMs >= 1000) [askedAtMs, asked] = [nowMs, 0]
+    asked += 1
+    return asked <= CAUSES_A_SECOND
+  }
+
+  async function refuse(ms: number, charges: Charge[]): Promise<void> {
+    if (ms === 0) return
+    const retryAfterSeconds = Math.ceil(ms / 1000)
+    // A caller who is refused again and again should cost little: beyond some, the first counter stands for the one.
+    const isAsked = metrics.isOn || mayAsk()
+    const cause = limitOf(isAsked ? await findRefusing(charges) : charges[0])
+    throw new AppError('too_many_requests', { retryAfterSeconds, cause })
+  }
+
+  /** A refusal says for how long, not by which counter. The counter may be free again by now: then it was the first. */
+  async function findRefusing(charges: Charge[]): Promise<Charge | undefined> {
+    const found = await store.findRefusing(charges, clock.now()).catch(() => null)
+    return found ?? charges[0]
+  }
+
+  return refuse
+}
 
 /** `code-requests:…` is `code_requests`: what stands before the colon is the same for everybody. */
 const limitOf = (charge: Charge | undefined) =>

@@ -204,28 +204,7 @@ export function createCodeService(needs: Needs) {
      * right.
      */
     decoySubject: (identifierKey: string): string => decoy(identifierKey),
-    /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
-    failInSession: async (sessionId: string): Promise<boolean> =>
-      (await attempts.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW,
-    /** The right one. */
-    clearInSession: (sessionId: string): Promise<void> => attempts.clearInARow(passwordIn(sessionId)),
-    /**
-     * Returns those of these accounts, or with null of everybody, at which somebody may try no more codes today, and until
-     * when.
-     */
-    async listClosed(accountUuids: string[] | null): Promise<{ accounts: string[]; until: Date }> {
-      const now = clock.now()
-      return {
-        accounts: await attempts.listClosed(accountUuids, { perDay: config.attemptsPerDay }, now),
-        until: new Date(now.getTime() + 1000 * secondsToMidnight(now)),
-      }
-    },
-    /** Forgets every attempt at an account, and at the name by which strangers try it. */
-    forgetAttempts: (name: string, accountUuid: string | null): Promise<void> =>
-      attempts.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])]),
-    /** Called after a reset: it forgets what was tried today without a known device. */
-    clearDay: (accountUuid: string, purposes: string[]): Promise<void> =>
-      attempts.clearDay(accountUuid, purposes, clock.now()),
+    ...createTries(needs, decoy),
   }
 }
 
@@ -233,6 +212,38 @@ function requireDigits(typed: string): string {
   const digits = digitsOf(typed)
   if (digits === null) throw new AppError('invalid_code')
   return digits
+}
+
+/** What was tried in a session or at an account, beside the counting of one attempt. */
+function createTries({ stores: { attempts }, config, clock }: Needs, decoy: (...parts: string[]) => string) {
+  /** Counts a wrong password inside a session; true if there were so many in a row that the session must end. */
+  const failInSession = async (sessionId: string): Promise<boolean> =>
+    (await attempts.addInARow(passwordIn(sessionId), clock.now())) >= IN_A_ROW
+
+  /** The right one. */
+  const clearInSession = (sessionId: string): Promise<void> => attempts.clearInARow(passwordIn(sessionId))
+
+  /**
+   * Returns those of these accounts, or with null of everybody, at which somebody may try no more codes today, and until
+   * when.
+   */
+  async function listClosed(accountUuids: string[] | null): Promise<{ accounts: string[]; until: Date }> {
+    const now = clock.now()
+    return {
+      accounts: await attempts.listClosed(accountUuids, { perDay: config.codes.attemptsPerDay }, now),
+      until: new Date(now.getTime() + 1000 * secondsToMidnight(now)),
+    }
+  }
+
+  /** Forgets every attempt at an account, and at the name by which strangers try it. */
+  const forgetAttempts = (name: string, accountUuid: string | null): Promise<void> =>
+    attempts.forget([decoy('named', name), ...(accountUuid === null ? [] : [accountUuid])])
+
+  /** Called after a reset: it forgets what was tried today without a known device. */
+  const clearDay = (accountUuid: string, purposes: string[]): Promise<void> =>
+    attempts.clearDay(accountUuid, purposes, clock.now())
+
+  return { failInSession, clearInSession, listClosed, forgetAttempts, clearDay }
 }
 
 const passwordIn = (sessionId: string) => ({

@@ -88,17 +88,8 @@ interface DeliveryAttemptResult {
 type DeliveryAttempt = (message: QueuedMessage) => Promise<DeliveryAttemptResult>
 
 export function createDeliveryAttempt(options: DeliveryAttemptOptions): DeliveryAttempt {
-  const {
-    store,
-    codes,
-    codeLifetimeSeconds,
-    render,
-    sender,
-    clock,
-    logger,
-    strangersWaitMs,
-    refusedAddresses,
-  } = options
+  const { store, codes, codeLifetimeSeconds, render, sender, clock, logger } = options
+  const { strangersWaitMs, refusedAddresses } = options
   const { sendTimeoutMs = 90_000, random = Math.random } = options
   const nowMs = () => clock.now().getTime()
   const metrics = options.metrics ?? noMetrics
@@ -144,7 +135,7 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
     const { outcome, detail, reason } = result
     log.count(message, result)
     if (outcome !== 'failed') return finish(message, outcome, detail, result)
-    const nextAttemptAt = nextAttempt(message, endsAtMs)
+    const nextAttemptAt = nextAttempt(message, endsAtMs, nowMs(), random())
     if (nextAttemptAt === null) return end(message, 'expired', detail, result)
     log.note(message, outcome, detail, reason)
     const failure = { detail, reply: replyOf(result) }
@@ -240,21 +231,26 @@ export function createDeliveryAttempt(options: DeliveryAttemptOptions): Delivery
       return { outcome: 'failed', detail: 'internal_error' }
     }
   }
-
-  /** It returns null if another attempt would come too late for the code or the link, or if the tries are over. */
-  function nextAttempt(message: QueuedMessage, endsAtMs: number | null): Date | null {
-    const { attempts, channel, firstAttemptAt } = message
-    const delay = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] as number
-    const seconds = isOfDigits(message) ? Math.min(delay, LONGEST_DELAY_OF_DIGITS) : delay
-    const atMs = nowMs() + seconds * 1000 * (1 + JITTER * random())
-    const isLast =
-      endsAtMs === null ? nowMs() >= firstAttemptAt.getTime() + NOTICE_TRIES_MS[channel] : atMs >= endsAtMs
-    return isLast ? null : new Date(atMs)
-  }
 }
 
 const UNREADABLE =
   'the seed of a code was not read as it was written, so that its message is not sent: the row of the table messages is damaged'
+
+/** It returns null if another attempt would come too late for the code or the link, or if the tries are over. */
+function nextAttempt(
+  message: QueuedMessage,
+  endsAtMs: number | null,
+  nowMs: number,
+  random: number,
+): Date | null {
+  const { attempts, channel, firstAttemptAt } = message
+  const delay = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] as number
+  const seconds = isOfDigits(message) ? Math.min(delay, LONGEST_DELAY_OF_DIGITS) : delay
+  const atMs = nowMs + seconds * 1000 * (1 + JITTER * random)
+  const isLast =
+    endsAtMs === null ? nowMs >= firstAttemptAt.getTime() + NOTICE_TRIES_MS[channel] : atMs >= endsAtMs
+  return isLast ? null : new Date(atMs)
+}
 
 const LONGEST_REPLY = 500
 

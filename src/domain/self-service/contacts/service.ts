@@ -59,29 +59,10 @@ const nothingTold: ContactNotices = { notices: [], knownClient: true, undoHash: 
 export type ContactsService = ReturnType<typeof createContactsService>
 
 export function createContactsService(needs: Needs) {
-  const {
-    admission,
-    testIdentities,
-    codes,
-    limits,
-    reauthentication,
-    notices,
-    outbox,
-    undo,
-    providers,
-    clock,
-    config,
-    stores,
-  } = needs
-  const store = stores.contacts
+  const { admission, testIdentities, codes, limits, reauthentication, notices, undo, providers } = needs
+  const { clock, config } = needs
+  const store = needs.stores.contacts
   const { defaultCountry } = config.accounts
-
-  function read(kind: Kind, contact: string): Identifier {
-    const identifier = kind === 'email' ? parseEmail(contact) : parseReachablePhone(contact, config)
-    if (identifier !== null) return identifier
-    const code = kind === 'email' ? emailProblem(contact) : 'invalid_phone'
-    throw new AppError('validation_failed', { fields: [{ field: kind, code }] })
-  }
 
   const bindingOf = (accountUuid: string, kind: Kind, change: ContactChange | null): CodeBinding => ({
     purpose: purposes[kind].code,
@@ -101,8 +82,86 @@ export function createContactsService(needs: Needs) {
     return { ...kept, notices: await notices.about(signedIn.account, purpose, { undo: notice }) }
   }
 
+  /** The same contact in another spelling is no change to tell of. */
+  const isTheSame = ({ account }: Authenticated, { destination }: ContactChange) => {
+    const identifier = parseIdentifier(destination, defaultCountry)
+    return identifier !== null && hasVerified(account, identifier)
+  }
+
+  async function confirm(
+    signedIn: Authenticated,
+    kind: Kind,
+    { otp }: { otp: string },
+    client: Client,
+  ): Promise<AccountRecord> {
+    const { account } = signedIn
+    const caller = inSession(signedIn, client)
+    await limits.chargeVisit('verification', caller)
+    const change = await store.find(account, kind)
+    // Counted on the account and not on this change, so that a new request does not allow more wrong codes.
+    await codes.attempt(bindingOf(account.uuid, kind, change), otp, {
+      caller,
+      name: '',
+      countsOn: account.uuid,
+    })
+    if (change === null) throw new AppError('invalid_code')
+    const identifier = readIdentifier(change.destination, defaultCountry)
+    admission.requireDomain(identifier)
+    await testIdentities.refuse(identifier)
+    const [told] = await Promise.all([
+      isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
+      codes.kill(account.uuid),
+    ])
+    const changed = await store.confirm(signedIn, change, told, clock.now())
+    if (changed === null) throw new AppError('invalid_code')
+    return accountRecord(changed, config.accounts.passwordDigest)
+  }
+
+  /**
+   * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
+   * verified contact and the last of all ways in stay.
+   */
+  async function remove(
+    signedIn: Authenticated,
+    kind: Kind,
+    proof: OwnerProof,
+    client: Client,
+  ): Promise<AccountRecord> {
+    const { account } = signedIn
+    const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+    const admit = async () => {
+      if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+      if (await store.isLastMethod(account.id, kind, usable)) throw new AppError('last_sign_in_method')
+    }
+    await reauthentication.require(signedIn, proof, client, { admit })
+    const [told] = await Promise.all([
+      toldOf(signedIn, kind, purposes[kind].removal, client),
+      codes.kill(account.uuid),
+    ])
+    const outcome = await store.remove(signedIn, kind, usable, told, clock.now())
+    if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+    if (outcome === 'not_found') throw new AppError('contact_not_found')
+    if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
+    return accountRecord(outcome, config.accounts.passwordDigest)
+  }
+
+  return { change: createAsking(needs), confirm, remove }
+}
+
+/** Asking for a new contact, and what is done where it is somebody else's. */
+function createAsking(needs: Needs) {
+  const { admission, testIdentities, codes, limits, reauthentication, outbox, clock, config } = needs
+  const { accounts, contacts: store } = needs.stores
+
+  function read(kind: Kind, contact: string): Identifier {
+    const identifier = kind === 'email' ? parseEmail(contact) : parseReachablePhone(contact, config)
+    if (identifier !== null) return identifier
+    const code = kind === 'email' ? emailProblem(contact) : 'invalid_phone'
+    throw new AppError('validation_failed', { fields: [{ field: kind, code }] })
+  }
+
   async function refuseTaken({ id }: Account, identifier: Identifier): Promise<void> {
-    const owner = await stores.accounts.findByIdentifier(identifier, 'login')
+    const owner = await accounts.findByIdentifier(identifier, 'login')
     if (owner !== null && owner.id !== id && hasVerified(owner, identifier))
       throw new AppError('identifier_taken')
   }
@@ -120,112 +179,51 @@ export function createContactsService(needs: Needs) {
     if (config.accounts.revealExisting) throw new AppError('identifier_taken')
   }
 
-  /** The same contact in another spelling is no change to tell of. */
-  const isTheSame = ({ account }: Authenticated, { destination }: ContactChange) => {
-    const identifier = parseIdentifier(destination, defaultCountry)
-    return identifier !== null && hasVerified(account, identifier)
+  /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
+  async function change(
+    signedIn: Authenticated,
+    kind: Kind,
+    { contact, ...proof }: { contact: string } & OwnerProof,
+    client: { addressBucket: string },
+  ): Promise<SentCode> {
+    const identifier = read(kind, contact)
+    admission.requireDomain(identifier)
+    await testIdentities.refuse(identifier)
+    const { account } = signedIn
+    const caller = inSession(signedIn, client)
+    const { code: purpose } = purposes[kind]
+    // Checked before the password, so that a country that is not allowed is reported at once.
+    const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
+    let resendAfterSeconds = 0
+    await reauthentication.require(signedIn, proof, client, {
+      async admit() {
+        resendAfterSeconds = await limits.chargeAndForesee(charges)
+        // Before the second factor, because what is refused must not use up a recovery code.
+        if (config.accounts.revealExisting) await refuseTaken(account, identifier)
+      },
+    })
+    const code = { subject: randomUUID(), seed: codes.createSeed() }
+    // The caller named the contact, and the answer must not depend on whose it is.
+    const sent = {
+      channel: channelOf(kind),
+      destination: null,
+      expiresInSeconds: config.codes.lifetimeSeconds,
+      resendAfterSeconds,
+    }
+    const outcome = await store.request(signedIn, identifier, code, clock.now())
+    if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
+    if (outcome === 'taken') {
+      await pretendToAsk(kind, identifier, code.seed)
+      return sent
+    }
+    const { destination } = identifier
+    await outbox.putCode(
+      { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },
+      code.seed,
+      null,
+    )
+    return sent
   }
 
-  return {
-    /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
-    async change(
-      signedIn: Authenticated,
-      kind: Kind,
-      { contact, ...proof }: { contact: string } & OwnerProof,
-      client: { addressBucket: string },
-    ): Promise<SentCode> {
-      const identifier = read(kind, contact)
-      admission.requireDomain(identifier)
-      await testIdentities.refuse(identifier)
-      const { account } = signedIn
-      const caller = inSession(signedIn, client)
-      const { code: purpose } = purposes[kind]
-      // Checked before the password, so that a country that is not allowed is reported at once.
-      const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
-      let resendAfterSeconds = 0
-      await reauthentication.require(signedIn, proof, client, {
-        async admit() {
-          resendAfterSeconds = await limits.chargeAndForesee(charges)
-          // Before the second factor, because what is refused must not use up a recovery code.
-          if (config.accounts.revealExisting) await refuseTaken(account, identifier)
-        },
-      })
-      const code = { subject: randomUUID(), seed: codes.createSeed() }
-      // The caller named the contact, and the answer must not depend on whose it is.
-      const sent = {
-        channel: channelOf(kind),
-        destination: null,
-        expiresInSeconds: config.codes.lifetimeSeconds,
-        resendAfterSeconds,
-      }
-      const outcome = await store.request(signedIn, identifier, code, clock.now())
-      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
-      if (outcome === 'taken') {
-        await pretendToAsk(kind, identifier, code.seed)
-        return sent
-      }
-      const { destination } = identifier
-      await outbox.putCode(
-        { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },
-        code.seed,
-        null,
-      )
-      return sent
-    },
-    async confirm(
-      signedIn: Authenticated,
-      kind: Kind,
-      { otp }: { otp: string },
-      client: Client,
-    ): Promise<AccountRecord> {
-      const { account } = signedIn
-      const caller = inSession(signedIn, client)
-      await limits.chargeVisit('verification', caller)
-      const change = await store.find(account, kind)
-      // Counted on the account and not on this change, so that a new request does not allow more wrong codes.
-      await codes.attempt(bindingOf(account.uuid, kind, change), otp, {
-        caller,
-        name: '',
-        countsOn: account.uuid,
-      })
-      if (change === null) throw new AppError('invalid_code')
-      const identifier = readIdentifier(change.destination, defaultCountry)
-      admission.requireDomain(identifier)
-      await testIdentities.refuse(identifier)
-      const [told] = await Promise.all([
-        isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
-        codes.kill(account.uuid),
-      ])
-      const changed = await store.confirm(signedIn, change, told, clock.now())
-      if (changed === null) throw new AppError('invalid_code')
-      return accountRecord(changed, config.accounts.passwordDigest)
-    },
-    /**
-     * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
-     * verified contact and the last of all ways in stay.
-     */
-    async remove(
-      signedIn: Authenticated,
-      kind: Kind,
-      proof: OwnerProof,
-      client: Client,
-    ): Promise<AccountRecord> {
-      const { account } = signedIn
-      const usable = { providers: providers.names, rpId: config.passkeys.rpId }
-      const admit = async () => {
-        if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
-        if (await store.isLastMethod(account.id, kind, usable)) throw new AppError('last_sign_in_method')
-      }
-      await reauthentication.require(signedIn, proof, client, { admit })
-      const [told] = await Promise.all([
-        toldOf(signedIn, kind, purposes[kind].removal, client),
-        codes.kill(account.uuid),
-      ])
-      const outcome = await store.remove(signedIn, kind, usable, told, clock.now())
-      if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
-      if (outcome === 'not_found') throw new AppError('contact_not_found')
-      if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')
-      return accountRecord(outcome, config.accounts.passwordDigest)
-    },
-  }
+  return change
 }

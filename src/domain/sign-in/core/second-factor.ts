@@ -55,24 +55,12 @@ const nothingStored = {
 export type SecondFactor = ReturnType<typeof createSecondFactor>
 
 export function createSecondFactor(needs: Needs) {
-  const { codes, notices, authenticators, limits, outbox, config, policy } = needs
+  const { codes, authenticators, limits, config, policy } = needs
   const { allowEmail } = config.twoFactor
   const factorMethods = createFactorMethods(needs)
   const { codeContacts, find, methods } = factorMethods
   const destinations = createCodeDestinations({ ...needs, methods: factorMethods })
   const { contactBy, bindingOf, stepUpBinding, othersThan, sendToOwner } = destinations
-
-  /**
-   * The owner is told, once a day, of the third wrong code within a day behind the right password on an unknown device.
-   * It does not matter which factors were tried, or whether only the address shows who gave the password.
-   */
-  async function noteWrongCode(account: Account | null, { caller }: CodeAttempt): Promise<void> {
-    if (account === null || caller.group !== 'password') return
-    const { wrongSecondFactors, onceADay } = limits.counters
-    if (await limits.admits([wrongSecondFactors(account.uuid)])) return
-    if (!(await limits.admits([onceADay('wrong second factor', account.uuid)]))) return
-    await outbox.sendNotices(await notices.about(account, 'second_factor_failed'))
-  }
 
   /**
    * A recovery code is too long to be guessed, so its attempts have a counter of their own and never block other
@@ -86,7 +74,7 @@ export function createSecondFactor(needs: Needs) {
     const held = await find(account)
     if (keeps && authenticators.matchesRecoveryCode(held, typed)) return
     if (await authenticators.useRecoveryCode(held, typed)) return
-    await noteWrongCode(account, attempt)
+    await noteWrongCode(needs, account, attempt)
     throw new AppError('invalid_code')
   }
 
@@ -131,7 +119,7 @@ export function createSecondFactor(needs: Needs) {
     const by = { caller, factor, name, byAddress, keepsRight: keeps, test, others: othersThan(account, sent) }
     await codes.attempt(sent, typed, by, async (allowed) => {
       const result = await compare(held, sent, typed, by, allowed)
-      if (result === 'wrong') await noteWrongCode(account, attempt)
+      if (result === 'wrong') await noteWrongCode(needs, account, attempt)
       return result
     })
     return held.acceptsSentCodes
@@ -207,4 +195,20 @@ export function createSecondFactor(needs: Needs) {
     takeCode,
     takeStepUp,
   }
+}
+
+/**
+ * The owner is told, once a day, of the third wrong code within a day behind the right password on an unknown device.
+ * It does not matter which factors were tried, or whether only the address shows who gave the password.
+ */
+async function noteWrongCode(
+  { limits, notices, outbox }: Needs,
+  account: Account | null,
+  { caller }: CodeAttempt,
+): Promise<void> {
+  if (account === null || caller.group !== 'password') return
+  const { wrongSecondFactors, onceADay } = limits.counters
+  if (await limits.admits([wrongSecondFactors(account.uuid)])) return
+  if (!(await limits.admits([onceADay('wrong second factor', account.uuid)]))) return
+  await outbox.sendNotices(await notices.about(account, 'second_factor_failed'))
 }

@@ -12,7 +12,8 @@ import { identifierField, newPasswordFields } from '../../accounts/core/account-
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import { deviceFields } from '../../sessions/core/session-schema.ts'
 import { ownerProofFields, sentCode, sentCodeAnswer } from '../core/sign-in-schema.ts'
-import { type PasswordsService, removedKinds } from './service.ts'
+import { removedKinds } from './resetting.ts'
+import type { PasswordsService } from './service.ts'
 
 const detail = documented('Passwords')
 const detailInSession = documentedInSession('Passwords')

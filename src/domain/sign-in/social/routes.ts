@@ -32,6 +32,18 @@ const answerFields = {
   error: t.Optional(t.String({ maxLength: 256, description: 'The reason, where the provider refused' })),
 }
 
+const wantedFields = {
+  redirect_uri: t.String({
+    maxLength: 2048,
+    description: 'Exactly one of social.redirect_uris',
+  }),
+  code_challenge: t.String({
+    pattern: '^[A-Za-z0-9_-]{43}$',
+    description: 'BASE64URL(SHA256(code_verifier)), RFC 7636',
+  }),
+  state: t.Optional(t.String({ maxLength: 512, description: 'Returned unchanged' })),
+}
+
 /** The answer is that of a login; `two_factor.identifier` names the account, because no identifier was typed. */
 const socialTwoFactorAnswer = namedObject(
   'SocialTwoFactorDue',
@@ -101,17 +113,7 @@ export function createSocialRoutes(
       },
       {
         params: providerParams,
-        query: t.Object({
-          redirect_uri: t.String({
-            maxLength: 2048,
-            description: 'Exactly one of social.redirect_uris',
-          }),
-          code_challenge: t.String({
-            pattern: '^[A-Za-z0-9_-]{43}$',
-            description: 'BASE64URL(SHA256(code_verifier)), RFC 7636',
-          }),
-          state: t.Optional(t.String({ maxLength: 512, description: 'Returned unchanged' })),
-        }),
+        query: t.Object(wantedFields),
         response: {
           302: redirectBrowser('To the provider; a short-lived cookie binds the sign-in to this browser'),
           ...errorResponses(
