@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { createPostgresLimitStore } from '../domain/foundation/limits/store-postgres.ts'
 import { countAnswer } from '../domain/foundation/metrics/answers.ts'
 import { type Metrics, noMetrics } from '../domain/foundation/metrics/metrics.ts'
-import { reportTestIdentities } from '../domain/foundation/test-identities/service.ts'
 import { createReach } from '../domain/messages/delivery/reach.ts'
 import { createSender } from '../domain/messages/delivery/service.ts'
 import { createBreaker } from '../domain/messages/senders/breaker.ts'
@@ -17,12 +16,10 @@ import { type DevKey, openDevKey } from '../operations/dev/dev-key.ts'
 import { createMailbox } from '../operations/dev/mailbox.ts'
 import type { DevPerson } from '../operations/dev/people.ts'
 import type { createDevRoutes } from '../operations/dev/routes.ts'
-import { describeLockedOut } from '../operations/doctor/store.ts'
 import { createHousekeeping } from '../operations/housekeeping/service.ts'
 import { createIssuerNotice } from '../pages/applications/issuer-notice.ts'
 import { originsOf } from '../pages/applications/origins.ts'
 import { systemClock } from '../platform/clock.ts'
-import { applicationsForOpenId, backChannelsOf } from '../platform/config/applications.ts'
 import { isLoopbackHost } from '../platform/config/formats.ts'
 import { serviceName } from '../platform/config/service-name.ts'
 import { type Config, hasSecureCookies } from '../platform/config/types.ts'
@@ -31,12 +28,8 @@ import type { Ground } from '../platform/ground.ts'
 import { type Network, network as trueNetwork } from '../platform/guarded-fetch.ts'
 import { createAddressProbes } from '../platform/http/address-probes.ts'
 import { ownNameOf } from '../platform/http/own-name.ts'
-import { openScrapeListener } from '../platform/http/scrape-listener.ts'
-import { createLogger, type Logger } from '../platform/log/logging.ts'
-import type { Database } from '../platform/postgres/database.ts'
+import { createLogger } from '../platform/log/logging.ts'
 import { requireMigrated } from '../platform/postgres/migrate.ts'
-import { findOwnTable } from '../platform/postgres/own-objects.ts'
-import { describeForeignEncoding } from '../platform/postgres/server-fitness.ts'
 import { failedStatement } from '../platform/postgres/statement-name.ts'
 import { RedisUnavailable } from '../platform/redis/failure.ts'
 import { requireCommands } from '../platform/redis/script.ts'
@@ -45,12 +38,13 @@ import { createCatalog } from '../texts/catalog.ts'
 import { createAdministration } from './administration.ts'
 import { createApp } from './app.ts'
 import { type Connections, connect } from './connections.ts'
+import { createLife } from './life.ts'
 import { addGauges, gaugeOfTime, measured, openMetrics } from './measuring.ts'
 import { migrateDatabase } from './migrating.ts'
 import type { createPages } from './pages.ts'
-import { createServices, type Services } from './services.ts'
-import { createReadiness, watchStores } from './store-watch.ts'
-import { createStores, type Stores, sweepsOf } from './stores.ts'
+import { createServices } from './services.ts'
+import { createReadiness } from './store-watch.ts'
+import { createStores, sweepsOf } from './stores.ts'
 
 interface ComposeOptions extends Pick<Ground, 'clock' | 'config' | 'logger'> {
   dev: boolean
@@ -161,7 +155,6 @@ export function build(options: ComposeOptions, connections: Connections) {
     logger,
     ...(metrics.isOn && { onSuccess: gaugeOfTime(metrics, 'housekeeping_last_success_timestamp_seconds') }),
   })
-  const { hashing, keys, identityKeys, secrets, funnel, events, eventTail, backups, webhookWorker } = services
   const ping = createReadiness({
     database,
     redis,
@@ -171,9 +164,6 @@ export function build(options: ComposeOptions, connections: Connections) {
   })
   if (metrics.isOn) addGauges(metrics, { services, stores, database, clock, config, ping })
   const probes = createAddressProbes()
-  let storeWatch: Awaited<ReturnType<typeof watchStores>> | null = null
-  let lostApps: Promise<unknown> | null = null
-  let scrapes: ReturnType<typeof openScrapeListener> | null = null
   const { docs, baseUrl, trustedProxies, corsOrigins } = config.server
   const origins = originsOf(config.pages.applications, dev)
   const isReachable = dev && !isLoopbackHost(config.server.host)
@@ -242,7 +232,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     },
     probes,
     examined: {
-      ...{ config, clock: systemClock, database, redis, secret, stores, secrets },
+      ...{ config, clock: systemClock, database, redis, secret, stores, secrets: services.secrets },
       testIdentities: services.testIdentities,
       webhooks: services.webhooks,
     },
@@ -259,56 +249,7 @@ export function build(options: ComposeOptions, connections: Connections) {
     /** Commands and tests look beneath the services with it. */
     database,
     housekeeping,
-    /** Asks the stores for what the first request needs, as the signing keys. Rejects when the service could not answer. */
-    async start() {
-      await requireOwnPasskeys(config, stores.passkeys)
-      // By the machine's own clock, whatever clock the service goes by.
-      const watched = { database, redis, clock: systemClock, logger, version: version.version }
-      storeWatch = await watchStores(watched)
-      if (config.metrics.listen) scrapes = openScrapeListener(config.metrics.listen, metrics.expose)
-      await stores.backChannels.put(backChannelsOf(config).map(({ id }) => id))
-      await secrets.load()
-      await keys.start(secrets.opensLasting())
-      await secrets.start()
-      await reportTestIdentities(services.testIdentities, logger)
-      await webhookWorker.start()
-    },
-    /** Begins what runs beside requests: the delivery of messages, housekeeping, backups. */
-    begin() {
-      void secrets.run()
-      if (applicationsForOpenId(config).length > 0) identityKeys.startInBackground()
-      events.start()
-      worker.start()
-      funnel.start()
-      housekeeping.start()
-      hashing.start()
-      backups.start()
-      webhookWorker.begin()
-      lostApps = Promise.all([
-        reportLostApps(services.authenticators, logger),
-        reportLockedOut(config, database, logger),
-        reportEncoding(database, logger),
-      ])
-    },
-    /** Ends what `start` and `begin` began, then the connections. Call it when no request is under way. */
-    async close() {
-      storeWatch?.close()
-      await scrapes?.close()
-      await webhookWorker.close()
-      await backups.close()
-      await housekeeping.close()
-      await secrets.close()
-      await lostApps
-      await worker.close()
-      await funnel.close()
-      eventTail.close()
-      await events.close()
-      await sender.close()
-      keys.close()
-      identityKeys.close()
-      hashing.close()
-      await connections.close()
-    },
+    ...createLife({ ...foundation, connections, redis, services, worker, housekeeping }),
   }
 }
 
@@ -339,50 +280,3 @@ function adminUrlOf({ admin }: Config): string | null {
       : host
   return `${admin.baseUrl ?? `http://${name}:${port}`}/admin/`
 }
-
-/** A passkey works for one relying party only: with another `rp_id` its owner could not sign in any more. */
-async function requireOwnPasskeys({ passkeys }: Config, store: Stores['passkeys']): Promise<void> {
-  const { rpId, allowRpIdChange } = passkeys
-  if (rpId === null || allowRpIdChange) return
-  const foreign = await store.countForeign(rpId)
-  if (foreign === 0) return
-  throw new Error(
-    `passkeys.rp_id is "${rpId}", and ${foreign} stored passkeys belong to another one: put the former rp_id back, or set passkeys.allow_rp_id_change = true to make them useless`,
-  )
-}
-
-/**
- * Runs beside the first requests: an authenticator app that was sealed under another server secret cannot be used any
- * more.
- */
-async function reportLostApps(authenticators: Pick<Services['authenticators'], 'countLost'>, logger: Logger) {
-  try {
-    const count = await authenticators.countLost()
-    if (count > 0) logger.error({ count }, LOST_APPS)
-  } catch {
-    logger.warn('the authenticator apps could not be counted')
-  }
-}
-
-async function reportLockedOut(config: Config, database: Database, logger: Logger): Promise<void> {
-  try {
-    const lockedOut = await describeLockedOut(config, database)
-    if (lockedOut !== null) logger.warn({ key: 'codes.login' }, lockedOut)
-  } catch {
-    logger.warn('the accounts without another way in could not be counted')
-  }
-}
-
-/** Reports an encoding in which poterne can start, and loses letters: SQL_ASCII. */
-async function reportEncoding(database: Database, logger: Logger): Promise<void> {
-  if (database.kind === 'embedded') return
-  try {
-    const foreign = describeForeignEncoding((await findOwnTable(database)).encoding)
-    if (foreign !== null) logger.warn({ key: 'database.url' }, `database.url: ${foreign}`)
-  } catch {
-    logger.warn('the encoding of the database could not be read')
-  }
-}
-
-const LOST_APPS =
-  'authenticator apps cannot be used: they were sealed under another server.secret, or are damaged; their owners sign in with a recovery code, or a code is sent to them'

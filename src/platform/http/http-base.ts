@@ -132,22 +132,9 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
  * its own, X-Content-Type-Options and Content-Language. Everything thrown becomes the error body. Use it in one app
  * only: it takes its routes and its server from the app that used it last.
  */
-export function createHttpBase({
-  catalog,
-  trustedProxies,
-  corsOrigins,
-  corsOfPaths,
-  strictBelow,
-  isolated,
-  logger,
-  onInternalError,
-  toOwnName,
-  showsCauses = false,
-  bodyDeadlineMs = BODY_DEADLINE_MS,
-  probes,
-  unreachedPage,
-  onAnswer,
-}: HttpBaseOptions) {
+export function createHttpBase(options: HttpBaseOptions) {
+  const { catalog, trustedProxies, corsOrigins, corsOfPaths, strictBelow, logger, onInternalError } = options
+  const { toOwnName, showsCauses = false, bodyDeadlineMs = BODY_DEADLINE_MS, probes, unreachedPage } = options
   const exchanges = new WeakMap<Request, RequestState>()
   const plugin = new Elysia({ name: 'httpBase' })
   const host = plugin as unknown as Host
@@ -157,11 +144,7 @@ export function createHttpBase({
   const findMethods = createMethodFinder(() => host.getGlobalRoutes())
   const findAddress = createAddressFinder({
     trustedProxies,
-    onUntrustedProxy: (peer) =>
-      logger.warn(
-        { peer, key: 'server.trusted_proxies' },
-        'X-Forwarded-For came from a peer that is not trusted and is ignored: list it in server.trusted_proxies',
-      ),
+    onUntrustedProxy: (peer) => logger.warn({ peer, key: 'server.trusted_proxies' }, UNTRUSTED_PROXY),
   })
 
   function openExchange(request: Request): RequestState {
@@ -247,41 +230,9 @@ export function createHttpBase({
     } catch (error) {
       response = fail(request, error)
     }
-    finish(request, exchange, response)
+    cors.apply(request, response.headers)
+    finish(options, request, exchange, response)
     return response
-  }
-
-  function finish(request: Request, exchange: RequestState, { headers, status }: Response): void {
-    const { client, failure } = exchange
-    headers.set('x-request-id', client.requestId)
-    headers.set('x-content-type-options', 'nosniff')
-    if (!headers.has('content-language')) headers.set('content-language', client.language)
-    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
-    if (isolated?.test(pathOf(request.url))) headers.set('cross-origin-opener-policy', 'same-origin')
-    cors.apply(request, headers)
-    // Nobody will read this body to its end, and the next request on the connection would wait behind it.
-    const interrupted = request.bodyUsed || isUnbounded(request.headers)
-    if (interrupted && !exchange.bodyComplete) headers.set('connection', 'close')
-    const durationMs = performance.now() - exchange.startedAt
-    const method = KNOWN_METHODS.has(request.method) ? request.method : 'other'
-    const route = exchange.route ?? null
-    const errorCode = failure?.errorCode ?? null
-    const cause = failure?.cause ?? null
-    onAnswer?.({ route, method, status, durationMs, errorCode, cause, work: exchange.work })
-    logger[levelOf(route, status)]({
-      request_id: client.requestId,
-      method,
-      route,
-      ...(errorCode === 'route_not_found' && { path: shownPath(request.url) }),
-      status,
-      duration_ms: Math.round(durationMs * 10) / 10,
-      address: client.address,
-      ...callerOf(exchange),
-      code: failure?.errorCode,
-      error: failure?.errorName,
-      cause: failure?.cause,
-      statement: failure?.statement,
-    })
   }
 
   return plugin
@@ -330,6 +281,44 @@ export function createHttpBase({
     })
 }
 
+/** The headers of every answer, and its line in the log. */
+function finish(
+  { isolated, onAnswer, logger }: HttpBaseOptions,
+  request: Request,
+  exchange: RequestState,
+  { headers, status }: Response,
+): void {
+  const { client, failure } = exchange
+  headers.set('x-request-id', client.requestId)
+  headers.set('x-content-type-options', 'nosniff')
+  if (!headers.has('content-language')) headers.set('content-language', client.language)
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
+  if (isolated?.test(pathOf(request.url))) headers.set('cross-origin-opener-policy', 'same-origin')
+  // Nobody will read this body to its end, and the next request on the connection would wait behind it.
+  const interrupted = request.bodyUsed || isUnbounded(request.headers)
+  if (interrupted && !exchange.bodyComplete) headers.set('connection', 'close')
+  const durationMs = performance.now() - exchange.startedAt
+  const method = KNOWN_METHODS.has(request.method) ? request.method : 'other'
+  const route = exchange.route ?? null
+  const errorCode = failure?.errorCode ?? null
+  const cause = failure?.cause ?? null
+  onAnswer?.({ route, method, status, durationMs, errorCode, cause, work: exchange.work })
+  logger[levelOf(route, status)]({
+    request_id: client.requestId,
+    method,
+    route,
+    ...(errorCode === 'route_not_found' && { path: shownPath(request.url) }),
+    status,
+    duration_ms: Math.round(durationMs * 10) / 10,
+    address: client.address,
+    ...callerOf(exchange),
+    code: failure?.errorCode,
+    error: failure?.errorName,
+    cause: failure?.cause,
+    statement: failure?.statement,
+  })
+}
+
 /**
  * The path that was not found, for the log. What is as long as a token may be one, six digits may be a code or belong to a
  * number, and an address is somebody's.
@@ -338,6 +327,9 @@ const shownPath = (url: string) =>
   pathOf(url)
     .replace(/[^/]{25,}|[^/]*(?:@|%40)[^/]*|\d{6,}/gi, '…')
     .slice(0, 120)
+
+const UNTRUSTED_PROXY =
+  'X-Forwarded-For came from a peer that is not trusted and is ignored: list it in server.trusted_proxies'
 
 const MISSING = new Set<ErrorCode>(['route_not_found', 'method_not_allowed'])
 

@@ -54,10 +54,9 @@ export const domainOf = (identifier: Identifier | null): string | null =>
 export type Admission = ReturnType<typeof createAdmission>
 
 export function createAdmission(needs: Needs) {
-  const { testIdentities, limits, question, config, stores } = needs
+  const { testIdentities, limits, question, config } = needs
   const { registration: mode, registrationDomains: domains } = config.accounts
   const terms = config.accounts.terms === '' ? null : config.accounts.terms
-  const { invitations } = stores
   const isListed = (identifier: Identifier | null) => isAmong(domains, identifier)
   const { isUsable, findUsable, findInvitation, readInvitationOf } = createInvitationReader(needs)
 
@@ -66,20 +65,6 @@ export function createAdmission(needs: Needs) {
   function requireTerms(typed: EntryBody['terms'], needsTerms: boolean): void {
     const isMissing = typeof typed !== 'string' || typed === ''
     if (terms !== null && typed !== terms && (needsTerms || !isMissing)) throw termsRequired(terms)
-  }
-
-  /** The fields that the registration named count if nobody else registered the contact. */
-  async function keptOf(waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null) {
-    if (waiting === null || (waiting.invitationId === null && waiting.termsVersion === null)) return null
-    return (await invitations.isContested(contact.key, tag)) ? null : waiting
-  }
-
-  /** `id`: of the invitation that would be spent; null: there is none. */
-  async function refusalOfInvitation(id: number | null, proved: Identifier | null) {
-    if (mode === 'closed') return 'registration_closed'
-    if (id === null) return mode === 'invitation' ? 'registration_closed' : null
-    const invitation = await invitations.findById(id)
-    return invitation && isUsable(invitation) && fits(invitation, [proved]) ? null : 'invalid_invitation'
   }
 
   async function read(
@@ -93,30 +78,6 @@ export function createAdmission(needs: Needs) {
     if (invitation && !fits(invitation, [named])) throw new AppError('invalid_invitation')
     requireTerms(body.terms, needsTerms)
     return { invitation, terms: accepted(body.terms), test }
-  }
-
-  /** It is null if the reason is not one of this room. `tag`: of the password that the call names. */
-  async function refusal(
-    entry: Entry,
-    proved: Identifier | null,
-    waiting: WaitingRegistration | null,
-    tag: Uint8Array | null = null,
-  ): Promise<AppError | null> {
-    if (waiting !== null && waiting.origin !== null) return null
-    const kept = proved && (await keptOf(waiting, proved, tag))
-    if (entry.test)
-      return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
-    const refused = await refusalOfInvitation(entry.invitation?.id ?? kept?.invitationId ?? null, proved)
-    if (refused !== null) return new AppError(refused)
-    if (!isListed(proved)) return new AppError('domain_not_allowed')
-    return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
-  }
-
-  /** The invitation that the account would spend. */
-  async function invitationFor({ invitation: own }: Entry, kept: WaitingRegistration | null) {
-    const invitation = own ?? (kept?.invitationId ? await invitations.findById(kept.invitationId) : null)
-    if (invitation === null) return null
-    return { id: invitation.uuid, role_id: invitation.roleId, groups: invitation.groups }
   }
 
   return {
@@ -194,45 +155,9 @@ export function createAdmission(needs: Needs) {
       ownTerms,
       requiredTerms: terms,
     }),
-    /** Says why an account is not opened. */
-    refusal,
+    ...createVerdict(needs, isUsable),
     /** True if a program of the team decides: then a code is used up only after its answer. */
     asks: question.isConfigured,
-    /**
-     * What the team's own program decides of somebody whom everything else permits; throws where it lets nobody in. Nobody
-     * is asked about a test identity.
-     */
-    async decide(
-      entry: Entry,
-      {
-        identifier,
-        waiting,
-        tag = null,
-      }: { identifier: Identifier | null; waiting: WaitingRegistration | null; tag?: Uint8Array | null },
-      person: Omit<Newcomer, 'invitation'>,
-      { addressBucket }: Source,
-    ): Promise<Decision> {
-      if (!question.isConfigured || entry.test) return nothingDecided
-      const refused = await refusal(entry, identifier, waiting, tag)
-      if (refused !== null) throw refused
-      const kept = identifier && (await keptOf(waiting, identifier, tag))
-      const invitation = await invitationFor(entry, kept)
-      // Two accounts may be about to open for one contact.
-      const contacts = identifier ? [`about ${identifier.key}`] : []
-      return question.ask({ ...person, invitation }, [`from ${addressBucket}`, ...contacts])
-    },
-    /** Tells whether what the registration named is enough of the terms, so that the call need not accept them. */
-    async hasAccepted(
-      entry: Entry,
-      waiting: WaitingRegistration | null,
-      contact: Identifier,
-      tag: Uint8Array | null,
-    ): Promise<boolean> {
-      if (terms === null || entry.terms !== null || waiting?.origin) return true
-      // Asked also where nothing waits, so that the answer takes the same time.
-      const isContested = await invitations.isContested(contact.key, tag)
-      return !isContested && waiting?.termsVersion === terms
-    },
   }
 }
 
@@ -247,6 +172,90 @@ function isAmong(domains: readonly string[], identifier: Identifier | null): boo
     domain !== null &&
     domains.some((each) => (each.startsWith('*.') ? domain.endsWith(each.slice(1)) : domain === each))
   )
+}
+
+/** Why an account is not opened, and what the team's own program says of one that could be. */
+function createVerdict({ question, config, stores }: Needs, isUsable: (invitation: Invitation) => boolean) {
+  const { registration: mode, registrationDomains: domains } = config.accounts
+  const terms = config.accounts.terms === '' ? null : config.accounts.terms
+  const { invitations } = stores
+
+  /** The fields that the registration named count if nobody else registered the contact. */
+  async function keptOf(waiting: WaitingRegistration | null, contact: Identifier, tag: Uint8Array | null) {
+    if (waiting === null || (waiting.invitationId === null && waiting.termsVersion === null)) return null
+    return (await invitations.isContested(contact.key, tag)) ? null : waiting
+  }
+
+  /** `id`: of the invitation that would be spent; null: there is none. */
+  async function refusalOfInvitation(id: number | null, proved: Identifier | null) {
+    if (mode === 'closed') return 'registration_closed'
+    if (id === null) return mode === 'invitation' ? 'registration_closed' : null
+    const invitation = await invitations.findById(id)
+    return invitation && isUsable(invitation) && fits(invitation, [proved]) ? null : 'invalid_invitation'
+  }
+
+  /** Says why an account is not opened. It is null if the reason is not one of this room. `tag`: of the password that the call names. */
+  async function refusal(
+    entry: Entry,
+    proved: Identifier | null,
+    waiting: WaitingRegistration | null,
+    tag: Uint8Array | null = null,
+  ): Promise<AppError | null> {
+    if (waiting !== null && waiting.origin !== null) return null
+    const kept = proved && (await keptOf(waiting, proved, tag))
+    if (entry.test)
+      return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
+    const refused = await refusalOfInvitation(entry.invitation?.id ?? kept?.invitationId ?? null, proved)
+    if (refused !== null) return new AppError(refused)
+    if (!isAmong(domains, proved)) return new AppError('domain_not_allowed')
+    return terms === null || (entry.terms ?? kept?.termsVersion) === terms ? null : termsRequired(terms)
+  }
+
+  /** The invitation that the account would spend. */
+  async function invitationFor({ invitation: own }: Entry, kept: WaitingRegistration | null) {
+    const invitation = own ?? (kept?.invitationId ? await invitations.findById(kept.invitationId) : null)
+    if (invitation === null) return null
+    return { id: invitation.uuid, role_id: invitation.roleId, groups: invitation.groups }
+  }
+
+  /**
+   * What the team's own program decides of somebody whom everything else permits; throws where it lets nobody in. Nobody
+   * is asked about a test identity.
+   */
+  async function decide(
+    entry: Entry,
+    {
+      identifier,
+      waiting,
+      tag = null,
+    }: { identifier: Identifier | null; waiting: WaitingRegistration | null; tag?: Uint8Array | null },
+    person: Omit<Newcomer, 'invitation'>,
+    { addressBucket }: Source,
+  ): Promise<Decision> {
+    if (!question.isConfigured || entry.test) return nothingDecided
+    const refused = await refusal(entry, identifier, waiting, tag)
+    if (refused !== null) throw refused
+    const kept = identifier && (await keptOf(waiting, identifier, tag))
+    const invitation = await invitationFor(entry, kept)
+    // Two accounts may be about to open for one contact.
+    const contacts = identifier ? [`about ${identifier.key}`] : []
+    return question.ask({ ...person, invitation }, [`from ${addressBucket}`, ...contacts])
+  }
+
+  /** Tells whether what the registration named is enough of the terms, so that the call need not accept them. */
+  async function hasAccepted(
+    entry: Entry,
+    waiting: WaitingRegistration | null,
+    contact: Identifier,
+    tag: Uint8Array | null,
+  ): Promise<boolean> {
+    if (terms === null || entry.terms !== null || waiting?.origin) return true
+    // Asked also where nothing waits, so that the answer takes the same time.
+    const isContested = await invitations.isContested(contact.key, tag)
+    return !isContested && waiting?.termsVersion === terms
+  }
+
+  return { refusal, decide, hasAccepted }
 }
 
 /** Invitations as calls name them. A wrong one is counted by the address of the client. */

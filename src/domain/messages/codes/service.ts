@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import type { ServerSecret } from '../../../platform/secret.ts'
 import { AppError } from '../../../texts/errors.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
@@ -60,19 +61,8 @@ export function createCodeService(needs: Needs) {
   const decoy = (...parts: string[]) => decoySubject(secret, ...parts)
   const countingOn = createCounting({ ...config, store: attempts, clock, decoy })
   const pending = createPendingAttempts()
+  const { reveal, hash } = createDerivation(secret)
   const expiry = (now: Date) => new Date(now.getTime() + config.lifetimeSeconds * 1000)
-
-  /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
-  const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array): string =>
-    (
-      secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() %
-      10n ** BigInt(CODE_DIGITS)
-    )
-      .toString()
-      .padStart(CODE_DIGITS, '0')
-
-  const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
-    secret.tag('code hash', subject, purpose, destination, digits)
 
   const holds = (tried: TriedCode, digits: string, orSpent = false) =>
     store.holds(tried, hash(tried, digits), config.attempts, clock.now(), orSpent)
@@ -212,6 +202,23 @@ function requireDigits(typed: string): string {
   const digits = digitsOf(typed)
   if (digits === null) throw new AppError('invalid_code')
   return digits
+}
+
+/** Derives the six digits from a seed, and what is stored of them. */
+function createDerivation(secret: ServerSecret) {
+  /** 64 bits modulo a million: no code is more likely than another by more than one in 10¹³. */
+  const reveal = ({ subject, purpose, destination }: CodeBinding, seed: Uint8Array): string =>
+    (
+      secret.tag('code digits', subject, purpose, destination, seed).readBigUInt64BE() %
+      10n ** BigInt(CODE_DIGITS)
+    )
+      .toString()
+      .padStart(CODE_DIGITS, '0')
+
+  const hash = ({ subject, purpose, destination }: Omit<CodeBinding, 'group'>, digits: string) =>
+    secret.tag('code hash', subject, purpose, destination, digits)
+
+  return { reveal, hash }
 }
 
 /** What was tried in a session or at an account, beside the counting of one attempt. */

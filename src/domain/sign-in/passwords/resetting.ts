@@ -106,7 +106,7 @@ export function createResetting(needs: ResettingNeeds, check: Check) {
     const permit = admission.permit(noEntry, identifier, decision)
     const removed = await store.reset(account, identifier, password, permit, clock.now())
     if (removed === null) throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
-    await forgetStrangers(account, [identifier.key], client)
+    await forgetStrangers(needs, account, [identifier.key], client)
     return removed
   }
 
@@ -163,24 +163,8 @@ export function createResetting(needs: ResettingNeeds, check: Check) {
     const removed = await store.resetByCode(matched, password, permit, clock.now())
     if (removed === null) throw new AppError('invalid_code')
     await codes.kill(account.uuid)
-    await forgetStrangers(account, 'key' in name ? [name.key] : [], client)
+    await forgetStrangers(needs, account, 'key' in name ? [name.key] : [], client)
     return removed
-  }
-
-  /**
-   * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
-   * the attempts in a row.
-   */
-  async function forgetStrangers(account: Account, typed: string[], client: DeviceSource): Promise<void> {
-    const { counters } = limits
-    const callers = [stranger(client), await devices.recognize(account, client)]
-    const keys = new Set([...typed, ...verifiedKeys(account)])
-    await limits.clear(
-      [...keys].flatMap((key) => callers.flatMap((one) => counters.wrongPasswords(one, key))),
-    )
-    await codes.clearDay(account.uuid, ['login_code', 'password_reset'])
-    const isFirstToday = await limits.admits([counters.onceADay('second step cleared', account.uuid)])
-    if (isFirstToday) await codes.clearDay(account.uuid, ['two_factor'])
   }
 
   /** Does not reveal whether the identifier has an account. */
@@ -238,4 +222,23 @@ export function createResetting(needs: ResettingNeeds, check: Check) {
   }
 
   return { forgot, reset }
+}
+
+/**
+ * Clears the counters that strangers filled and, at most once a day, today's attempts at the second factor; never
+ * the attempts in a row.
+ */
+async function forgetStrangers(
+  { limits, devices, codes }: ResettingNeeds,
+  account: Account,
+  typed: string[],
+  client: DeviceSource,
+): Promise<void> {
+  const { counters } = limits
+  const callers = [stranger(client), await devices.recognize(account, client)]
+  const keys = new Set([...typed, ...verifiedKeys(account)])
+  await limits.clear([...keys].flatMap((key) => callers.flatMap((one) => counters.wrongPasswords(one, key))))
+  await codes.clearDay(account.uuid, ['login_code', 'password_reset'])
+  const isFirstToday = await limits.admits([counters.onceADay('second step cleared', account.uuid)])
+  if (isFirstToday) await codes.clearDay(account.uuid, ['two_factor'])
 }
