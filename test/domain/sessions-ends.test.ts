@@ -262,8 +262,8 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
         return (at) => at.post('2fa/totp/confirm', { otp }, { bearer })
       },
     },
-    'administration_accounts.change': {
-      ...{ cause: 'lock', ends: 4, below: 0, actor: 'operator' },
+    'locking by administration': {
+      ...{ by: 'sessions.end_by_lock', cause: 'lock', ends: 4, below: 0, actor: 'operator' },
       prepare:
         async ({ uuid }) =>
         (at) =>

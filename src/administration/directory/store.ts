@@ -12,15 +12,14 @@ import { takeUsername } from '../../domain/accounts/core/usernames-sql.ts'
 import type { EventType, NewEvent } from '../../domain/foundation/events/event.ts'
 import { eventOrigin, eventOriginTypes, recordEvents } from '../../domain/foundation/events/event-sql.ts'
 import type { NewMessage } from '../../domain/messages/outbox/message.ts'
-import { noticeParams, queueNotices } from '../../domain/messages/outbox/queue-sql.ts'
-import { endSessions } from '../../domain/sessions/core/session-sql.ts'
+import { addNotices } from '../../domain/messages/outbox/queue-sql.ts'
+import { endSessions, endSessionsBy } from '../../domain/sessions/core/session-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { retryConflicts } from '../../platform/postgres/failure.ts'
 import { accounts } from '../../platform/postgres/schema.ts'
 import {
   defineStatement,
   type Placeholders,
-  type RowOf,
   type TypeName,
   type ValuesOf,
 } from '../../platform/postgres/statement.ts'
@@ -219,21 +218,9 @@ const listGroups = defineStatement({
 
 const change = defineStatement({
   name: 'administration_accounts.change',
-  params: {
-    accountId: 'bigint',
-    ...administeredParamTypes,
-    notices: 'text',
-    ...eventOriginTypes,
-  },
-  row: { ...administeredRow, wasLocked: 'boolean' },
-  sql: (p) => sql`
-  with before as (
-    select id, locked_at from ${accounts} where id = ${p.accountId}),
-  changed as (${administerAccount(p, sql`before`)}),
-  ${endSessions(p, 'lock', sql`${p.locked} and account_id = changed.id`, sql`changed`)},
-  unlocked as (select 1 from changed where was_locked and locked_at is null),
-  notices as (${queueNotices(p, sql`unlocked`)})
-  select changed.*, changed.metadata::text as metadata_text from changed`,
+  params: { accountId: 'bigint', ...administeredParamTypes },
+  row: administeredRow,
+  sql: (p) => administerAccount(p, columns),
 })
 
 const endClosed = defineStatement({
@@ -281,20 +268,17 @@ export function createDirectoryStore(database: Database) {
           const wanted = plan(toAccount(current))
           if (wanted.username && !(await takeUsername(transaction, wanted.username, uuid)))
             throw new AppError('username_taken')
-          const params = {
-            ...changeParams(wanted),
-            ...noticeParams(notices),
-            ...eventOrigin(),
-            accountId,
-            now,
-          }
-          const row = (await transaction.first(change, params))!
+          const changed = (await transaction.first(change, { ...changeParams(wanted), accountId, now }))!
+          const events = eventsOf(uuid, wanted, current, changed)
           const applications = wanted.closes?.join() ?? ''
-          if (applications)
-            await transaction.run(endClosed, { accountId, applications, now, ...eventOrigin() })
-          const events = eventsOf(uuid, wanted, row)
-          await recordEvents(transaction, events, now)
-          return { account: toAccount(row), isRecorded: events.length > 0 }
+          const ended = { accountId, now, ...eventOrigin() }
+          await Promise.all([
+            wanted.locked && transaction.run(endSessionsBy.lock, { ...ended, keptSession: null }),
+            current.lockedAt && !changed.lockedAt && addNotices(transaction, notices, now),
+            applications && transaction.run(endClosed, { ...ended, applications }),
+            recordEvents(transaction, events, now),
+          ])
+          return { account: toAccount(changed), isRecorded: events.length > 0 }
         }),
       ),
   }
@@ -347,11 +331,12 @@ const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
 function eventsOf(
   account: string,
   wanted: AccountChange,
-  { wasLocked, lockedAt, tokensNotBefore }: RowOf<typeof change>,
+  before: Pick<Account, 'lockedAt'>,
+  { lockedAt, tokensNotBefore }: Pick<Account, 'lockedAt' | 'tokensNotBefore'>,
 ): NewEvent[] {
   // The reason is free text about a person. It stays with the account, and goes with it; events outlive both.
   const { locked, lockedReason, closes: _, ...others } = wanted
-  const isTurned = wasLocked !== (lockedAt !== null)
+  const isTurned = (before.lockedAt !== null) !== (lockedAt !== null)
   const fields = isTurned ? others : { ...others, lockedReason }
   const changed = Object.entries(fields)
     .filter(([, field]) => field !== undefined)

@@ -101,29 +101,30 @@ export const administeredParamTypes = {
   now: 'timestamptz',
 } as const
 
-/** The changes that an operator may make. `before`: the row of the account, with `id` and `locked_at`. */
-export const administerAccount = (p: Placeholders<keyof typeof administeredParamTypes>, before: SQL) => sql`
-    update ${accounts}
+/** The changes that an operator may make to an account that is held. */
+export const administerAccount = (
+  p: Placeholders<keyof typeof administeredParamTypes | 'accountId'>,
+  returned: SQL,
+) => sql`
+    update ${accounts} account
        set role_id = coalesce(${p.roleId}, role_id),
            accountable_type = coalesce(${p.accountableType}, accountable_type),
            accountable_id = coalesce(${p.accountableId}, accountable_id),
            metadata = coalesce(${p.metadata}::jsonb, metadata),
            language = coalesce(${p.language}, language),
-           locked_at = case when ${p.locked} then coalesce(${accounts}.locked_at, ${p.now})
-                            when ${p.locked} is null then ${accounts}.locked_at end,
-           trust_epoch = ${accounts}.trust_epoch + case when ${p.locked} then 1 else 0 end,
+           locked_at = case when ${p.locked} then coalesce(locked_at, ${p.now})
+                            when ${p.locked} is null then locked_at end,
+           trust_epoch = trust_epoch + case when ${p.locked} then 1 else 0 end,
            locked_reason = case when ${p.setsReason} then ${p.reason}
-                                when ${p.locked} and ${accounts}.locked_at is null then null
+                                when ${p.locked} and locked_at is null then null
                                 else locked_reason end,
            profile = case when ${p.setsProfile} then ${p.profile}::jsonb else profile end,
            username = case when ${p.setsUsername} then ${p.username} else username end,
            groups = case when ${p.setsGroups} then ${p.groups}::jsonb else groups end,
            tokens_not_before = case when ${p.endsTokens} then date_trunc('second', clock_timestamp())
                                     else tokens_not_before end,
-           failed_attempts = case when ${p.locked} = false then 0 else failed_attempts end,
-           updated_at = ${p.now}
-      from ${before} where ${accounts}.id = ${before}.id
-    returning ${accounts}.*, ${before}.locked_at is not null as was_locked`
+           failed_attempts = case when ${p.locked} = false then 0 else failed_attempts end, updated_at = ${p.now}
+     where id = ${p.accountId} returning ${returned}`
 
 /** `locked`: rows with `uuid`, `locked_at` and `locked_reason`. */
 export const lockAccounts = (source: SQL, locked: SQL): SQL => sql`

@@ -153,12 +153,13 @@ const endAllOf = (cause: SessionEnd, alsoKept = sql`false`) =>
   })
 
 /**
- * Each ends every session of the account but those of the browser of `keptSession`. Two factors that are turned on do not end
+ * Each ends every session of the account but those of the browser of `keptSession`, if one is kept. Two factors that are turned on do not end
  * those that proved both.
  */
 export const endSessionsBy = {
   undo: endAllOf('undo'),
   password: endAllOf('password'),
+  lock: endAllOf('lock'),
   two_factor: endAllOf('two_factor', sql`string_to_array(amr, ' ') @> array['mfa']`),
 }
 

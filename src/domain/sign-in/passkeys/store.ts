@@ -6,13 +6,7 @@ import { accounts, passkeys, spentChallenges, twoFactorRemovals } from '../../..
 import { defineStatement, type Placeholders, pick } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
 import type { Account, AccountSession } from '../../accounts/core/account.ts'
-import {
-  accountRow,
-  isSessionAlive,
-  sessionLives,
-  updateLockedAccount,
-  withHeldAccount,
-} from '../../accounts/core/account-sql.ts'
+import { accountRow, isSessionAlive, withHeldAccount } from '../../accounts/core/account-sql.ts'
 import {
   type ForeseenRemoval,
   foreseenRow,
@@ -95,39 +89,36 @@ const list = defineStatement({
   select ${selected} from ${passkeys} where account_id = ${p.accountId} order by created_at, id`,
 })
 
-/** The challenge is spent only where the passkey may be stored: nothing else writes. */
+const findHindrance = defineStatement({
+  name: 'passkeys.find_hindrance',
+  params: { accountId: 'bigint', credentialId: 'text', userHandle: 'bytea', limit: 'int' },
+  row: { known: 'boolean', full: 'boolean', foreign: 'boolean' },
+  sql: (p) => sql`
+  select exists (select 1 from ${passkeys} where credential_id = ${p.credentialId}) as known,
+         (select count(*) from ${passkeys} where account_id = ${p.accountId}) >= ${p.limit} as full,
+         exists (select 1 from ${passkeys}
+                  where account_id = ${p.accountId} and user_handle <> ${p.userHandle}) as "foreign"`,
+})
+
+/** Of many callers with one challenge one adds its passkey. */
 const add = defineStatement({
   name: 'passkeys.add',
   params: {
-    accountId: 'bigint',
-    sessionId: 'uuid',
-    notices: 'text',
-    now: 'timestamptz',
-    limit: 'int',
-    hash: 'bytea',
-    expiresAt: 'timestamptz',
+    ...{
+      accountId: 'bigint',
+      sessionId: 'uuid',
+      now: 'timestamptz',
+      hash: 'bytea',
+      expiresAt: 'timestamptz',
+    },
     ...pick(passkeyRow, 'id', 'credentialId', 'publicKey', 'userHandle', 'counter', 'name', 'backupEligible'),
     ...pick(passkeyRow, 'backedUp', 'aaguid', 'rpId', 'proved'),
     transports: 'text',
   },
-  row: {
-    lives: 'boolean',
-    known: 'boolean',
-    full: 'boolean',
-    foreign: 'boolean',
-    spent: 'boolean',
-    added: 'boolean',
-  },
+  row: { spent: 'boolean', added: 'boolean' },
   sql: (p) => sql`
-  with state as (
-    select ${sessionLives(p)} as lives,
-           exists (select 1 from ${passkeys} where credential_id = ${p.credentialId}) as known,
-           (select count(*) from ${passkeys} where account_id = ${p.accountId}) >= ${p.limit} as full,
-           exists (select 1 from ${passkeys}
-                    where account_id = ${p.accountId} and user_handle <> ${p.userHandle}) as "foreign"),
-  spent as (
-    insert into ${spentChallenges} (hash, expires_at)
-    select ${p.hash}, ${p.expiresAt} from state where lives and not known and not "full" and not "foreign"
+  with spent as (
+    insert into ${spentChallenges} (hash, expires_at) values (${p.hash}, ${p.expiresAt})
     on conflict do nothing returning hash),
   added as (
     insert into ${passkeys} (id, account_id, credential_id, public_key, user_handle, counter, name, created_at,
@@ -136,10 +127,8 @@ const add = defineStatement({
            ${p.now}, ${p.backupEligible}, ${p.backedUp}, ${p.transports}::jsonb, ${p.aaguid}, ${p.rpId},
            ${p.sessionId}, ${p.proved}
       from spent
-    on conflict (credential_id) do nothing returning id),
-  notices as (${queueNotices(p, sql`added`)})
-  select lives, known, "full", "foreign", exists (select 1 from spent) as spent, exists (select 1 from added) as added
-    from state`,
+    on conflict (credential_id) do nothing returning id)
+  select exists (select 1 from spent) as spent, exists (select 1 from added) as added`,
 })
 
 const useParamTypes = {
@@ -279,36 +268,36 @@ export function createPasskeyStore(database: Database) {
      * challenge exactly one gets `added`. `account_changed`: the session ended, or the account got its first passkey in
      * the meantime, so that this one would carry another user handle.
      */
-    async add(
+    add: (
       { account, sessionId }: AccountSession,
       { transports, ...passkey }: NewPasskey,
       { hash, expiresAt }: OpenedChallenge,
       limit: number,
       notices: NewMessage[],
       now: Date,
-    ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'> {
-      const row = await updateLockedAccount(
-        database,
-        add,
-        {
-          ...passkey,
-          accountId: account.id,
-          sessionId,
-          hash,
-          expiresAt,
-          limit,
-          now,
-          transports: JSON.stringify(transports),
-          ...noticeParams(notices),
-        },
-        ({ added }) => (added ? happened('passkey.added', account, passkey.id) : []),
-      )
-      if (!row?.lives || row.foreign) return 'account_changed'
-      if (row.known) return 'credential_known'
-      if (row.full) return 'limit_reached'
-      if (!row.spent) return 'challenge_spent'
-      return row.added ? 'added' : 'credential_known'
-    },
+    ): Promise<'added' | 'challenge_spent' | 'credential_known' | 'limit_reached' | 'account_changed'> =>
+      withHeldAccount(database, account.id, async (transaction) => {
+        const caller = { accountId: account.id, sessionId }
+        const { credentialId, userHandle } = passkey
+        const [lives, hindrance] = await Promise.all([
+          isSessionAlive(transaction, caller),
+          transaction.first(findHindrance, { accountId: account.id, credentialId, userHandle, limit }),
+        ])
+        const { known, full, foreign } = hindrance!
+        if (!lives || foreign) return 'account_changed'
+        if (known) return 'credential_known'
+        if (full) return 'limit_reached'
+        const stored = { ...passkey, transports: JSON.stringify(transports), ...caller, hash, expiresAt, now }
+        const { spent, added } = (await transaction.first(add, stored))!
+        if (!spent) return 'challenge_spent'
+        // Another account stored the same credential meanwhile.
+        if (!added) return 'credential_known'
+        await Promise.all([
+          addNotices(transaction, notices, now),
+          recordEvents(transaction, [happened('passkey.added', account, passkey.id)], now),
+        ])
+        return 'added'
+      }),
     /**
      * Uses the challenge up and stores the counter. A challenge whose counter went back is used up too, so that the
      * owner is notified only once.
