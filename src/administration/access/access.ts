@@ -3,6 +3,7 @@
  * scope it asks for; what a caller holds is decided here, and nowhere else.
  */
 
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import type { Guard } from '../../platform/http/guard.ts'
 import { AppError } from '../../texts/errors.ts'
 
@@ -187,3 +188,9 @@ export const liftsAreCounted = (caller: AdminCaller): boolean =>
 /** Tells whether an account that is an administrator is out of the caller's reach. */
 export const isKeptFromAdministrators = (caller: AdminCaller): boolean =>
   caller.type === 'token' || (caller.type === 'administrator' && caller.role === 'support')
+
+/** The account of a path below `/admin/v1/accounts`: the guard and the operation both read it here. */
+export function readAccountUuid(named: string): string {
+  if (!isUuid(named)) throw new AppError('account_not_found')
+  return named
+}

@@ -1,7 +1,11 @@
-/** The parts that the operations of administration share: text in queries, "it is done", their descriptions. */
+/** The parts that the operations of administration share: text in queries, roles and scopes, "it is done", their descriptions. */
+
 import { t } from 'elysia'
 import { answer, success } from '../../platform/http/answers.ts'
+import { component } from '../../platform/http/components.ts'
 import { documented } from '../../platform/http/documented.ts'
+import { oneWordOf } from '../../platform/http/schemas.ts'
+import { roles, scopes } from './access.ts'
 
 /** A field of a query; what it says is read by the service. */
 export const queryText = (description: string) => t.Optional(t.String({ description, maxLength: 300 }))
@@ -35,3 +39,6 @@ export const doneAnswer = answer('Done', {}, 'It is done.')
 
 /** The tag of each operation in the description follows from its path. */
 export const detail = documented('Administration')
+
+export const administratorRoleField = component('Role', oneWordOf(roles, 'What an administrator may do.'))
+export const scopeField = component('Scope', oneWordOf(scopes, 'What a token may do.'))

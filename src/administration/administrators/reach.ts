@@ -3,7 +3,7 @@
  * path also says here whom the path names, so that both read it alike. A text that cannot be read is refused.
  */
 
-import { readAccountUuid } from '../access/account-path.ts'
+import { readAccountUuid } from '../access/access.ts'
 import type { AdministratorService } from './service.ts'
 
 /** Gives the uuids of the accounts that a call with this text in its path reaches; it throws where it cannot be read. */

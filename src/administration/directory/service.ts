@@ -19,7 +19,7 @@ import type { Ground } from '../../platform/ground.ts'
 import { invalid, readOneOf } from '../../platform/http/read-values.ts'
 import { keepFor } from '../../platform/keep-for.ts'
 import { AppError } from '../../texts/errors.ts'
-import { readAccountUuid } from '../access/account-path.ts'
+import { readAccountUuid } from '../access/access.ts'
 import type { Refusals } from '../limit-lifts/refusals.ts'
 import {
   type AccountDetails,

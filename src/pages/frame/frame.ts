@@ -1,4 +1,3 @@
-/** The frame of all pages: title, brand, language and links, and the files that they load. */
 import { createHash } from 'node:crypto'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config, LogoFile, PagesConfig } from '../../platform/config/types.ts'
@@ -9,7 +8,6 @@ import type { Texts } from '../../texts/texts.ts'
 import { readScript } from './assets.ts' with { type: 'macro' }
 import { icon, initialsOf } from './elements.ts'
 import { Html, html } from './html.ts'
-import { proportionsOf } from './logo.ts'
 
 const script = readScript() as unknown as string
 
@@ -152,3 +150,25 @@ ${content}
 }
 
 const initialOf = (name: string) => initialsOf(name).charAt(0)
+
+/** Returns width by height, which says whether a logo is a mark or has the name in it; null where the file does not say. */
+function proportionsOf({ type, bytes }: LogoFile): number | null {
+  if (type === 'image/png') {
+    // The first part of every PNG, after a signature of 8 bytes: length, name, width, height.
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return bytes.byteLength < 24 ? null : divide(view.getUint32(16), view.getUint32(20))
+  }
+  const [tag = ''] = /<svg\b[^>]*>/i.exec(new TextDecoder().decode(bytes)) ?? []
+  const [, box] = /\bviewBox\s*=\s*["']([^"']*)["']/i.exec(tag) ?? []
+  const [, , width, height] = (box ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number)
+  const length = (name: string) =>
+    Number.parseFloat(new RegExp(`\\s${name}\\s*=\\s*["']([\\d.]+)`, 'i').exec(tag)?.[1] ?? '')
+  return divide(width, height) ?? divide(length('width'), length('height'))
+}
+
+function divide(width: number | undefined, height: number | undefined): number | null {
+  return width && height && width > 0 && height > 0 ? width / height : null
+}

@@ -5,7 +5,6 @@
 import pino from 'pino'
 import type { Clock } from '../clock.ts'
 import { createLogWriter } from './log-writer.ts'
-import { toPrettyLine } from './pretty-line.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
@@ -52,4 +51,30 @@ export function createLogger({ clock, level = 'info', pretty = false, write }: L
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Shown by place and not by name. */
+const PLACED = new Set(['level', 'time', 'msg', 'method', 'route', 'status', 'duration_ms'])
+
+/**
+ * One line for people: the time, the level, what happened, then everything else as `name=value`. `line` is a line of JSON;
+ * the result can neither end a line early nor steer a terminal.
+ */
+function toPrettyLine(line: string): string {
+  const entry = JSON.parse(line) as Record<string, unknown>
+  const { level, time, msg, method, route, status, duration_ms: duration } = entry
+  const request = method && [method, route ?? '(no route)', status, `${duration} ms`].join(' ')
+  const rest = Object.entries(entry)
+    .filter(([name, value]) => !PLACED.has(name) && value !== null)
+    .map(([name, value]) => `${name}=${shown(value)}`)
+  const parts = [String(time).slice(11, 19), String(level).padEnd(5), request, msg, ...rest]
+  return `${parts
+    .filter(Boolean)
+    .join(' ')
+    .replace(/\p{Cc}/gu, ' ')}\n`
+}
+
+/** Addresses stay without quotes, so that a terminal makes links of them. */
+function shown(value: unknown): string {
+  return typeof value === 'string' && /^[\w.,:/@+#?&=%()-]+$/.test(value) ? value : JSON.stringify(value)
 }

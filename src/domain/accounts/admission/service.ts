@@ -155,7 +155,7 @@ export function createAdmission(needs: Needs) {
       ownTerms,
       requiredTerms: terms,
     }),
-    ...createVerdict(needs, isUsable),
+    ...createDecision(needs, isUsable),
     /** True if a program of the team decides: then a code is used up only after its answer. */
     asks: question.isConfigured,
   }
@@ -175,7 +175,7 @@ function isAmong(domains: readonly string[], identifier: Identifier | null): boo
 }
 
 /** Why an account is not opened, and what the team's own program says of one that could be. */
-function createVerdict({ question, config, stores }: Needs, isUsable: (invitation: Invitation) => boolean) {
+function createDecision({ question, config, stores }: Needs, isUsable: (invitation: Invitation) => boolean) {
   const { registration: mode, registrationDomains: domains } = config.accounts
   const terms = config.accounts.terms === '' ? null : config.accounts.terms
   const { invitations } = stores

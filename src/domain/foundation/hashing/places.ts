@@ -32,7 +32,7 @@ const BUSY_RETRY_SECONDS = 1
 /** So many tries may wait for their later stages. */
 const LATER_PLACES = 64
 
-export function createPlaces({ atOnce, queue, reserved, metrics, jobs }: Options) {
+export function createHashPlaces({ atOnce, queue, reserved, metrics, jobs }: Options) {
   const ofStrangers = queue > reserved ? queue - reserved : queue
   let held = 0
   let inLaterStages = 0

@@ -19,7 +19,7 @@ import { type Digest, type Family, parseDigest, suitsAddon } from './digest.ts'
 import { createFamilies, restOf } from './families.ts'
 import { createHashThreads, type HashThreadsOptions, type Rank, type TypedPassword } from './hash-threads.ts'
 import { normalizePassword } from './password.ts'
-import { createPlaces, type HashCaller, type HeldPlace } from './places.ts'
+import { createHashPlaces, type HashCaller, type HeldPlace } from './places.ts'
 import type { DigestStore } from './store.ts'
 
 interface PasswordResult {
@@ -125,7 +125,7 @@ export function createHashService(options: HashOptions) {
   const configured = { memoryKib, iterations }
   const families = createFamilies({ store, configured, onSeveral: onSeveralFamilies })
   const verifiable = (digest: string) => ({ digest, suitsAddon: suitsAddon(digest, configured) })
-  const places = createPlaces({ atOnce, queue, reserved, metrics, jobs: () => threads.jobs })
+  const places = createHashPlaces({ atOnce, queue, reserved, metrics, jobs: () => threads.jobs })
   const { requireFreePlace, holdPlace, runLaterStages } = places
 
   /** One stage of a try. `stored`: the digest, if it is of this family. */
