@@ -8,6 +8,7 @@ import type { Catalog } from '../../texts/catalog.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
 import { ownSentence } from '../../texts/sentences.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
+import { isPartOfOtherPage } from './form.ts'
 import type { Place } from './place.ts'
 import { failedScreen, otherHostScreen } from './refusals.ts'
 import { CHOICE, type Screen, type Visit } from './visit.ts'
@@ -88,10 +89,13 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
     })
   }
 
-  /** HEAD gets no visit either: a page may make a code or sign somebody in, and nobody would see its answer. */
+  /**
+   * HEAD gets no visit either, nor an image or a script of another host, a sister whose requests bring the cookies: a page may
+   * make a code or sign somebody in, and nobody would see its answer.
+   */
   const withoutVisit = (request: Request, client: Client): Response | null =>
     otherHost(request, client) ??
-    (request.method === 'HEAD'
+    (request.method === 'HEAD' || isPartOfOtherPage(request.headers)
       ? pageAnswer({ html: '', policy: PAGE_POLICY, language: client.language })
       : null)
 

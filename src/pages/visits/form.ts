@@ -59,3 +59,8 @@ export function isFromOurPage({ headers, own, hasOwnFlow }: FormOrigin): boolean
   const origin = headers.get('origin')
   return origin === null ? hasOwnFlow : origin === own
 }
+
+/** An image, a script or a call of a page elsewhere, and no step of a person, by what the browser says. */
+export const isPartOfOtherPage = (headers: FormOrigin['headers']): boolean =>
+  (headers.get('sec-fetch-site') ?? 'same-origin') !== 'same-origin' &&
+  (headers.get('sec-fetch-mode') ?? 'navigate') !== 'navigate'

@@ -201,18 +201,26 @@ describe('a request', () => {
     expect((await redeem(service, code, verifier)).status).toBe(200)
   })
 
-  test('HEAD makes no code and signs nobody in', async () => {
+  test('HEAD makes no code and signs nobody in, and neither does an image on a page of another host', async () => {
     const { browser } = await signedInBrowser(service)
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { host: 'auth.example.com', cookie }
     const count = () => service.inside.database.first(codesMade, {})
     const before = await count()
+    const image = { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
     for (const path of [authorizeAddress(newVerifier()), '/oauth2/continue', '/sign-in/provider?code=x']) {
-      const answer = await fetch(service.url + path, { method: 'HEAD', headers, redirect: 'manual' })
-      expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([200, null, ''])
-      expect(answer.headers.get('set-cookie')).toBeNull()
+      for (const asked of [{ method: 'HEAD', headers }, { headers: { ...headers, ...image } }]) {
+        const answer = await fetch(service.url + path, { ...asked, redirect: 'manual' })
+        expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([200, null, ''])
+        expect(answer.headers.get('set-cookie')).toBeNull()
+      }
     }
     expect(await count()).toEqual(before)
+    // A frame of a sister host is how libraries renew without a word.
+    const frame = { ...image, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }
+    const address = service.url + authorizeAddress(newVerifier(), { prompt: 'none' })
+    const renewed = await fetch(address, { headers: { ...headers, ...frame }, redirect: 'manual' })
+    expect(renewed.headers.get('location')).toContain('code=')
   })
 
   test.each([
