@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm'
 import { decodeJwt } from 'jose'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type ApiClient, newEmail } from '../helpers/api-client.ts'
-import { startExecutable } from '../helpers/executable.ts'
+import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { addressOf, codeFor, newVerifier, signedInBrowser, token } from '../helpers/hand-over.ts'
 import { pageSettings } from '../helpers/page-browser.ts'
 import { startService, type TestService } from '../helpers/service.ts'
@@ -50,6 +50,41 @@ async function handedOver(service: ApiClient & { url: string }, browsers: number
   return sids
 }
 
+/** The session of the second application below a new person's browser. */
+async function openSecond(service: ApiClient & { url: string }) {
+  const { browser } = await signedInBrowser(service as TestService)
+  const code_verifier = newVerifier()
+  const code = await codeFor(browser, 'second', {}, code_verifier)
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    client_id: 'second',
+    redirect_uri: addressOf('second'),
+  }
+  const bearer: string = (await token(service, { ...form, code_verifier })).body.access_token
+  return { bearer, sid: decodeJwt(bearer).sid as string }
+}
+
+/** Ends the sessions of sixteen people at one of two processes, which is killed before it has told all. */
+async function killWhileTelling(victim: Executable, other: Executable, sooner: number) {
+  const sessions: Awaited<ReturnType<typeof openSecond>>[] = []
+  for (let count = 0; count < 16; count++) sessions.push(await openSecond(count % 2 ? victim : other))
+  second.answerWith(async () => {
+    await Bun.sleep(Math.random() * 200)
+    return new Response(null)
+  })
+  const before = second.received.length
+  const ends = sessions.map(async ({ bearer }, index) => {
+    await Bun.sleep(index * 20)
+    await victim.post('logout-all', {}, { bearer }).catch(() => null)
+  })
+  await waitFor(() => second.received.length > before + sooner, { what: 'logouts under way', intervalMs: 5 })
+  await victim.kill('SIGKILL')
+  await Promise.all(ends)
+  await victim.start()
+  return sessions
+}
+
 describe('a process that is killed while applications are told', () => {
   const KILLS = reduced(1, 10)
 
@@ -84,6 +119,40 @@ describe('a process that is killed while applications are told', () => {
       await service.close()
     }
   })
+
+  longTest(
+    'beside another one, ten times: every session that ended is told, and no living one',
+    async () => {
+      const service = await startExecutable({ shape: 'postgres', settings })
+      const { storage, smtp, gateway } = service
+      const replica = await startExecutable({ storage, smtp, gateway, settings })
+      const told: number[] = []
+      try {
+        for (let kill = 0; kill < 10; kill++) {
+          const [victim, other] = kill % 2 === 0 ? [service, replica] : [replica, service]
+          const sessions = await killWhileTelling(victim, other, kill)
+          for (const { bearer, sid } of sessions) {
+            const lives = (await other.get('me', { bearer })).status === 200
+            if (!lives)
+              await waitFor(() => second.of(sid).length > 0, { what: 'an ended session to be told' })
+          }
+          // What the killed one had claimed is due again when its lease ends.
+          await Bun.sleep(8000)
+          for (const { bearer, sid } of sessions) {
+            const lives = (await other.get('me', { bearer })).status === 200
+            expect({ lives, told: second.of(sid).length > 0 }).toEqual({ lives, told: !lives })
+            told.push(second.of(sid).length)
+          }
+        }
+      } finally {
+        await Promise.all([service.close(), replica.close()])
+      }
+      const times = [0, 1, 2, 3].map((count) => told.filter((one) => one === count).length)
+      process.stdout.write(`told never, once, twice, more often: ${times}\n`)
+      expect(Math.max(...told)).toBeLessThanOrEqual(2)
+    },
+    1_800_000,
+  )
 })
 
 describe('an application', () => {
