@@ -9,12 +9,16 @@ import { applyMigrations, ownMigrations } from '../../src/platform/postgres/migr
 import { connectServer } from '../../src/platform/postgres/server.ts'
 import { defineStatement } from '../../src/platform/postgres/statement.ts'
 import { newEmail, type Person, registration } from '../helpers/api-client.ts'
-import { type Executable, startExecutable } from '../helpers/executable.ts'
+import { type Executable, newStorage, startExecutable } from '../helpers/executable.ts'
 import { createFilled, laterMigrations, own } from '../helpers/filled-database.ts'
+import { authorizeAddress, entry, newCode, newVerifier, REDIRECT, redeem } from '../helpers/hand-over.ts'
 import type { Inbox } from '../helpers/inbox.ts'
+import { openBrowser, PAGE_HOST, type PageBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startSmtp } from '../helpers/smtp.ts'
-import { reduced } from '../helpers/soak.ts'
+import { notHere, reduced } from '../helpers/soak.ts'
+
+const older = process.env.POTERNE_OLDER
 
 setDefaultTimeout(reduced(60_000, 1_800_000))
 
@@ -139,7 +143,6 @@ function runClients(replicas: Set<Executable>, people: Person[], inbox: Inbox) {
 }
 
 test('replicas are replaced one after the other, beside an older and a newer version, and no request fails', async () => {
-  const older = process.env.POTERNE_OLDER
   // An older executable makes its tables itself, with the texts of its migrations.
   const { url, drop } = older
     ? await createDatabase({ migrated: false })
@@ -186,3 +189,115 @@ test('replicas are replaced one after the other, beside an older and a newer ver
   await smtp.stop()
   await drop()
 })
+
+const moveCookies = (from: PageBrowser, to: PageBrowser) => {
+  for (const [name, value] of from.cookies) to.cookies.set(name, value)
+}
+
+/** The present one knows an application for OpenID beside that of before. */
+const beside = older === undefined ? notHere : test
+beside(
+  'a hand-over begins at one version and ends at the other, and the older application is answered alike',
+  async () => {
+    const applications = [
+      { id: 'web', name: 'Web', redirect_uris: [REDIRECT], sign_out_uris: ['https://app.example.com/'] },
+    ]
+    const settings = {
+      ...pageSettings,
+      server: { ...pageSettings.server, language: 'en' },
+      pages: { enabled: true, applications },
+    }
+    // The older one makes its tables itself.
+    const { settings: storage, drop } = await newStorage('redis', { migrated: false })
+    const before = await startExecutable({ storage, settings, executable: older! })
+    const { smtp, gateway } = before
+    const present = await startExecutable({
+      ...{ storage, smtp, gateway },
+      settings: { ...settings, pages: { enabled: true, applications: [...applications, entry('grafana')] } },
+    })
+    try {
+      for (const [first, second] of [
+        [before, present],
+        [present, before],
+      ] as const) {
+        const person = await first.signUp(newEmail())
+        const [here, there] = [openBrowser(first.url), openBrowser(second.url)]
+        await here.open(authorizeAddress(newVerifier()))
+        // The form of one version goes to the other.
+        moveCookies(here, there)
+        Object.assign(there, { forms: here.forms, html: here.html, address: here.address })
+        await there.press('Sign in', { identifier: person.identifier, password: person.password })
+        moveCookies(there, here)
+        for (const [browser, other] of [
+          [here, second],
+          [there, first],
+        ] as const) {
+          const { code, verifier } = await newCode(browser)
+          let { status, body } = await redeem(other, code, verifier)
+          expect(status).toBe(200)
+          for (const at of [first, second, first, second]) {
+            expect((await at.get('me', { bearer: body.access_token })).status).toBe(200)
+            const refreshed = await at.post('refresh', { refresh_token: body.refresh_token })
+            expect(refreshed.status).toBe(200)
+            body = refreshed.body
+          }
+        }
+        await here.post('/sign-out', {})
+        await there.open(authorizeAddress(newVerifier()))
+        expect(there.path).toBe('/sign-in')
+      }
+      const bytesOf = async ({ url }: Executable, path: string, init: RequestInit = {}) => {
+        const headers = {
+          host: PAGE_HOST,
+          'accept-language': 'en',
+          ...(init.headers as Record<string, string>),
+        }
+        const answer = await fetch(url + path, { ...init, redirect: 'manual', headers })
+        // A refusal says its reason in other words since then.
+        const text = (await answer.text()).replaceAll(/"(request_id|error_description)":"[^"]*"/g, '')
+        return [answer.status, answer.headers.get('location'), answer.headers.get('content-type'), text]
+      }
+      const verifier = 'v'.repeat(43)
+      const form = {
+        grant_type: 'authorization_code',
+        client_id: 'web',
+        redirect_uri: REDIRECT,
+        code: 'x',
+        code_verifier: verifier,
+      }
+      const posted = (more: Record<string, string>) => ({
+        method: 'POST',
+        body: new URLSearchParams({ ...form, ...more }),
+      })
+      const asked: [path: string, init?: RequestInit][] = [
+        ['/.well-known/openid-configuration'],
+        ['/.well-known/oauth-authorization-server'],
+        ['/.well-known/jwks.json'],
+        ...['none', 'other', 'consent', 'none login'].map(
+          (prompt) => [authorizeAddress(verifier, { prompt })] as [string],
+        ),
+        [authorizeAddress(verifier, { scope: 'openid' })],
+        [authorizeAddress(verifier, { scope: 'profile', nonce: 'n', max_age: 'x', prompt: 'none' })],
+        [authorizeAddress(verifier, { response_type: 'token' })],
+        [authorizeAddress(verifier, { code_challenge_method: 'plain' })],
+        [authorizeAddress(verifier, { response_mode: 'form_post' })],
+        [authorizeAddress(verifier, { request: 'x' })],
+        ['/oauth2/token', posted({})],
+        ['/oauth2/token', posted({ client_secret: 'x' })],
+        ['/oauth2/token', posted({ code_verifier: 'short' })],
+        ['/oauth2/token', posted({ client_id: 'nobody' })],
+        ['/oauth2/token', posted({ grant_type: 'password' })],
+        ['/oauth2/token', posted({ grant_type: 'refresh_token' })],
+        ['/oauth2/token', posted({ grant_type: 'refresh_token', refresh_token: 'x' })],
+        ['/oauth2/token', { ...posted({}), headers: { authorization: `Basic ${btoa('web:x')}` } }],
+      ]
+      for (const [path, init] of asked)
+        expect([path, await bytesOf(present, path, init)]).toEqual([path, await bytesOf(before, path, init)])
+    } finally {
+      await present.close()
+      await before.close()
+      await drop()
+    }
+  },
+  300_000,
+)
