@@ -31,8 +31,15 @@ type Operation<M extends Method, Given extends string> = {
 
 type Content<T> = T extends { content: { 'application/json': infer Body } } ? Body : never
 
+/** The client repeats the password where the service wants it twice. */
+type Completed<Body> = Body extends { password_confirmation: string }
+  ? Omit<Body, 'password_confirmation'> & { password_confirmation?: string }
+  : Body
+
 export type BodyOf<M extends Method, P extends string> =
-  Operation<M, P> extends { requestBody?: infer Body } ? Content<NonNullable<Body>> : Record<string, never>
+  Operation<M, P> extends { requestBody?: infer Body }
+    ? Completed<Content<NonNullable<Body>>>
+    : Record<string, never>
 
 export type AnswerOf<M extends Method, P extends string> =
   Operation<M, P> extends { responses: infer Answers } ? Content<Answers[keyof Answers]> : never

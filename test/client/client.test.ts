@@ -244,7 +244,7 @@ describe('the client', () => {
   test('changes and resets a password that is typed once', async () => {
     const { client, email } = await signedIn()
     const newer = 'another long password'
-    await client.call('POST', 'password/change', { current_password: PASSWORD, password: newer } as never)
+    await client.call('POST', 'password/change', { current_password: PASSWORD, password: newer })
     await client.forgotPassword({ identifier: email })
     const otp = await service.inbox.nextCode(email)
     await client.resetPassword({ identifier: email, otp, password: PASSWORD })

@@ -96,6 +96,7 @@ await auth.call('PATCH', 'me', { language: 'es', profile: { name: 'Ada' } })
 const step = await auth.signIn({ identifier: 'ada@example.com', password: 'x' })
 if (step.twoFactor) await auth.finish(step.twoFactor, { otp: '123456' })
 else step.account.uuid.toUpperCase()
+await auth.call('POST', 'password/change', { current_password: 'x', password: 'y' })
 // @ts-expect-error no such route
 await auth.call('GET', 'nothing')
 // @ts-expect-error no such field
