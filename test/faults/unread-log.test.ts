@@ -99,16 +99,17 @@ test('a log whose disk is full stops no request, and goes on with whole lines on
   }
 })
 
-test('standard output on a full disk ends a command with one line and exit code 1', async () => {
+test.each([
+  ['>/dev/full', 'no space left on its disk'],
+  ['>&-', 'it is closed'],
+  ['<&- >&-', 'it is closed'],
+])('standard output %s ends a command with one line and exit code 1', async (where, why) => {
   for (const words of [['config', 'example'], ['--help']]) {
-    const child = Bun.spawn(['sh', '-c', 'exec "$@" >/dev/full', 'sh', ...poterneCommand(), ...words], {
+    const child = Bun.spawn(['sh', '-c', `exec "$@" ${where}`, 'sh', ...poterneCommand(), ...words], {
       stdout: 'ignore',
       stderr: 'pipe',
     })
     const said = await new Response(child.stderr).text()
-    expect([await child.exited, said]).toEqual([
-      1,
-      'standard output takes no more: no space left on its disk\n',
-    ])
+    expect([await child.exited, said]).toEqual([1, `standard output takes no more: ${why}\n`])
   }
 })

@@ -1,4 +1,5 @@
 /** Standard output that takes no more, such as a file on a full disk: one line says so, and the command ends with 1. */
+import { closeSync, openSync, readFileSync } from 'node:fs'
 
 let isWatched = false
 let wasRefused = false
@@ -17,6 +18,7 @@ export const isClosedPipe = (error: unknown): boolean => (error as NodeJS.ErrnoE
 export function watchStandardOutput(): void {
   if (isWatched) return
   isWatched = true
+  if (wasClosed()) refuseWrites()
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     end()
     if (isClosedPipe(error) || wasRefused) return
@@ -24,6 +26,24 @@ export function watchStandardOutput(): void {
     process.exitCode = 1
     process.stderr.write(`standard output takes no more: ${REASONS[error.code ?? ''] ?? error.message}\n`)
   })
+}
+
+const CLOSES_ON_EXEC = 0o2000000
+
+/** Bun opens /dev/null where it finds none (`>&-`). A descriptor that closes on exec was never inherited. */
+function wasClosed(): boolean {
+  try {
+    const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync('/proc/self/fdinfo/1', 'utf8')) ?? []
+    return (Number.parseInt(flags, 8) & CLOSES_ON_EXEC) !== 0
+  } catch {
+    return false
+  }
+}
+
+/** The lowest number that is free is 1; who writes there hears EBADF, as from one that is closed. */
+function refuseWrites(): void {
+  closeSync(1)
+  openSync('/dev/null', 'r')
 }
 
 const REASONS: Record<string, string> = {
