@@ -210,6 +210,20 @@ describe('a configuration is warned of', () => {
       expect(load(native).warnings).toEqual([])
     })
 
+    test('an origin that may call the service, though the program there is somebody else’s', () => {
+      const others = (more: string) =>
+        application('https://grafana.acme.test/in', 'enabled = true\n').replace(
+          delivery,
+          `${more}${delivery}`,
+        )
+      const grafana = others('own = false\ngroups = ["staff"]\n')
+      expect(load(grafana).warnings).toEqual([])
+      expect(load(cors('https://grafana.acme.test') + grafana).warnings).toEqual(['server.cors_origins'])
+      const secret = `own = true\nsecret_sha256 = ["${'ab'.repeat(32)}"]\n`
+      expect(load(others(secret)).warnings).toEqual([])
+      expect(load(cors('https://grafana.acme.test') + others(secret)).warnings).toEqual([])
+    })
+
     test('the pages, where they are off', () => {
       expect(load(application('https://app.acme.test/in')).warnings).toEqual(['pages.enabled'])
     })

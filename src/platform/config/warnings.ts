@@ -83,16 +83,27 @@ function warnOfPages({ pages, server, accounts }: SchemaValues, warn: Warn, dev:
     warn('pages.enabled', 'is false, so nobody is handed over to pages.applications: set it to true')
   if (!enabled) return
   warnOfOthers({ pages, accounts }, warn)
-  const uris = applications
-    .filter((application) => isOwn(application) && isPublic(application))
-    .flatMap(({ redirectUris }) => redirectUris)
   const isOfBrowser = dev ? /^https?:/ : /^https:/
-  const origins = uris.flatMap((uri) => (isOfBrowser.test(uri) ? [new URL(uri).origin] : []))
-  for (const origin of new Set(origins)) {
+  const originsOf = (some: typeof applications) =>
+    new Set(
+      some.flatMap(({ redirectUris }) =>
+        redirectUris.filter((uri) => isOfBrowser.test(uri)).map((uri) => new URL(uri).origin),
+      ),
+    )
+  const own = applications.filter(isOwn)
+  for (const origin of originsOf(own.filter(isPublic))) {
     if (!server.corsOrigins.includes(origin))
       warn(
         'server.cors_origins',
-        `lacks "${origin}" of pages.applications: an application that runs in the browser there cannot call GET me`,
+        `lacks "${origin}" of pages.applications: an application that runs in the browser there cannot call GET me. One whose pages a server draws needs nothing here`,
+      )
+  }
+  const others = originsOf(applications.filter((application) => !isOwn(application)))
+  for (const origin of others.difference(originsOf(own))) {
+    if (server.corsOrigins.includes(origin))
+      warn(
+        'server.cors_origins',
+        `holds "${origin}", where pages.applications has a program with own = false: its tokens open nothing that this allows. Leave it out`,
       )
   }
 }
