@@ -15,7 +15,7 @@ import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(180_000)
 
 const root = join(import.meta.dir, '../..')
 const files = join(root, 'docs/quickstart')
@@ -141,48 +141,85 @@ test('with pages of the server: the browser gets no token, one refresh serves al
     directory: process.directory,
   })
   await waitFor(() => answers(`${own}/readyz`), { what: 'poterne to listen', timeoutMs: 30_000 })
-  const directory = newDirectory('session')
-  copyFileSync(join(files, 'backend-session.mjs'), join(directory, 'backend-session.mjs'))
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  const server = Bun.spawn(['node', 'backend-session.mjs'], {
-    cwd: directory,
-    env: { PATH: globalThis.process.env.PATH, POTERNE_URL: own, APP_URL: app },
-    stdout: 'inherit',
-    stderr: 'inherit',
+  const run = (...words: string[]) =>
+    runExecutable([...words, '--config', config], { env, directory: poterne.directory })
+  const exchanges = () =>
+    poterne
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('"/oauth2/token"')).length
+
+  /** One application from the sign-in to the sign-out. */
+  async function tryApplication(command: string, file: string, signIn: (tab: Page) => Promise<void>) {
+    const directory = newDirectory('session')
+    copyFileSync(join(files, file), join(directory, file))
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+    const server = Bun.spawn([command, file], {
+      cwd: directory,
+      env: { PATH: globalThis.process.env.PATH, POTERNE_URL: own, APP_URL: app },
+      ...{ stdout: 'inherit', stderr: 'ignore' },
+    })
+    await waitFor(() => answers(app), { what: `${file} to listen` })
+    const context = await browser.newContext({ locale: 'en-GB' })
+    const tab = await context.newPage()
+    await tab.goto(app)
+    await tab.click('text=Sign in')
+    await signIn(tab)
+    await tab.waitForSelector(`p:text-is("Hello ${person.email}.")`)
+    const cookies = await context.cookies(app)
+    expect(cookies.find(({ name }) => name === 'session')).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    // Tokens of the present second stay.
+    await Bun.sleep(1100)
+    const before = exchanges()
+    expect((await run('accounts', 'set', person.email, '--end-tokens')).error).toBe('')
+    const pages = await Promise.all(Array.from({ length: 32 }, () => fetch(app, { headers: { cookie } })))
+    const texts = await Promise.all(pages.map((page) => page.text()))
+    expect(new Set(texts.map((text) => text.includes(`Hello ${person.email}.`)))).toEqual(new Set([true]))
+    expect(exchanges() - before).toBe(1)
+    await tab.click('button:text-is("Sign out")')
+    await tab.click('main button:text-is("Sign out")')
+    await tab.waitForSelector('p:text-is("Not signed in.")')
+    expect(await (await fetch(app, { headers: { cookie } })).text()).toContain('Not signed in.')
+    await context.close()
+    server.kill()
+    await server.exited
+  }
+
+  await tryApplication('node', 'backend-session.mjs', (tab) => register(tab, own, poterne))
+  await turnOnTwoFactors(own, poterne)
+  await tryApplication('python3', 'backend-session.py', async (tab) => {
+    const latest = async () => (await readMailbox(own, poterne.stdout))[0]
+    const { id } = (await latest())!
+    await tab.fill('main input[name=identifier]', person.email)
+    await tab.fill('main input[name=password]', person.password)
+    await tab.press('main input[name=password]', 'Enter')
+    await tab.waitForSelector('main input[name=otp]')
+    const next = async () => {
+      const message = await latest()
+      return message && message.id > id ? message.code : undefined
+    }
+    await tab.fill('main input[name=otp]', await waitFor(next, { what: 'the code' }))
+    if (await tab.isVisible('main button:text-is("Continue")'))
+      await tab.click('main button:text-is("Continue")')
+    await tab.click('main a:text-is("Continue")')
   })
-  await waitFor(() => answers(app), { what: 'the application to listen' })
-  const context = await browser.newContext({ locale: 'en-GB' })
-  const tab = await context.newPage()
-  await tab.goto(app)
-  await tab.click('text=Sign in')
-  await register(tab, own, poterne)
-  await tab.waitForSelector(`p:text-is("Hello ${person.email}.")`)
-  const cookies = await context.cookies(app)
-  expect(cookies.find(({ name }) => name === 'session')).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
-  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-  // Tokens of the present second stay.
-  await Bun.sleep(1100)
-  const ended = await runExecutable(['accounts', 'set', person.email, '--end-tokens', '--config', config], {
-    env,
-    directory: poterne.directory,
-  })
-  expect(ended.error).toBe('')
-  const pages = await Promise.all(Array.from({ length: 32 }, () => fetch(app, { headers: { cookie } })))
-  const texts = await Promise.all(pages.map((page) => page.text()))
-  expect(new Set(texts.map((text) => text.includes(`Hello ${person.email}.`)))).toEqual(new Set([true]))
-  const exchanges = poterne
-    .stdout()
-    .split('\n')
-    .filter((line) => line.includes('"/oauth2/token"'))
-  expect(exchanges).toHaveLength(2)
   expect(poterne.stdout()).not.toContain('is not trusted')
-  await tab.click('button:text-is("Sign out")')
-  await tab.click('main button:text-is("Sign out")')
-  await tab.waitForSelector('p:text-is("Not signed in.")')
-  expect(await (await fetch(app, { headers: { cookie } })).text()).toContain('Not signed in.')
-  server.kill()
-  await server.exited
-  await context.close()
   poterne.signal('SIGTERM')
   await poterne.exited
 })
+
+/** As an application with forms of its own does it. */
+async function turnOnTwoFactors(own: string, { stdout }: RunningProcess): Promise<void> {
+  const call = async (path: string, body: object, token = '') => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(`${own}/api/v1/auth/${path}`, init)).json()) as Record<string, string>
+  }
+  const { access_token } = await call('login', { identifier: person.email, password: person.password })
+  await call('2fa/enable', { password: person.password, method: 'email' }, access_token)
+  const enrolment = async () =>
+    (await readMailbox(own, stdout)).find(({ purpose }) => purpose === 'two_factor_enrolment')?.code
+  const otp = await waitFor(enrolment, { what: 'the code' })
+  expect(await call('2fa/enable/confirm', { otp }, access_token)).toMatchObject({ status: 200 })
+}

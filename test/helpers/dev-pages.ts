@@ -6,7 +6,9 @@ export const devKey = (printed: () => string): Promise<string> =>
   waitFor(() => /\/\?key=([\w-]{22})/.exec(printed())?.[1], { what: 'the key of the pages of --dev' })
 
 export interface MailboxMessage {
+  id: number
   to: string
+  purpose: string
   code: string | null
 }
 
