@@ -166,7 +166,10 @@ function findProblem(query: URLSearchParams, application: ApplicationConfig): Pr
 
 function findProblemWithoutOpenId(query: URLSearchParams): Problem | null {
   return (query.get('scope') ?? '').split(' ').includes('openid')
-    ? ['invalid_scope', 'OpenID Connect is not offered: leave out openid']
+    ? [
+        'invalid_scope',
+        'this application is not for OpenID Connect: leave out openid, or state own in its entry',
+      ]
     : null
 }
 

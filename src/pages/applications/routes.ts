@@ -4,11 +4,13 @@
  * the documents of the issuer of ID tokens.
  */
 import { type AnyElysia, Elysia } from 'elysia'
+import { closest } from 'fastest-levenshtein'
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
 import type { ApplicationLog } from '../../domain/sessions/application-log/service.ts'
 import type { KeyService } from '../../domain/sessions/tokens/key-service.ts'
 import { publicHeaders } from '../../domain/sessions/tokens/routes.ts'
 import { isForOpenId } from '../../platform/config/applications.ts'
+import type { ApplicationConfig } from '../../platform/config/types.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { success } from '../../platform/http/answers.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
@@ -44,9 +46,19 @@ interface Needs extends Pick<Ground, 'config'> {
 }
 
 export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyElysia {
-  const { visits, applications, config, metrics } = needs
+  const { visits, applications, applicationLog, config, metrics } = needs
   const { authorize, finish } = createAuthorize(needs)
   const hasOpenId = applications.list.some(isForOpenId)
+
+  /** Nobody is sent to an address that is not known, and the page that ends the way says nothing of it. */
+  function noteSignOut(application: ApplicationConfig | undefined, asked: string): void {
+    applicationLog.refused({
+      application: application?.id ?? null,
+      error: 'invalid_request',
+      reason: application ? 'sign_out_uri_differs' : 'application_unknown',
+      nearest: application?.signOutUris.length ? closest(asked, application.signOutUris) : null,
+    })
+  }
 
   /** The browser goes there after signing out: an address of the application, or nowhere. */
   function afterSignOut(query: URLSearchParams, id: string | null): string | undefined {
@@ -54,7 +66,10 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyEl
     const asked = query.get('post_logout_redirect_uri') ?? ''
     if (['client_id', 'post_logout_redirect_uri'].some((name) => query.getAll(name).length > 1))
       return undefined
-    if (!application?.signOutUris.some((uri) => isSameRedirect(uri, asked))) return undefined
+    if (!application?.signOutUris.some((uri) => isSameRedirect(uri, asked))) {
+      if (asked !== '') noteSignOut(application, asked)
+      return undefined
+    }
     const state = stateToReturn(query)
     return state === undefined ? asked : withParameters(asked, { state })
   }

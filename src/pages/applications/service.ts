@@ -286,7 +286,9 @@ export function createApplicationService(needs: ApplicationNeeds) {
           case undefined:
             throw missing('grant_type')
           default:
-            throw new AppError('unsupported_grant_type')
+            throw new AppError('unsupported_grant_type', {
+              oauthDescription: 'grant_type must be authorization_code or refresh_token',
+            })
         }
       } catch (error) {
         throw refusedAt(form, caller, error)

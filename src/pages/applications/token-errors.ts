@@ -67,6 +67,13 @@ const DESCRIBED: Record<string, string> = {
     'this code is not valid: it was never made, newer ones took its place, or the session of the browser is over',
   code_of_another_application: 'this code is not valid: it was made for another application',
   token_of_another_application: 'this token is not valid: it is of another application, or not of this route',
+  not_ours: 'this token is not valid: it is no refresh token of this service, or its session is long over',
+  reused:
+    'this token is not valid any more: it was used before, so the session was ended; refresh one at a time',
+  session_over: 'this token is not valid any more: its session was ended',
+  token_expired: 'this token is not valid any more: its time is over',
+  application_removed: 'this token is not valid: its application is not in the configuration any more',
+  may_not_enter: 'this account may not enter: it is in none of the groups of this application',
   no_bearer_token: 'the access token is missing: send it as Authorization: Bearer',
   client_id_differs: 'client_id in the form is not that of Authorization',
   secret_of_public_application: 'this application has no secret: send client_id alone',

@@ -98,6 +98,27 @@ describe('a mistake', () => {
     expect(await causeOf(over)).toBe('code_unknown')
   })
 
+  test('a refresh token that gives nothing, and a grant that is not offered, say so', async () => {
+    const described = async (form: Record<string, string>) =>
+      (await token(service, { client_id: 'web', ...form })).body.error_description
+    const { browser } = await signedInBrowser(service)
+    const { code, verifier } = await newCode(browser)
+    const { refresh_token } = (await redeem(service, code, verifier)).body
+    const refresh = { grant_type: 'refresh_token' }
+    expect(await described({ ...refresh, refresh_token: 'x' })).toMatch(/no refresh token of this service/)
+    expect(await described({ ...refresh, refresh_token, client_id: 'other' })).toMatch(/another application/)
+    await browser.post('/sign-out', {})
+    expect(await described({ ...refresh, refresh_token })).toMatch(/its session was ended/)
+    expect(await described({ grant_type: 'client_credentials' })).toMatch(/must be authorization_code or/)
+  })
+
+  test('an address to which nobody is sent after signing out is in the log, with the one that was meant', async () => {
+    const asked = { client_id: 'web', post_logout_redirect_uri: 'https://app.example.com' }
+    await openBrowser(service.url).open(`/oauth2/sign-out?${new URLSearchParams(asked)}`)
+    const warned = service.log.find((line) => line.includes('sign_out_uri_differs'))
+    expect(warned).toContain('"https://app.example.com/"')
+  })
+
   test('Basic is answered as what it is: not taken here', async () => {
     const form = { grant_type: 'authorization_code', code: 'x', redirect_uri: REDIRECT }
     const basic = { authorization: `Basic ${btoa('web:')}` }
