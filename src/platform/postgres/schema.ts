@@ -401,9 +401,6 @@ export const messages = pgTable(
     index('messages_due')
       .on(table.channel, table.lane, table.nextAttemptAt)
       .where(sql`${table.finishedAt} is null`),
-    index('messages_unverified')
-      .on(table.codeSubject, table.codePurpose)
-      .where(sql`${table.gateway} is not null and ${table.verifiedAt} is null`),
     index('messages_provider_id')
       .on(table.gateway, table.providerId)
       .where(sql`${table.providerId} is not null`),
