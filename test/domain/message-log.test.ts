@@ -63,6 +63,20 @@ describe('messages', () => {
     expect(await codes()).toContain(null)
   })
 
+  test('the use of a code is noted at the message that was there, not at one of a moment later', async () => {
+    const { identifier, uuid } = await person()
+    const otp = await service.askCode('password/forgot', identifier)
+    const password = 'another horse battery'
+    const reset = { identifier, otp, password, password_confirmation: password }
+    expect((await service.post('password/reset', reset)).status).toBe(200)
+    service.clock.advance(1)
+    await service.askCode('password/forgot', identifier)
+    await service.inside.services.funnel.flush()
+    const items = (await ofAccount(uuid)) as (Message & { code: string | null })[]
+    const ofResets = items.filter(({ purpose }) => purpose === 'password_reset')
+    expect(ofResets.map(({ code }) => code)).toEqual(['open', 'used'])
+  })
+
   test('messages are found by any part of the recipient, and events by the e-mail address', async () => {
     const { identifier, uuid } = await person()
     await person()

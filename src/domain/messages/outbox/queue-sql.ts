@@ -234,10 +234,14 @@ export const queueAgain = (p: Placeholders<'now'>, where: SQL): SQL => sql`
          next_attempt_at = ${p.now}, gateway = null, provider_id = null, receipt = null
    where ${where}`
 
-/** The code of the message was typed. */
-export const noteVerified = (p: Placeholders<'now'>, where: SQL): SQL => sql`
-  update ${messages} set verified_at = ${p.now}
-   where ${where} and verified_at is null`
+/**
+ * The codes of messages were typed. `source`: rows with the `id` of the message and the time, `at`. The ids are an array,
+ * see `supersedePending`.
+ */
+export const noteVerified = (source: SQL): SQL => sql`
+  update ${messages} message set verified_at = ${source}.at
+    from ${source}
+   where message.id = any (array(select id from ${source})) and message.id = ${source}.id and message.verified_at is null`
 
 /** `delivered` is the last word, whatever comes later. `source`: rows with the `id` of the message. */
 export const noteReceipt = (receipt: SQL, source: SQL): SQL => sql`

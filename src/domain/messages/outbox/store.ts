@@ -80,7 +80,7 @@ const claimParamTypes = {
 
 const claimed = {
   id: 'bigint',
-  /** See lanes.ts. */
+  /** See `LANES`. */
   lane: 'smallint',
   requestId: 'text?',
   accountUuid: 'uuid?',
@@ -264,8 +264,9 @@ export function createMessageStore(database: Database) {
       return id
     },
     /**
-     * Claims due messages of a channel, or to one application, as many of each lane as is allowed. For `leaseMs` they belong to this caller
-     * alone. The claim is committed when this returns, so that a process that dies while sending loses none.
+     * Claims due messages of a channel, or to one application, as many of each lane as is allowed. For `leaseMs` they
+     * belong to this caller alone. The claim is committed when this returns, so that a process that dies while sending
+     * loses none.
      */
     async claim(
       channel: OutboxChannel,

@@ -1,6 +1,7 @@
 /**
  * The counts of SMS by gateway and country: asked for, given up, handed over, accepted, delivered, verified. The counts
- * of each second are added to the database together, so that all replicas share them; a crash loses at most one second.
+ * of each second are added to the database together, so that all replicas share them, and the codes that were right in it
+ * are noted at their messages, e-mails too; a crash loses at most one second.
  * A gateway whose codes are hardly ever verified is asked last, and a prefix of numbers is closed.
  */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
@@ -14,7 +15,7 @@ import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { Breaker } from '../senders/breaker.ts'
 import type { SmsClosingStore } from './closing-store.ts'
 import { createPrefixes } from './prefixes.ts'
-import type { SmsFunnelStore, Stage, StageCount } from './store.ts'
+import type { SmsFunnelStore, Stage, StageCount, TypedCode } from './store.ts'
 
 interface Options {
   store: SmsFunnelStore
@@ -41,6 +42,7 @@ export function createFunnel(options: Options) {
   const { minimumConversion, gateways } = config.sms
   const { lifetimeSeconds } = config.codes
   let counts = new Map<string, StageCount>()
+  let typed: TypedCode[] = []
   const prefixes = createPrefixes(options)
   const underWay = new Set<Promise<void>>()
   let timer: Timer | undefined
@@ -57,8 +59,26 @@ export function createFunnel(options: Options) {
     metrics.count('sms_funnel_total', { gateway, country, stage })
   }
 
+  /** What could not be noted is noted with the next ones. */
+  async function noteVerified(): Promise<void> {
+    const taken = typed
+    typed = []
+    if (taken.length === 0) return
+    try {
+      for (const { gateway, destination } of await store.markVerified(taken)) {
+        if (gateway === null) continue
+        count('verified', destination, gateway)
+        prefixes.count(destination, 'verified')
+      }
+    } catch (error) {
+      typed = [...taken, ...typed]
+      logger.warn({ cause: causeOf(error) }, 'verified codes could not be recorded')
+    }
+  }
+
   /** Counts that could not be added are added with the next ones. */
   async function flush(): Promise<void> {
+    await noteVerified()
     const taken = counts
     counts = new Map()
     const now = clock.now()
@@ -110,18 +130,9 @@ export function createFunnel(options: Options) {
     count,
     /** A gateway took a code. */
     codeSent: (to: string): void => prefixes.count(to, 'codes'),
-    /** A code was right. Never throws, and is not waited for. */
+    /** A code was right: it is noted at its message within a second. */
     verified({ subject, purpose, destination }: Omit<CodeBinding, 'group'>): void {
-      run(async () => {
-        try {
-          const sent = await store.markVerified({ subject, purpose, destination }, clock.now())
-          if (sent === null || sent.gateway === null) return
-          count('verified', sent.destination, sent.gateway)
-          prefixes.count(sent.destination, 'verified')
-        } catch (error) {
-          logger.warn({ cause: causeOf(error) }, 'a verified code could not be recorded')
-        }
-      })
+      typed.push({ subject, purpose, destination, at: clock.now() })
     },
     /** See prefixes.ts. */
     closedBy: prefixes.closedBy,

@@ -44,6 +44,14 @@ export interface PrefixCount {
 
 export type Receipt = 'delivered' | 'failed'
 
+/** A code that was right, and when. */
+export interface TypedCode {
+  subject: string
+  purpose: CodePurpose
+  destination: string
+  at: Date
+}
+
 const today = (p: Placeholders<'now'>) => sql`(${p.now} at time zone 'UTC')::date`
 
 /** Rows in one order, so that two replicas never wait for each other in a circle. */
@@ -135,18 +143,23 @@ const closePrefixes = defineStatement({
   select prefix, codes, verified, prefix in (select prefix from closed) as is_closed from evaluated`,
 })
 
+/** Of each code the last message before it was typed. */
 const markVerified = defineStatement({
   name: 'sms_funnel.mark_verified',
-  params: { subject: 'uuid', purpose: 'text', destination: 'text', now: 'timestamptz' },
+  params: { codes: 'text' },
   row: { gateway: 'text?', destination: 'text' },
   sql: (p) => sql`
   with sent as materialized (
-    select id from ${messages}
-     where coalesce(account_uuid, code_subject) = ${p.subject} and code_subject = ${p.subject}
-       and code_purpose = ${p.purpose} and destination = ${p.destination} and verified_at is null
-     order by id desc limit 1)
-  ${noteVerified(p, sql`id in (select id from sent)`)}
-  returning gateway, destination`,
+    select at, (
+        select id from ${messages}
+         where coalesce(account_uuid, code_subject) = typed.subject and code_subject = typed.subject
+           and code_purpose = typed.purpose and destination = typed.destination and created_at <= typed.at
+           and verified_at is null
+         order by id desc limit 1) as id
+      from jsonb_to_recordset(${p.codes}::jsonb)
+        as typed (subject uuid, purpose text, destination text, at timestamptz))
+  ${noteVerified(sql`sent`)}
+  returning message.gateway, message.destination`,
 })
 
 const conversion = defineStatement({
@@ -236,9 +249,8 @@ export function createSmsFunnelStore(database: Database) {
         until: new Date(now.getTime() + DAY_MS),
         lifetimeSeconds,
       }),
-    /** Notes at the last message with this code that it was typed: once. It returns null where there is none. */
-    markVerified: (code: { subject: string; purpose: CodePurpose; destination: string }, now: Date) =>
-      database.first(markVerified, { ...code, now }),
+    /** Notes at the last message with each of these codes that it was typed: once. Gives the messages. */
+    markVerified: (codes: TypedCode[]) => database.all(markVerified, { codes: JSON.stringify(codes) }),
     /**
      * Returns the share of verified codes, of the last 200 that a gateway took and whose time is over. A code does not
      * count if its account signed in otherwise while it was valid.
