@@ -19,7 +19,7 @@ export interface Stores {
   stop(): Promise<void>
 }
 
-const settings = {
+export const postgresSettings = {
   fsync: 'on',
   full_page_writes: 'on',
   shared_buffers: '256MB',
@@ -28,7 +28,7 @@ const settings = {
 }
 
 export async function startStores(): Promise<Stores> {
-  const [postgres, redis] = await Promise.all([startPostgres({ settings }), startRedis()])
+  const [postgres, redis] = await Promise.all([startPostgres({ settings: postgresSettings }), startRedis()])
   return {
     postgres,
     redis,

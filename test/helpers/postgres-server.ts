@@ -1,6 +1,6 @@
 /** Private PostgreSQL servers, and fresh migrated databases on the one that the run shares. */
 import { execFileSync } from 'node:child_process'
-import { accessSync, chownSync, constants, readdirSync, realpathSync } from 'node:fs'
+import { accessSync, chownSync, constants, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
@@ -18,6 +18,8 @@ export interface PostgresServer extends ServerControls {
 export interface PostgresOptions {
   /** Settings of postgresql.conf beside ours, e.g. `{ max_connections: '20' }`. */
   settings?: Record<string, string>
+  /** It lies there, and its data stay for the next one. Stop it yourself: the end of the run does not. */
+  directory?: string
 }
 
 /** A crash of the machine may lose data (fsync off), a kill of the server may not: an acknowledged commit is kept. */
@@ -84,8 +86,9 @@ export function asServerUser(command: string[]): string[] {
   return ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--', ...command]
 }
 
-export function serverDirectory(name = 'postgres'): string {
-  const directory = newFastDirectory(name)
+export const serverDirectory = (name = 'postgres') => ofServerUser(newFastDirectory(name))
+
+function ofServerUser(directory: string): string {
   const user = serverUser()
   if (user !== null) chownSync(directory, user.uid, user.gid)
   return directory
@@ -109,11 +112,13 @@ const emptyDataDirectory = () =>
 
 /** A server of the caller's own, for tests that stop, restart or pause it. Others use `createDatabase()`. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const directory = serverDirectory()
+  const { directory: kept } = options
+  if (kept !== undefined) mkdirSync(kept, { recursive: true })
+  const directory = kept === undefined ? serverDirectory() : ofServerUser(kept)
   const data = join(directory, 'data')
-  run(directory, ['cp', '-a', await emptyDataDirectory(), data])
+  if (!existsSync(data)) run(directory, ['cp', '-a', await emptyDataDirectory(), data])
   const port = await freePort()
-  const server = controlPostgres({ directory, port, ...options })
+  const server = controlPostgres({ ...options, directory, port })
   await server.start()
   return server
 }
@@ -151,7 +156,7 @@ export const promote = (standby: { url: string }) =>
     await sql`select pg_reload_conf()`
   })
 
-function controlPostgres(place: { directory: string; port: number } & PostgresOptions): PostgresServer {
+function controlPostgres(place: PostgresOptions & { directory: string; port: number }): PostgresServer {
   const { directory, port } = place
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const all = { ...settings, ...place.settings, port: String(port) }
