@@ -127,3 +127,36 @@ test('an import that is killed and run again is complete, and has nobody twice',
   expect([code, imported + present]).toEqual([0, emails.length])
   expect(await countRows(service, 'accounts')).toBe(before + emails.length)
 })
+
+test('a terminal is shown how far it is, how fast, and how long it takes; a pipe is shown nothing', async () => {
+  await openSocket(socket, service.inside.administration.handle)
+  const file = join(directory, 'shown.jsonl')
+  writeFileSync(file, [...Array.from({ length: 60 }, () => line()), '{'].join('\n'))
+  const pieces: Uint8Array[] = []
+  const child = Bun.spawn([...poterneCommand(), 'import', file, '--socket', socket], {
+    terminal: { cols: 80, data: (_, bytes) => void pieces.push(bytes.slice()) },
+  })
+  expect(await child.exited).toBe(1)
+  const printed = () => Buffer.concat(pieces).toString()
+  await waitFor(() => printed().includes('a wrong password takes'))
+  const shown = printed()
+  const bars = shown.split('\r\x1b[K').filter((each) => each.startsWith('['))
+  expect(bars[0]).toMatch(/^\[#{23,25} *\] {2}\d\d % {2}50 lines, \d+\/s, \d+ s left$/)
+  expect(bars.at(-1)).toMatch(/100 % {2}61 lines, \d+\/s, 0 s left$/)
+  // Neither the refusal nor the result stands behind a bar.
+  expect(shown).toContain('\r\x1b[Kline 61: not_json\r\n')
+  expect(shown).toContain('\r\x1b[Kimported 60, present 0, refused 1\r\n')
+  expect((await run(file)).error).toBe('line 61: not_json\n')
+})
+
+test('a report that takes no more ends the import with one line', async () => {
+  await openSocket(socket, service.inside.administration.handle)
+  const [file, report] = [join(directory, 'long.jsonl'), join(directory, 'short.jsonl')]
+  writeFileSync(file, Array.from({ length: 60 }, () => line()).join('\n'))
+  const limited = ['prlimit', '--fsize=1000', ...poterneCommand(), 'import', file, '--report', report]
+  const child = Bun.spawn([...limited, '--socket', socket], { stdout: 'ignore', stderr: 'pipe' })
+  expect([await new Response(child.stderr).text(), await child.exited]).toEqual([
+    `--report: ${report} takes no more (EFBIG), and nothing further is read. Run the import again with another report: whoever is in is present\n`,
+    1,
+  ])
+})

@@ -1,5 +1,5 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
-import { closeSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describeRefusal, keysOf, shortKey } from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
@@ -8,7 +8,8 @@ import { CommandFailure } from './failure.ts'
 import { type ReadLine, readJsonLines, requireReadable } from './json-lines.ts'
 import { createFile } from './new-file.ts'
 import { jsonOption } from './option-values.ts'
-import { print, printJson } from './print.ts'
+import { countOf, print, printJson } from './print.ts'
+import { createProgressBar } from './progress.ts'
 import { type Call, callService, type Options, socketOption } from './service-call.ts'
 
 interface ImportOptions extends Options {
@@ -50,7 +51,8 @@ export function importCommand(): Command {
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   requireReadable(file)
   const report = options.report === undefined ? null : createFile(options.report, '--report')
-  const totals = createTotals(report, options.json === true)
+  const note = report === null ? null : (text: string) => writeReport(report, options.report!, text)
+  const totals = createTotals(note, options.json === true, sizeOf(file))
   try {
     await callService(options, async (call) => {
       const { wrong_password_ms: before } = await send(call, [], true)
@@ -63,11 +65,18 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
       totals.print({ before, now })
     })
   } finally {
+    totals.endProgress()
     if (report !== null) closeSync(report)
     // Nothing was read: the same command works once what was wrong is mended.
     if (options.report !== undefined && totals.isEmpty) rmSync(options.report, { force: true })
   }
   if (totals.refused > 0) throw new CommandFailure(1, '')
+}
+
+/** Null for a pipe, of which nobody knows how much there is. */
+function sizeOf(file: string): number | null {
+  const found = file === '-' ? null : statSync(file)
+  return found?.isFile() ? found.size : null
 }
 
 /** Numbers without a country code are those of this country. */
@@ -115,6 +124,8 @@ async function importLines(
     size = Math.max(1, Math.min(MOST_RECORDS, Math.round((size * CALL_MS) / Math.max(ms, CALL_MS / 2))))
     const byLine = new Map(sent.map(({ line }, at) => [line, results[at] as LineResult]))
     for (const read of waiting) note(read, byLine.get(read.line), sent)
+    const last = waiting.at(-1)
+    if (last !== undefined) totals.showProgress(last)
     waiting = []
     bytes = 0
   }
@@ -150,9 +161,24 @@ function reported(line: number, { other, hash: _, ...result }: LineResult, sent:
   return { line, ...result, ...(other !== undefined && { other_line: (sent[other] as ReadLine).line }) }
 }
 
-function createTotals(report: number | null, json: boolean) {
+function writeReport(descriptor: number, file: string, text: string): void {
+  try {
+    writeFileSync(descriptor, text)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CommandFailure(
+      1,
+      `--report: ${file} takes no more (${code}), and nothing further is read. Run the import again with another report: whoever is in is present`,
+    )
+  }
+}
+
+/** `size`: that of the file in bytes, null where it is not known. */
+function createTotals(note: ((text: string) => void) | null, json: boolean, size: number | null) {
   const counts = { imported: 0, present: 0, refused: 0 }
   const hashes: Record<string, number> = {}
+  const bar = createProgressBar()
+  const startedAt = performance.now()
   return {
     get isEmpty() {
       return counts.imported + counts.present + counts.refused === 0
@@ -163,11 +189,21 @@ function createTotals(report: number | null, json: boolean) {
     add(result: Reported, hash?: string): void {
       counts[result.outcome]++
       if (hash !== undefined) hashes[hash] = (hashes[hash] ?? 0) + 1
-      if (report !== null) writeSync(report, `${JSON.stringify(result)}\n`)
-      else if (result.outcome === 'refused' && counts.refused <= SHOWN)
+      if (note !== null) note(`${JSON.stringify(result)}\n`)
+      else if (result.outcome === 'refused' && counts.refused <= SHOWN) {
+        bar.end()
         process.stderr.write(`${describeRefusal(result.line, result)}\n`)
+      }
     },
+    showProgress({ line, upTo }: ReadLine): void {
+      const seconds = (performance.now() - startedAt) / 1000
+      const done = size === null ? null : upTo / Math.max(1, size)
+      const left = done === null ? '' : `, ${timeOf((seconds * (1 - done)) / done)} left`
+      bar.show(`${countOf(line, 'line')}, ${Math.round(line / seconds)}/s${left}`, done)
+    },
+    endProgress: bar.end,
     print(wrong_password_ms: { before: number | null; now: number | null }): void {
+      bar.end()
       if (json) {
         printJson({ ...counts, hashes, wrong_password_ms })
         return
@@ -182,3 +218,6 @@ function createTotals(report: number | null, json: boolean) {
     },
   }
 }
+
+const timeOf = (seconds: number) =>
+  seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`

@@ -7,7 +7,8 @@ export const LONGEST_LINE_BYTES = 65_536
 /** The request that carries it adds two levels to those that a request may have. */
 const MAXIMUM_DEPTH = 28
 
-export type ReadLine = { line: number; bytes: number } & (
+/** `upTo`: so many bytes of the file were read. */
+export type ReadLine = { line: number; bytes: number; upTo: number } & (
   | { record: Record<string, unknown> }
   | { code: 'not_json' | 'too_long' | 'invalid_value' }
 )
@@ -30,25 +31,27 @@ export function requireReadable(file: string, name = ''): void {
 export async function* readJsonLines(file: string): AsyncGenerator<ReadLine> {
   const chunks: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file)
   let line = 0
-  for await (const bytes of splitLines(chunks)) {
+  for await (const { bytes, upTo } of splitLines(chunks)) {
     line++
-    if (bytes === null) yield { line, bytes: 0, code: 'too_long' }
+    if (bytes === null) yield { line, bytes: 0, upTo, code: 'too_long' }
     else {
       const read = readOne(bytes, line === 1)
-      if (read !== null) yield { line, bytes: bytes.length, ...read }
+      if (read !== null) yield { line, bytes: bytes.length, upTo, ...read }
     }
   }
 }
 
-/** Null for a line that is too long. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | null> {
+/** `bytes` is null for a line that is too long. */
+async function* splitLines(chunks: AsyncIterable<Uint8Array>) {
   let parts: Uint8Array[] = []
   let length = 0
+  let upTo = 0
   const take = () => {
-    const line = length > LONGEST_LINE_BYTES ? null : Buffer.concat(parts)
+    const bytes = length > LONGEST_LINE_BYTES ? null : Buffer.concat(parts)
+    upTo += length + 1
     parts = []
     length = 0
-    return line
+    return { bytes, upTo }
   }
   const keep = (part: Uint8Array) => {
     length += part.length

@@ -15,10 +15,12 @@ export function createProgressBar(out: NodeJS.WriteStream = process.stderr) {
   let shownAt = Number.NEGATIVE_INFINITY
   let shown = ''
   return {
-    show(what: string, done: number): void {
+    /** `done`: null where nobody knows how much there is; then only the words are shown. */
+    show(what: string, done: number | null): void {
       if (!out.isTTY || (what === shown && performance.now() - shownAt < INTERVAL_MS)) return
       shownAt = performance.now()
       shown = what
+      if (done === null) return void out.write(`${CLEAR}${what}`)
       const filled = Math.round(Math.min(1, Math.max(0, done)) * WIDTH)
       const percent = `${Math.floor(Math.min(1, done) * 100)} %`.padStart(5)
       out.write(`${CLEAR}[${'#'.repeat(filled)}${' '.repeat(WIDTH - filled)}] ${percent}  ${what}`)
