@@ -197,6 +197,45 @@ describe('nobody is asked', () => {
     expect(hook.deliveries).toEqual([])
   })
 
+  test('about those whom an import brought in, confirmed or not', async () => {
+    says({ allow: false })
+    const [verified, claimed] = [newEmail(), newEmail()]
+    const password = { hash: await Bun.password.hash(PASSWORD, { algorithm: 'bcrypt', cost: 4 }) }
+    const records = [
+      { email: verified, email_verified_at: true, password },
+      { email: claimed, password },
+    ]
+    const { body } = await asOperator(service, 'POST', 'accounts/import', { records })
+    expect(body.results).toMatchObject([{ outcome: 'imported' }, { outcome: 'imported' }])
+    expect((await service.post('login', { identifier: verified, password: PASSWORD })).status).toBe(200)
+    await service.resetPassword(verified, 'another fine password')
+    const otp = await service.askCode('resend-verification', claimed)
+    expect((await service.post('verify-account', { identifier: claimed, otp })).status).toBe(201)
+    expect(await isConfirmed(claimed)).toBe(true)
+    expect(hook.deliveries).toEqual([])
+  })
+
+  test('about the owner who takes an account back by an undo link', async () => {
+    const [email, intruders] = [newEmail(), newEmail()]
+    const { bearer } = await service.signedIn(email)
+    hook.deliveries.length = 0
+    says({ allow: false })
+    await service.post('email/change', { email: intruders, password: PASSWORD }, { bearer })
+    const otp = await service.inbox.nextCode(intruders)
+    expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
+    await service.delivered()
+    const link = /\/undo\?t=([\w-]{22})/.exec(service.inbox.textsTo(email).at(-1) ?? '')
+    const undone = await fetch(`${service.url}/undo`, {
+      method: 'POST',
+      body: new URLSearchParams({ t: link?.[1] ?? '' }),
+    })
+    expect(undone.status).toBe(200)
+    await service.resetPassword(email, 'another fine password')
+    const back = await service.post('login', { identifier: email, password: 'another fine password' })
+    expect(back.status).toBe(200)
+    expect(hook.deliveries).toEqual([])
+  })
+
   test('where none is configured', async () => {
     const { identifier, otp } = await waiting()
     expect((await free.post('verify-account', { identifier, otp })).status).toBe(201)
