@@ -1,6 +1,6 @@
 /** `poterne export`: what it writes comes back into an empty service, and opens the same accounts there. */
 import { describe, expect, test } from 'bun:test'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { openSocket } from '../../src/platform/admin-socket.ts'
@@ -8,7 +8,7 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { asOperator, listening, onListener } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
-import { runPoterne } from '../helpers/executable.ts'
+import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import made from '../helpers/foreign-digests.json'
 import { newDirectory } from '../helpers/run-directory.ts'
 import type { TestService } from '../helpers/service.ts'
@@ -132,6 +132,35 @@ describe('an export', () => {
     const piped = await run(service, directory, 'export', '-')
     expect(piped.out.trim().split('\n').length).toBeGreaterThan(2)
     expect(JSON.parse(piped.out.split('\n')[0] as string)).toHaveProperty('password.hash')
+  })
+
+  test('that cannot be finished says so in one line, and leaves no file', async () => {
+    const file = join(directory, 'unfinished.jsonl')
+    const socket = join(directory, 'slow.sock')
+    const { handle } = service.inside.administration
+    await openSocket(socket, async (request) => {
+      await Bun.sleep(500)
+      return handle(request)
+    })
+    const started = (wrapper: string[], target: string) =>
+      Bun.spawn([...wrapper, ...poterneCommand(), 'export', target, '--socket', socket], {
+        ...{ cwd: directory, stdout: 'ignore', stderr: 'pipe' },
+      })
+    const ended = async (child: ReturnType<typeof started>) => [
+      await new Response(child.stderr).text(),
+      await child.exited,
+      existsSync(file),
+    ]
+    expect(await ended(started(['prlimit', '--fsize=1000'], file))).toEqual([
+      ...[`${file}: nothing is left of it, since it could not be written (EFBIG)\n`, 1, false],
+    ])
+    expect(await ended(started(['sh', '-c', 'exec "$@" >&-', 'sh'], '-'))).toEqual([
+      ...['standard output takes no more: it is closed\n', 1, false],
+    ])
+    const interrupted = started([], file)
+    await waitFor(() => existsSync(file))
+    interrupted.kill('SIGINT')
+    expect(await ended(interrupted)).toEqual(['interrupted: nothing was changed\n', 130, false])
   })
 
   test('is the operator’s alone, recorded, and told', async () => {
