@@ -223,7 +223,7 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
     if (underWay.size > 0) return
     const waitMs = held.nextTryAtMs - performance.now()
     if (waitMs > 0) return wakeIn(waitMs)
-    const next = held.window.nextProbe(busy)
+    const next = held.window.nextProbe(busy, held.tries % 2 === 1)
     const isNext = next !== undefined && next.probes <= held.triesAside
     const retry = isNext ? null : await aside.longest(held.triesAside)
     if (!isHeld(held) || underWay.size > 0) return

@@ -28,14 +28,14 @@ export function createWindow(position: number) {
 
   const unfinished = () => held.filter(({ state }) => state !== 'done')
 
-  /** The first unfinished event about each account, where it waits for its turn. */
-  function firstWaiting(busy: ReadonlySet<string>): HeldEvent[] {
+  /** The first unfinished event about each account, where it waits for its turn. One at a time, since most callers want one. */
+  function* firstWaiting(busy: ReadonlySet<string>): Generator<HeldEvent> {
     const seen = new Set(busy)
-    return held.filter(({ account, state }) => {
-      if (state === 'done' || seen.has(account)) return false
-      seen.add(account)
-      return state === 'waiting'
-    })
+    for (const entry of held) {
+      if (entry.state === 'done' || seen.has(entry.account)) continue
+      seen.add(entry.account)
+      if (entry.state === 'waiting') yield entry
+    }
   }
 
   return {
@@ -69,10 +69,15 @@ export function createWindow(position: number) {
       for (const event of events) held.push({ event, account: accountOf(event), state: 'waiting', probes: 0 })
       readTo = upTo
     },
-    next: (busy: ReadonlySet<string>): HeldEvent | undefined => firstWaiting(busy)[0],
-    /** The one that was tried least while the endpoint is away: one that always fails does not hold up the others. */
-    nextProbe: (busy: ReadonlySet<string>): HeldEvent | undefined =>
-      firstWaiting(busy).toSorted((one, other) => one.probes - other.probes)[0],
+    next: (busy: ReadonlySet<string>): HeldEvent | undefined => firstWaiting(busy).find(() => true),
+    /**
+     * The one that was tried least while the endpoint is away, the oldest or the newest of them in turn: those that
+     * always fail keep nobody else's away, wherever they stand.
+     */
+    nextProbe: (busy: ReadonlySet<string>, newest: boolean): HeldEvent | undefined => {
+      const waiting = [...firstWaiting(busy)]
+      return (newest ? waiting.reverse() : waiting).toSorted((one, other) => one.probes - other.probes)[0]
+    },
     waitingAbout: (accounts: ReadonlySet<string>): HeldEvent[] =>
       held.filter(({ account, state }) => state === 'waiting' && accounts.has(account)),
     /** The position is stored: what it has passed needs no more place. */
