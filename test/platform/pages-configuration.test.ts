@@ -123,7 +123,7 @@ describe('the applications', () => {
       return loaded.ok && loaded.warnings.map(({ key, message }) => `${key}: ${message}`)
     }
     expect(warningsWith('[]')).toEqual([
-      'server.cors_origins: lacks "https://app.example.com" of pages.applications: an application that runs in the browser there cannot call GET me',
+      'server.cors_origins: lacks "https://app.example.com" of pages.applications: an application that runs in the browser there cannot call GET me. One whose pages a server draws needs nothing here',
     ])
     expect(warningsWith('["https://app.example.com"]')).toEqual([])
   })
