@@ -142,6 +142,16 @@ function signingIn(context, { sessions, passkeys, identities }) {
           () => askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
           'link',
         ),
+      mayEverything('accounts:write') &&
+        button(
+          say('end_tokens'),
+          () =>
+            act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
+              label: say('end_tokens'),
+              submit: () => call('PATCH', path, { end_tokens: true }),
+            }),
+          'link',
+        ),
     ],
   ])
 }
@@ -295,29 +305,14 @@ const copyButton = (text, of) =>
   })
 
 /** What machines know it by, last. */
-const forMachines = ({ account, path, act }) =>
+const forMachines = ({ account }) =>
   factCard(say('technical'), [
     ['uuid', element('code', {}, account.uuid), copyButton(account.uuid, 'uuid')],
     ['id', String(account.id)],
-    [say('created'), time(account.created_at)],
     [say('sign_ins'), String(account.sign_in_count)],
     account.provider !== 'local' && [say('provider'), account.provider],
     [say('language'), languages.of(account.language)],
-    account.locked_reason !== null && [say('locked_reason'), account.locked_reason],
     account.last_lock_reason !== undefined && [say('last_lock_reason'), account.last_lock_reason],
-    mayEverything('accounts:write') && [
-      say('access_tokens'),
-      '',
-      button(
-        say('end_tokens'),
-        () =>
-          act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
-            label: say('end_tokens'),
-            submit: () => call('PATCH', path, { end_tokens: true }),
-          }),
-        'link',
-      ),
-    ],
   ])
 
 function requests(context) {

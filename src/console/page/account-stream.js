@@ -125,8 +125,8 @@ function pages(path, search, toItem, merge = (items) => items) {
 /** `more`: what else the screen knows of an event. `refresh` shows the account anew. */
 export async function streamOf(path, more, refresh) {
   const lists = [
-    may('events:read') && pages(`${path}/events`, {}, ofEvent(more), mergeEvents),
     may('messages:read') && pages(`${path}/messages`, {}, ofMessage(refresh)),
+    may('events:read') && pages(`${path}/events`, {}, ofEvent(more), mergeEvents),
   ].filter(Boolean)
   const body = element('div')
   const further = element('div', { class: 'more' })
@@ -139,7 +139,8 @@ export async function streamOf(path, more, refresh) {
     const items = lists
       .flatMap((list) => list.items)
       .filter((item) => item.at >= from && (tab === 'everything' || item.tab === tab))
-      .sort((one, other) => (one.at < other.at ? 1 : -1))
+      // Of one moment, the lists stand as they came: what was sent above what it was sent for.
+      .sort((one, other) => (one.at === other.at ? 0 : one.at < other.at ? 1 : -1))
     const byDay = new Map()
     for (const item of items) {
       const day = dayNameOf(item.at)
