@@ -63,7 +63,7 @@ export function adminPageRoutes(httpBase: HttpBase, services: Services, options:
 
 const NOTHING_ELSE = {
   ...{ phone: false, email: false, providers: [], languages: [], untold: [], applications: new Map() },
-  ...{ terms: '', termsVersion: '', minimumLength: 0 },
+  ...{ terms: '', termsVersion: '', minimumLength: 0, resendAfter: 0 },
 }
 
 function jarOf(cookies: PageCookies, header: string | undefined): CookieJar {

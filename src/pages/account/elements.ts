@@ -25,7 +25,15 @@ import type { OwnVisit } from './service.ts'
 export interface AccountOffered
   extends Pick<
     Offered,
-    'service' | 'phone' | 'email' | 'passkeys' | 'providers' | 'terms' | 'termsVersion' | 'minimumLength'
+    | 'service'
+    | 'phone'
+    | 'email'
+    | 'passkeys'
+    | 'providers'
+    | 'terms'
+    | 'termsVersion'
+    | 'minimumLength'
+    | 'resendAfter'
   > {
   languages: readonly string[]
   /** The name of each application. */

@@ -59,6 +59,8 @@ export const identityIn = (ticket: PageTicket | null): ProvedIdentity | null =>
 
 const PROVIDER_SECONDS = 600
 const APP_SECONDS = 900
+/** For so long a code is sent again without another proof of the owner. */
+const AGAIN_SECONDS = 900
 
 /** The fields that prove who sits there, besides the session. */
 function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
@@ -116,7 +118,15 @@ export function createAccountPages(needs: Needs) {
     async changeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
       const { contact = '' } = typed
       await contacts.change(visit.session, kind, { contact, ...proofOf(visit, typed) }, visit.caller)
-      return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact } })
+      const ticket = await keepProof(visits, visit, kind, { contact })
+      return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact }, ticket })
+    },
+    /** The owner proved who they are for this contact. Later than that, the form asks again. */
+    async sendContactAgain(visit: OwnVisit, kind: 'email' | 'phone'): Promise<Response> {
+      const { ticket, flow } = visit
+      if (ticket?.kind !== kind) return visits.go(visit, `/account/${kind}`)
+      await contacts.changeAgain(visit.session, kind, ticket.contact ?? '', visit.caller)
+      return visits.go(visit, `/account/${kind}/confirm`, { ...flow, notice: 'code_on_its_way' })
     },
     async confirmContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
       const { otp = '' } = typed
@@ -171,6 +181,10 @@ export function createAccountPages(needs: Needs) {
   }
 }
 
+/** That the owner proved who they are for this. */
+const keepProof = (visits: Visits, visit: OwnVisit, kind: string, what: Record<string, string> = {}) =>
+  visits.tickets.keep({ kind, session: visit.session.sessionId, ...what }, AGAIN_SECONDS)
+
 /** Back to a page, with a sentence that says what was done. */
 const createBack =
   (visits: Visits) =>
@@ -181,7 +195,14 @@ const createBack =
 function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnType<typeof createBack>) {
   async function enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
     await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
-    return back(visit, '/account/two-factor/confirm')
+    const ticket = await keepProof(visits, visit, 'two_factor')
+    return visits.go(visit, '/account/two-factor/confirm', { ...onwardsOf(visit.flow), ticket })
+  }
+
+  async function sendEnablingAgain(visit: OwnVisit): Promise<Response> {
+    if (visit.ticket?.kind !== 'two_factor') return visits.go(visit, '/account/two-factor/on')
+    await twoFactor.requestEnablingAgain(visit.session, visit.caller)
+    return visits.go(visit, '/account/two-factor/confirm', { ...visit.flow, notice: 'code_on_its_way' })
   }
 
   async function confirmTwoFactor(visit: OwnVisit, typed: Typed): Promise<Done> {
@@ -242,7 +263,15 @@ function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnT
   }
 
   return {
-    ...{ enableTwoFactor, confirmTwoFactor, beginApp, confirmApp, disableTwoFactor, newRecoveryCodes },
+    ...{
+      enableTwoFactor,
+      sendEnablingAgain,
+      confirmTwoFactor,
+      beginApp,
+      confirmApp,
+      disableTwoFactor,
+      newRecoveryCodes,
+    },
     ...{ stepUpOptions, newPasskeyOptions, addPasskey, renamePasskey, removePasskey },
   }
 }

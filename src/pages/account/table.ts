@@ -128,11 +128,14 @@ async function overview(visit: OwnVisit, { read }: AccountPages, offered: Accoun
   })
 }
 
-/** Back to the form that sent the code, with what was typed. */
-const again = (visit: OwnVisit, action: string, label: string) =>
-  html`<p class="next">${visit.texts.pages.no_code} ${otherWay(label, visit.to(action))}</p>`
+/** For a code that did not come. `correct` leads back to the form with what was typed. */
+function again(visit: OwnVisit, { resendAfter }: AccountOffered, action: string, correct?: string) {
+  const { pages } = visit.texts
+  const wait = html` data-wait="${resendAfter}"`
+  return html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, visit.to(action), 'link', wait)}${correct !== undefined && html` · ${otherWay(pages.correct, visit.to(correct))}`}</p>`
+}
 
-function contact({ visits, account }: Needs, kind: 'email' | 'phone'): AccountPage[] {
+function contact({ visits, account, offered }: Needs, kind: 'email' | 'phone'): AccountPage[] {
   const path = `/account/${kind}`
   const confirm = `${path}/confirm`
   return [
@@ -150,17 +153,18 @@ function contact({ visits, account }: Needs, kind: 'email' | 'phone'): AccountPa
           title: pages[kind],
           lead: sentTo ? withContact(pages.code_sent_confirm, sentTo) : pages.confirm_lead,
           action: confirm,
-          after: again(visit, `${path}/again`, pages.correct),
+          after: again(visit, offered, `${path}/again`, `${path}/correct`),
         })
       },
       work: (visit, typed) => account.confirmContact(visit, typed, kind),
     },
-    turn(`${path}/again`, confirm, async (visit) => visits.go(visit, path)),
+    turn(`${path}/again`, confirm, (visit) => account.sendContactAgain(visit, kind)),
+    turn(`${path}/correct`, confirm, async (visit) => visits.go(visit, path)),
     { path: `${path}/remove`, back: path, work: (visit, typed) => account.removeContact(visit, typed, kind) },
   ]
 }
 
-function twoFactor({ visits, account, offered }: Needs): AccountPage[] {
+function twoFactor({ account, offered }: Needs): AccountPage[] {
   const { read } = account
   const confirm = '/account/two-factor/confirm'
   return [
@@ -180,12 +184,12 @@ function twoFactor({ visits, account, offered }: Needs): AccountPage[] {
         if (visit.session.account.twoFactorEnabled) return alreadyOnScreen(visit, pages.two_factor)
         return confirmCodeScreen(visit, {
           ...{ title: pages.two_factor, lead: pages.confirm_lead, action: confirm },
-          after: again(visit, '/account/two-factor/again', pages.start_over),
+          after: again(visit, offered, '/account/two-factor/again'),
         })
       },
       work: account.confirmTwoFactor,
     },
-    turn('/account/two-factor/again', confirm, async (visit) => visits.go(visit, '/account/two-factor/on')),
+    turn('/account/two-factor/again', confirm, account.sendEnablingAgain),
     {
       path: '/account/two-factor/app',
       proof: (pages) => ({ title: pages.method_totp, lead: pages.app_lead, button: pages.continue }),

@@ -240,6 +240,8 @@ export const pagesAr: PageTexts = {
   delete_lead: 'يُحذف حسابك وبياناته فورًا، ولا يمكن التراجع.',
   account_erased: 'تم حذف حسابك.',
   removal_waits: 'طُلب من الدعم تعطيل تسجيل الدخول بخطوتين في حسابك، وسيحدث ذلك في',
+  removal_how:
+    'لإيقاف ذلك، افتح الرابط الوارد في الرسالة التي وصلتك بشأنه، أو سجّل الدخول بتطبيق المصادقة أو بمفتاح مرور.',
   event_account_registered: 'تم التسجيل',
   event_account_confirmed: 'تم تأكيد الحساب',
   event_account_locked: 'تم قفل الحساب',

@@ -243,6 +243,8 @@ export const pagesEn: PageTexts = {
   delete_lead: 'Your account and its data are deleted at once. This cannot be undone.',
   account_erased: 'Your account is deleted.',
   removal_waits: 'Support was asked to turn off your two-factor sign-in. It happens on',
+  removal_how:
+    'To stop it, follow the link in the message about it, or sign in with your authenticator app or a passkey.',
   event_account_registered: 'You registered',
   event_account_confirmed: 'Your account was confirmed',
   event_account_locked: 'Your account was locked',

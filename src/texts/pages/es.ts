@@ -244,6 +244,8 @@ export const pagesEs: PageTexts = {
   delete_lead: 'Su cuenta y sus datos se eliminan de inmediato. No se puede deshacer.',
   account_erased: 'Su cuenta se ha eliminado.',
   removal_waits: 'Se pidió desactivar su inicio de sesión en dos pasos. Ocurrirá el',
+  removal_how:
+    'Para impedirlo, siga el enlace del mensaje que lo anuncia, o entre con su aplicación de autenticación o una llave de acceso.',
   event_account_registered: 'Se registró',
   event_account_confirmed: 'Se confirmó su cuenta',
   event_account_locked: 'Se bloqueó su cuenta',

@@ -245,6 +245,8 @@ export const pagesFr = {
   delete_lead: 'Votre compte et ses données sont supprimés aussitôt. C’est définitif.',
   account_erased: 'Votre compte est supprimé.',
   removal_waits: 'L’assistance doit désactiver votre connexion à deux facteurs le',
+  removal_how:
+    'Pour l’empêcher, suivez le lien du message qui l’annonce, ou connectez-vous avec votre application d’authentification ou une clé d’accès.',
   event_account_registered: 'Vous vous êtes inscrit',
   event_account_confirmed: 'Votre compte a été confirmé',
   event_account_locked: 'Votre compte a été bloqué',

@@ -243,6 +243,8 @@ export const pagesPt: PageTexts = {
   delete_lead: 'A sua conta e os seus dados são eliminados de imediato. Não pode ser anulado.',
   account_erased: 'A sua conta foi eliminada.',
   removal_waits: 'Foi pedido que se desative a sua entrada com dois fatores. Acontece em',
+  removal_how:
+    'Para o impedir, siga a ligação da mensagem que o anuncia, ou entre com a sua aplicação de autenticação ou uma chave de acesso.',
   event_account_registered: 'Registou-se',
   event_account_confirmed: 'A sua conta foi confirmada',
   event_account_locked: 'A sua conta foi bloqueada',

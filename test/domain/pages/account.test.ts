@@ -98,11 +98,39 @@ describe('the pages of an account', () => {
     expect(browser.html).toContain(right)
   })
 
+  test('the code for a new address is sent again without another proof, to that address only', async () => {
+    const { browser, password } = await signedIn()
+    const [email, taken] = [newEmail(), newEmail()]
+    await service.signUp(taken)
+    await browser.open('/account/email')
+    await browser.press('Send a code', { contact: email, password })
+    const first = await service.inbox.nextCode(email)
+    await browser.press('Send it again')
+    expect(browser.path).toBe('/account/email/confirm')
+    expect(browser.said).toBe('A code is on its way.')
+    const second = await service.inbox.nextCode(email)
+    await browser.press('Confirm', { otp: first === second ? '000000' : first })
+    expect(browser.said).toContain('This code is not right.')
+    await browser.press('Confirm', { otp: second })
+    expect(browser.html).toContain(email)
+    // Somebody else's address answers in the same way.
+    await browser.open('/account/email')
+    await browser.press('Send a code', { contact: taken, password })
+    await browser.press('Send it again')
+    expect(browser.said).toBe('A code is on its way.')
+    // Without a proof a moment ago, the form asks for one.
+    await browser.open('/account/email/confirm')
+    await browser.press('Send it again')
+    expect(browser.path).toBe('/account/email')
+  })
+
   test('two factors are turned on by a code, new codes are made, and it is turned off', async () => {
     const email = newEmail()
     const { browser, password } = await signedIn(email)
     await browser.open('/account/two-factor/on')
     await browser.press('Send a code', { password })
+    await service.inbox.nextCode(email)
+    await browser.press('Send it again')
     await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
     expect(browser.title).toBe('Recovery codes')
     const codes = [...browser.html.matchAll(/<li>([\w-]+)<\/li>/g)].map(([, code]) => code as string)

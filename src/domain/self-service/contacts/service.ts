@@ -145,7 +145,7 @@ export function createContactsService(needs: Needs) {
     return accountRecord(outcome, config.accounts.passwordDigest)
   }
 
-  return { change: createAsking(needs), confirm, remove }
+  return { ...createAsking(needs), confirm, remove }
 }
 
 /** Asking for a new contact, and what is done where it is somebody else's. */
@@ -179,12 +179,13 @@ function createAsking(needs: Needs) {
     if (config.accounts.revealExisting) throw new AppError('identifier_taken')
   }
 
-  /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
-  async function change(
+  /** `prove` calls what it is given before it compares a second factor. */
+  async function ask(
     signedIn: Authenticated,
     kind: Kind,
-    { contact, ...proof }: { contact: string } & OwnerProof,
+    contact: string,
     client: { addressBucket: string },
+    prove: (admit: () => Promise<void>) => Promise<unknown>,
   ): Promise<SentCode> {
     const identifier = read(kind, contact)
     admission.requireDomain(identifier)
@@ -195,12 +196,10 @@ function createAsking(needs: Needs) {
     // Checked before the password, so that a country that is not allowed is reported at once.
     const charges = limits.counters.codes(caller, identifier, purpose, hasVerified(account, identifier))
     let resendAfterSeconds = 0
-    await reauthentication.require(signedIn, proof, client, {
-      async admit() {
-        resendAfterSeconds = await limits.chargeAndForesee(charges)
-        // Before the second factor, because what is refused must not use up a recovery code.
-        if (config.accounts.revealExisting) await refuseTaken(account, identifier)
-      },
+    await prove(async () => {
+      resendAfterSeconds = await limits.chargeAndForesee(charges)
+      // Before the second factor, because what is refused must not use up a recovery code.
+      if (config.accounts.revealExisting) await refuseTaken(account, identifier)
     })
     const code = { subject: randomUUID(), seed: codes.createSeed() }
     // The caller named the contact, and the answer must not depend on whose it is.
@@ -217,13 +216,27 @@ function createAsking(needs: Needs) {
       return sent
     }
     const { destination } = identifier
-    await outbox.putCode(
-      { purpose: purposes[kind].code, group: 'owner', subject: code.subject, destination },
-      code.seed,
-      null,
-    )
+    await outbox.putCode({ purpose, group: 'owner', subject: code.subject, destination }, code.seed, null)
     return sent
   }
 
-  return change
+  return {
+    /** A later call for the same kind cancels this one. A taken contact is named only with `accounts.reveal_existing`. */
+    change: (
+      signedIn: Authenticated,
+      kind: Kind,
+      { contact, ...proof }: { contact: string } & OwnerProof,
+      client: { addressBucket: string },
+    ): Promise<SentCode> =>
+      ask(signedIn, kind, contact, client, (admit) =>
+        reauthentication.require(signedIn, proof, client, { admit }),
+      ),
+    /** The same once more, for a contact that the caller knows the session to have proved itself for a moment ago. */
+    changeAgain: (
+      signedIn: Authenticated,
+      kind: Kind,
+      contact: string,
+      client: { addressBucket: string },
+    ): Promise<SentCode> => ask(signedIn, kind, contact, client, (admit) => admit()),
+  }
 }

@@ -60,6 +60,21 @@ export function createTwoFactorService(needs: Needs) {
     return caller
   }
 
+  /** Throws where codes cannot be turned on. */
+  function contactToEnable(signedIn: Authenticated, method?: Contact['channel']): Contact {
+    requireOneFactor(signedIn)
+    requireOtherFirst(signedIn.account)
+    return enrolmentContact(signedIn.account, method)
+  }
+
+  async function sendEnabling(signedIn: Authenticated, contact: Contact, client: Source): Promise<SentCode> {
+    const { account } = signedIn
+    const binding = enrolmentBinding(account, contact)
+    const sent = await secondFactor.sendToOwner(account, contact, binding, inSession(signedIn, client))
+    if (sent === null) throw new AppError('no_verified_contact')
+    return sent
+  }
+
   return {
     /** Sends a code to a verified contact of this kind; without one, to the e-mail address first if `two_factor.allow_email`. */
     async requestEnabling(
@@ -67,20 +82,13 @@ export function createTwoFactorService(needs: Needs) {
       { method, ...proof }: OwnerProof & { method?: Contact['channel'] | null | undefined },
       client: Source,
     ): Promise<SentCode> {
-      const { account } = signedIn
-      await reauthentication.require(signedIn, proof, client, {
-        async admit() {
-          requireOneFactor(signedIn)
-          requireOtherFirst(account)
-          enrolmentContact(account, method ?? undefined)
-        },
-      })
-      const contact = enrolmentContact(account, method ?? undefined)
-      const binding = enrolmentBinding(account, contact)
-      const sent = await secondFactor.sendToOwner(account, contact, binding, inSession(signedIn, client))
-      if (sent === null) throw new AppError('no_verified_contact')
-      return sent
+      const admit = async () => void contactToEnable(signedIn, method ?? undefined)
+      await reauthentication.require(signedIn, proof, client, { admit })
+      return sendEnabling(signedIn, contactToEnable(signedIn, method ?? undefined), client)
     },
+    /** Sends it once more to a session that the caller knows to have proved itself a moment ago. */
+    requestEnablingAgain: async (signedIn: Authenticated, client: Source): Promise<SentCode> =>
+      sendEnabling(signedIn, contactToEnable(signedIn), client),
     /**
      * Turns two-factor sign-in on for an account with a passkey, which counts as the second factor. Returns the recovery
      * codes.

@@ -30,7 +30,7 @@ function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }:
     return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
   }
   const passwordIsAll = !account.twoFactorEnabled && account.passwordDigest !== null
-  return html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}.`, 'bad')}
+  return html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}. ${pages.removal_how}`, 'bad')}
 ${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(pages.few_recovery_codes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
 ${lacksTerms(account, offered.termsVersion) && newTerms()}
 ${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`
