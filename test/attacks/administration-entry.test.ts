@@ -10,6 +10,7 @@ import { ADMIN_ORIGIN, asOperator, createPage, listening } from '../helpers/admi
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
 import { countRows } from '../helpers/database.ts'
+import { codeFor, entry, newCode, REDIRECT, redeem, redeemBySecret } from '../helpers/hand-over.ts'
 import { openBrowser, PAGE_HOST, pageSettings } from '../helpers/page-browser.ts'
 import { createPasskey, type SoftPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
@@ -25,6 +26,7 @@ beforeAll(async () => {
   provider = await startPretendProvider()
   service = await startService({
     settings: mergeSettings(listening, socialSettings(provider.issuer), pageSettings, {
+      pages: { applications: [{ id: 'web', name: 'Web', redirect_uris: [REDIRECT] }, entry('board')] },
       passkeys: { rp_id: 'example.com', origins: [`https://${PAGE_HOST}`] },
       two_factor: { trust_device: '30d' },
     }),
@@ -67,6 +69,12 @@ const secretsIn = (body: object): string[] =>
     )
     .filter((text) => /^[\w.-]{22,}$/.test(text))
 
+async function signedInOnPages({ person, code }: Owner) {
+  const browser = await openBrowser(service.url).open('/sign-in')
+  await browser.press('Sign in', { identifier: person.identifier, password: PASSWORD })
+  return browser.press('Sign in', { otp: await code(), trust: 'yes' })
+}
+
 const device = { device_fingerprint: 'laptop' }
 
 /** By the operation that gives tokens, or asks for the second factor: what each gives to its owner. */
@@ -94,10 +102,16 @@ const waysIn: Record<string, (owner: Owner) => Promise<string[]>> = {
     secretsIn(
       (await service.post('social/p1/token', { id_token: await provider.idToken('n'), nonce: 'n' })).body,
     ),
-  'the pages': async ({ person, code }) => {
-    const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Sign in', { identifier: person.identifier, password: PASSWORD })
-    await browser.press('Sign in', { otp: await code(), trust: 'yes' })
+  getApplicationTokens: async (owner) => {
+    const browser = await signedInOnPages(owner)
+    const { code, verifier } = await newCode(browser)
+    const redeemed = await redeem(service, code, verifier)
+    const other = await redeemBySecret(service, 'board', await codeFor(browser, 'board', { scope: 'openid' }))
+    expect([redeemed.status, other.status]).toEqual([200, 200])
+    return secretsIn([code, redeemed.body, other.body])
+  },
+  'the pages': async (owner) => {
+    const browser = await signedInOnPages(owner)
     expect([...browser.cookies.keys()]).toContain('__Host-poterne')
     return [...browser.cookies.values()]
   },
