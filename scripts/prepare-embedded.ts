@@ -42,6 +42,6 @@ export async function prepareEmbedded(): Promise<Uint8Array> {
 async function dropTemplates(directory: string): Promise<void> {
   const instance = await openInstance(directory)
   await instance.exec('update pg_database set datistemplate = false')
-  for (const name of DROP_TEMPLATES) await instance.exec(`drop database ${name}`)
+  for (const name of DROP_TEMPLATES) await instance.exec(`drop database if exists ${name}`)
   await instance.close()
 }
