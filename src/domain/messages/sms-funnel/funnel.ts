@@ -44,7 +44,8 @@ export function createFunnel(options: Options) {
   let counts = new Map<string, StageCount>()
   let typed: TypedCode[] = []
   const prefixes = createPrefixes(options)
-  const underWay = new Set<Promise<void>>()
+  let flushing = Promise.resolve()
+  let underWay: Promise<void> | null = null
   let timer: Timer | undefined
   let flushes = 0
 
@@ -77,7 +78,7 @@ export function createFunnel(options: Options) {
   }
 
   /** Counts that could not be added are added with the next ones. */
-  async function flush(): Promise<void> {
+  async function flushOnce(): Promise<void> {
     await noteVerified()
     const taken = counts
     counts = new Map()
@@ -90,6 +91,12 @@ export function createFunnel(options: Options) {
       for (const each of taken.values()) add(each)
       logger.warn({ cause: causeOf(error) }, 'the counts of SMS could not be recorded')
     }
+  }
+
+  /** One after the other: what was counted until now is in the database when it resolves. */
+  const flush = (): Promise<void> => {
+    flushing = flushing.then(flushOnce)
+    return flushing
   }
 
   async function applyEarlyReceipts(): Promise<void> {
@@ -121,11 +128,6 @@ export function createFunnel(options: Options) {
     }
   }
 
-  function run(work: () => Promise<void>): void {
-    const running = work().finally(() => underWay.delete(running))
-    underWay.add(running)
-  }
-
   return {
     count,
     /** A gateway took a code. */
@@ -146,12 +148,14 @@ export function createFunnel(options: Options) {
     checkConversions,
     start(): void {
       timer = setInterval(() => {
-        if (underWay.size < 100) run(round)
+        underWay ??= round().finally(() => {
+          underWay = null
+        })
       }, FLUSH_MS)
     },
     async close(): Promise<void> {
       clearInterval(timer)
-      await Promise.all(underWay)
+      await underWay
       await flush()
     },
   }
