@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, getPriority } from 'node:os'
+import { decoyDigest } from '../../src/domain/foundation/decoys/decoys.ts'
 import type { Family } from '../../src/domain/foundation/hashing/digest.ts'
 import { createFamilies } from '../../src/domain/foundation/hashing/families.ts'
 import { createHashService, type HashOptions } from '../../src/domain/foundation/hashing/service.ts'
@@ -401,3 +402,23 @@ describe('under load', () => {
     expect(await errorCodeOf(service.verify('x', null))).toBe('unavailable')
   })
 })
+
+test('a wrong password of each imported family costs what it costs for nobody', async () => {
+  const families: [family: string, number: number, largest: number][] = [
+    ['bcrypt', 5, 8],
+    ['pbkdf2-sha512', 10_000, 60_000],
+    ['scrypt$ln=12,r=8,p=1', 0, 0],
+    ['fbscrypt$ln=12,r=8,p=1', 0, 0],
+    ['argon2d$v=19$m=4096,t=2,p=2', 0, 0],
+    ['wrapped-crypt-sha512$m=1024,t=1,p=1', 5000, 40_000],
+    ['wrapped-phpass-md5$m=1024,t=1,p=1', 8192, 65_536],
+    ['wrapped-digest$m=1024,t=1,p=1', 0, 0],
+  ]
+  const service = startHashing(
+    { memoryKib: 1024, iterations: 1, concurrency: 1, queue: 64 },
+    storing(...families.map(([family, , largest]): [string, number] => [family, largest])),
+  )
+  const digests = families.map(([family, number]) => decoyDigest(family, number))
+  await expectSameWork([null, ...digests].map((digest) => () => service.verify('a wrong password', digest)))
+  service.close()
+}, 180_000)

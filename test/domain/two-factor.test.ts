@@ -177,4 +177,4 @@ test('the address for an app has no colon in the name of the service, which some
   const { searchParams, pathname } = new URL(body.otpauth_uri)
   expect(searchParams.get('issuer')).toBe('Acme Login')
   expect(decodeURIComponent(pathname)).toBe(`/Acme Login:${person.identifier}`)
-})
+}, 60_000)
