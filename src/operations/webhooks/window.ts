@@ -29,7 +29,7 @@ export function createWindow(position: number) {
   const unfinished = () => held.filter(({ state }) => state !== 'done')
 
   /** The first unfinished event about each account, where it waits for its turn. One at a time, since most callers want one. */
-  function* firstWaiting(busy: ReadonlySet<string>): Generator<HeldEvent> {
+  function* firstWaiting(busy: ReadonlySet<string>): Generator<HeldEvent, undefined> {
     const seen = new Set(busy)
     for (const entry of held) {
       if (entry.state === 'done' || seen.has(entry.account)) continue
@@ -69,7 +69,7 @@ export function createWindow(position: number) {
       for (const event of events) held.push({ event, account: accountOf(event), state: 'waiting', probes: 0 })
       readTo = upTo
     },
-    next: (busy: ReadonlySet<string>): HeldEvent | undefined => firstWaiting(busy).find(() => true),
+    next: (busy: ReadonlySet<string>): HeldEvent | undefined => firstWaiting(busy).next().value,
     /**
      * The one that was tried least while the endpoint is away, the oldest or the newest of them in turn: those that
      * always fail keep nobody else's away, wherever they stand.
