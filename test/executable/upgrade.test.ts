@@ -295,6 +295,8 @@ describe('a release whose migration excludes the version before', () => {
     const late = await ask('--back', '--yes', '--restart', 'poterne')
     expect([late.code, late.error]).toEqual([1, expect.stringContaining('poterne did not start')])
     expect(late.out).not.toContain('install')
+    // By the version that wrote it, not by the one that puts it aside.
+    expect(late.out).toContain('postgres.9.9.9-2: remove it')
     await service.start()
     expect(await statusOf(service, early)).toBe(200)
     await service.close()

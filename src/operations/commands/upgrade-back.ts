@@ -160,7 +160,7 @@ async function putCopyBack(
   { dataDir }: Places,
   { snapshot, written }: { snapshot: KeptSnapshot; written: Written },
 ): Promise<Restored> {
-  const job: PutBackJob = { task: 'put back', dataDir, label: version.version }
+  const job: PutBackJob = { task: 'put back', dataDir, label: snapshot.version ?? version.version }
   const { kept } = await runInWorker<{ kept: string }>(job)
   return { made_at: snapshot.madeAt, kept, written }
 }

@@ -24,20 +24,22 @@ export interface KeptSnapshot {
   madeAt: string
   /** The migrations that the database had then. */
   migrations: string[]
+  /** The version that made it and migrated; copies of versions up to 0.1.0 do not say. */
+  version?: string
 }
 
 /** Takes the place of the copy of an earlier upgrade. Throws SnapshotRefused where there is no space. */
 export async function keepSnapshot(
   database: Database,
   dataDir: string,
-  { migrations, now }: { migrations: string[]; now: Date },
+  { now, ...made }: { migrations: string[]; version: string; now: Date },
 ): Promise<void> {
   const copy = await database.files!.snapshot()
   // Unlocked, it would be removed as one that nobody reads any more.
   const unlock = lockDirectory(copy)
   try {
     await flushTree(copy)
-    writeFileSync(join(copy, NOTE), JSON.stringify({ made_at: now.toISOString(), migrations }))
+    writeFileSync(join(copy, NOTE), JSON.stringify({ made_at: now.toISOString(), ...made }))
     flush(join(copy, NOTE))
   } catch (error) {
     rmSync(copy, { recursive: true, force: true })
@@ -57,11 +59,12 @@ export function findKeptSnapshot(dataDir: string): KeptSnapshot | null {
   for (const name of [KEPT_SNAPSHOT, UPGRADED]) {
     const path = join(dataDir, name)
     try {
-      const note = JSON.parse(readFileSync(join(path, NOTE), 'utf8')) as {
+      const { made_at, ...made } = JSON.parse(readFileSync(join(path, NOTE), 'utf8')) as {
         made_at: string
         migrations: string[]
+        version?: string
       }
-      return { path, madeAt: note.made_at, migrations: note.migrations }
+      return { path, madeAt: made_at, ...made }
     } catch {
       // There is none, or its removal was interrupted.
     }
