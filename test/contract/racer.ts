@@ -2,6 +2,7 @@
  * A process of its own that races another one: waits for the time it is told, calls `take` many times at once, and
  * prints how many calls were admitted. Called by `raceProcesses`.
  */
+import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { openStoresAt, type Place } from './backends.ts'
 
 export type Race =
@@ -44,7 +45,12 @@ async function run({ place, race, callers, startAtMs }: RacerInput): Promise<num
     return (await stores.codes.take(key, Buffer.from(race.hash, 'hex'), race.attempts, now)) === 'right'
   }
   await Bun.sleep(Math.max(0, startAtMs - Date.now()))
-  const answers = await Promise.all(Array.from({ length: callers }, call))
+  // On a slow machine some of the callers get no connection in time: these are not admitted either.
+  const refused = (error: unknown) => {
+    if (error instanceof DatabaseUnavailable) return false
+    throw error
+  }
+  const answers = await Promise.all(Array.from({ length: callers }, () => call().catch(refused)))
   await stores.close()
   return answers.filter(Boolean).length
 }
