@@ -13,7 +13,7 @@ import { createDatabase, type PostgresServer, startPostgres } from '../helpers/s
 import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(reduced(60_000, 1_800_000))
+setDefaultTimeout(reduced(180_000, 1_800_000))
 
 /** An older executable had applied these; the others are applied to a database in use. */
 const OLDER = earlier.migrations.slice(0, 13)
