@@ -30,7 +30,8 @@ const settings = {
   fsync: 'off',
   full_page_writes: 'off',
   dynamic_shared_memory_type: 'mmap',
-  autovacuum_naptime: '10s',
+  // It starts a process for each database of the run in this time.
+  autovacuum_naptime: '5min',
 }
 
 /** Program directories to look in: PATH, then Debian's, newest first. */
