@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Command } from 'commander'
 import { createSecretText } from '../../administration/api-tokens/token.ts'
 import type { ApplicationRecord, ShownApplicationRecord } from '../../administration/applications/routes.ts'
-import { type CommonOptions, jsonOption } from './option-values.ts'
+import type { CommonOptions } from './option-values.ts'
 import { print, printJson, printResult } from './print.ts'
 import {
   addServiceCommand,
@@ -24,13 +24,9 @@ export function appsCommand(): Command {
   addServiceCommand(command, 'show', 'print what to set on the other side, and what it was refused last')
     .argument('<id>', 'as the configuration has it')
     .action(show)
-  command
-    .command('secret')
-    .description(
-      'print a new secret for an application, and the line for the configuration; it changes nothing',
-    )
-    .option(...jsonOption)
-    .action(secret)
+  const secretWords =
+    'print a new secret for an application, and the line for the configuration; it changes nothing'
+  addServiceCommand(command, 'secret', secretWords).action(secret)
   return command
 }
 
