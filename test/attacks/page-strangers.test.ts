@@ -3,6 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { lockAccount } from '../helpers/database.ts'
+import {
+  authorizeAddress,
+  newVerifier,
+  parametersOf,
+  REDIRECT,
+  signedInBrowser,
+} from '../helpers/hand-over.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { type PageForm, pageForms, seenOf } from '../helpers/page-forms.ts'
@@ -15,6 +22,10 @@ const service = useLimited({
     ...pageSettings,
     server: { ...pageSettings.server, language: 'en' },
     limits: { codes_per_day: 10_000 },
+    pages: {
+      enabled: true,
+      applications: ['web', 'other'].map((id) => ({ id, name: id, redirect_uris: [REDIRECT] })),
+    },
   },
 })
 
@@ -87,4 +98,17 @@ test('what strangers send by every form refuses nothing to an owner who uses onl
     expect([status, path === '/account']).toEqual([303, false])
     if (call % 30 === 29) await signIn()
   }
+})
+
+test('an application that sends a browser again and again stops only itself', async () => {
+  const { browser } = await signedInBrowser(service)
+  async function sends(client_id: string): Promise<boolean> {
+    browser.left = null
+    await browser.open(authorizeAddress(newVerifier(), { client_id }))
+    return parametersOf(browser).has('code')
+  }
+  const given: boolean[] = []
+  for (let count = 0; count < 61; count++) given.push(await sends('web'))
+  expect(given).toEqual([...Array(60).fill(true), false])
+  expect(await sends('other')).toBe(true)
 })

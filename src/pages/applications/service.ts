@@ -251,7 +251,7 @@ export function createApplicationService(needs: ApplicationNeeds) {
       { application: id, redirectUri, challenge, state, nonce, scope }: HandOver,
     ): Promise<string> {
       const application = applications.find((one) => one.id === id)!
-      await limits.charge(limits.counters.authorizations(session.sessionId))
+      await limits.charge(limits.counters.authorizations(session.sessionId, id))
       if (isOwn(application)) accountClaims.require(session.account)
       const code = randomBytes(32).toString('base64url')
       await store.issue({

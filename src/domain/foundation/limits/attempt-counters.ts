@@ -84,9 +84,12 @@ export function createAttemptCounters(
     wrongInvitations: inMinute('wrong-invitations', 20),
     /** A receipt of a gateway without its secret. */
     refusedReceipts: inMinute('receipts', 600),
-    /** An application sends a browser to the pages, which is signed in there. */
-    authorizations: (sessionId: string): Charge[] => [
-      { key: `authorizations:${sessionId}`, rule: window(AUTHORIZATIONS_PER_MINUTE, MINUTE_MS) },
+    /** An application sends a browser to the pages, which is signed in there. One that goes on for ever stops itself alone. */
+    authorizations: (sessionId: string, application: string): Charge[] => [
+      {
+        key: `authorizations:${sessionId}:${application}`,
+        rule: window(AUTHORIZATIONS_PER_MINUTE, MINUTE_MS),
+      },
     ],
     /** Charges an application that asks for tokens. */
     tokenCalls: inMinute('token-calls', 120),
