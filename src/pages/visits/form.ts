@@ -60,7 +60,10 @@ export function isFromOurPage({ headers, own, hasOwnFlow }: FormOrigin): boolean
   return origin === null ? hasOwnFlow : origin === own
 }
 
-/** An image, a script or a call of a page elsewhere, and no step of a person, by what the browser says. */
+/**
+ * An image, a script or a call of a page elsewhere, and no step of a person, by what the browser says. What a browser asks for
+ * by itself, such as a page that is to be saved, has the site `none`.
+ */
 export const isPartOfOtherPage = (headers: FormOrigin['headers']): boolean =>
-  (headers.get('sec-fetch-site') ?? 'same-origin') !== 'same-origin' &&
+  ['same-site', 'cross-site'].includes(headers.get('sec-fetch-site') ?? '') &&
   (headers.get('sec-fetch-mode') ?? 'navigate') !== 'navigate'
