@@ -372,6 +372,8 @@ describe('a webhook that is taken out of the configuration', () => {
     const forget = () => service.inside.services.webhooks.sweep(clock.now(), 100)
     const [first, missed, second, forgotten, third] = ids(5) as [string, string, string, string, string]
     await untilTold(first)
+    expect((await asOperator(service, 'GET', 'webhooks')).body.items).toEqual([])
+    expectRefusal(await asOperator(service, 'GET', 'webhooks/app/waiting'), 'webhook_not_found')
     await happen(service, [missed])
     clock.advance(6 * 86_400_000)
     expect(await forget()).toBe(0)

@@ -194,7 +194,12 @@ describe('a restore', () => {
         const { code, error } = await runPoterne([...args, '--config', file], { directory })
         expect([args[0], code, code === 0 ? '' : error]).toEqual([args[0], 0, ''])
       }
-      let [token, cursor] = ['', '']
+      let [token, cursor, heardTo] = ['', '', 0]
+      /** The next events for a program that follows the log. */
+      const following = async (
+        service: TestService,
+      ): Promise<{ id: number; type: string; account: string | null }[]> =>
+        (await asOperator(service, 'GET', `events?after=${heardTo}&limit=200`)).body.items
       const ended = async (service: TestService) =>
         (await service.get(`sessions/ended?after=${cursor}`, { bearer: token })).body
       const [before, since, after] = [ids(20), ids(20), ids(20)]
@@ -214,6 +219,7 @@ describe('a restore', () => {
         await happen(service.inside.database, since)
         await waitFor(() => hasAll(receiver, since))
         cursor = (await ended(service)).cursor
+        heardTo = (await following(service)).at(-1)?.id ?? 0
       }
       const lastId = Math.max(...receiver.deliveries.map(({ data }) => data.id))
       const told = receiver.deliveries.length
@@ -224,8 +230,14 @@ describe('a restore', () => {
         expect((await ended(service)).ended).toEqual([
           { before: expect.any(Number), until: expect.any(Number) },
         ])
+        // Whoever followed the log hears of the restore first, and of nothing that they had heard of before.
+        const [first, ...others] = await following(service)
+        expect(first).toMatchObject({ type: 'backup.restored', data: { made_at: expect.any(String) } })
+        expect(others.map(({ type }) => type)).not.toContain('account.updated')
         await happen(service.inside.database, after)
         await waitFor(() => hasAll(receiver, after))
+        const now = await following(service)
+        expect(now.map(({ account }) => account)).toEqual(expect.arrayContaining(after))
         await waitFor(() => receiver.of('backup.restored').length === 1)
       }
       // A machine that stalls for seconds loses its lease, and may tell the same events twice.
