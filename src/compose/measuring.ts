@@ -55,7 +55,7 @@ const READY_WITHIN_MS = 800
 
 interface Measured {
   config: Pick<Config, 'backup' | 'pages' | 'storage'>
-  services: Pick<Services, 'backups' | 'hashing' | 'keys' | 'limits' | 'webhooks'>
+  services: Pick<Services, 'backups' | 'funnel' | 'hashing' | 'keys' | 'limits' | 'webhooks'>
   stores: Pick<Stores, 'messages'>
   database: Database
   clock: Clock
@@ -65,7 +65,7 @@ interface Measured {
 
 export function addGauges(metrics: Metrics, measured: Measured): void {
   const { services, stores, database, clock, config, ping } = measured
-  const { backups, hashing, keys, limits, webhooks } = services
+  const { backups, funnel, hashing, keys, limits, webhooks } = services
   const secondsSince = (time: Date) => Math.max(0, (clock.now().getTime() - time.getTime()) / 1000)
   const tellsApplications = backChannelsOf(config).length > 0
   const channels = outboxChannels.filter((channel) => tellsApplications || channel !== 'application')
@@ -96,6 +96,9 @@ export function addGauges(metrics: Metrics, measured: Measured): void {
   )
   metrics.gauge('log_lines_lost_total', linesLost)
   metrics.gauge('sms_budget_remaining', limits.smsLeft)
+  metrics.gauge('sms_prefixes_closed', () =>
+    Object.entries(funnel.countClosed()).map(([by, value]) => ({ labels: { by }, value })),
+  )
   metrics.gauge('hash_queue_waiting', hashing.waiting)
   metrics.gauge('signing_key_age_seconds', () => secondsSince(keys.signingKey().signsFrom))
   metrics.gauge('webhook_lag_seconds', async () =>

@@ -361,6 +361,18 @@ describe('exactly one check says what is wrong, and what to do', () => {
     async ({ ownDatabase }) =>
       (await ownDatabase())`update backups set last_warning = 'the trial restore could not run'`,
   )
+  warns(
+    'a range of numbers that the guard closed',
+    'sms-prefixes',
+    /^the guard closed \+371234 until .*`poterne sms prefixes open \+371234` opens it$/,
+    async ({ ownDatabase }) => {
+      const sql = await ownDatabase()
+      await sql`insert into sms_prefixes (prefix, day, codes, closed_until)
+                values ('+371234', current_date, 40, now() + interval '1 day')`
+      await sql`insert into sms_closings (prefix, reason, closed_until, created_at, creator_type)
+                values ('+44', 'no customers there', now() + interval '1 day', now(), 'operator')`
+    },
+  )
   fails('backups that stopped', 'backup', /\d+ hours old, although backup\.at is 03:30/, async (patient) => {
     const sql = await patient.ownDatabase()
     await sql`update backups set last_success_at = now() - interval '3 days'`

@@ -39,6 +39,7 @@ const promised: Record<string, [type: string, ...labels: string[]]> = {
   outbox_oldest_seconds: ['gauge'],
   sms_funnel_total: ['counter', 'gateway', 'country', 'stage'],
   sms_budget_remaining: ['gauge'],
+  sms_prefixes_closed: ['gauge', 'by'],
   hash_queue_waiting: ['gauge'],
   hash_wait_seconds: ['histogram', 'verifier'],
   hash_refused_total: ['counter'],

@@ -53,6 +53,7 @@ export const checks: Check[] = [
   { name: 'backup', where: 'stores', after: 'database', run: stored.checkBackup },
   { name: 'webhooks', where: 'stores', after: 'database', run: stored.checkWebhooks },
   { name: 'watching-tokens', where: 'stores', after: 'database', run: stored.checkWatchingTokens },
+  { name: 'sms-prefixes', where: 'database', after: 'database', run: stored.checkSmsPrefixes },
 
   { name: 'mail-server', where: 'here', run: mail.checkMailServer },
   { name: 'mail-sender', where: 'here', after: 'mail-server', run: mail.checkMailSender },

@@ -4,6 +4,7 @@ import { decoyDigest } from '../../domain/foundation/decoys/decoys.ts'
 import { familyOf, parseDigest } from '../../domain/foundation/hashing/digest.ts'
 import { measureWrongPassword } from '../../domain/foundation/hashing/service.ts'
 import { createDigestStore } from '../../domain/foundation/hashing/store.ts'
+import { createSmsClosingStore } from '../../domain/messages/sms-funnel/closing-store.ts'
 import { pickSigningKey, SEAL_LABEL } from '../../domain/sessions/tokens/key-rotation.ts'
 import { DAMAGED_KEY } from '../../domain/sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../domain/sessions/tokens/key-store.ts'
@@ -196,6 +197,21 @@ export async function checkWatchingTokens({ stores, clock }: StoreContext): Prom
       ),
     )
   return worstOf(findings, ok(`${watching.length} follow ended sessions, and none ends within two weeks`))
+}
+
+/** What the guard closed may be an attack that goes on, or a gateway that delivers nothing there. */
+export async function checkSmsPrefixes({ config, database, clock }: DatabaseContext): Promise<Finding> {
+  const closings = await createSmsClosingStore(database).list(clock.now())
+  const inForce = closings.filter(({ reason }) => reason !== null || config.sms.pumpingGuard)
+  const findings = inForce.map(({ prefix, reason, closedUntil }) => {
+    const until = closedUntil.toISOString()
+    return reason === null
+      ? warning(
+          `the guard closed ${prefix} until ${until}, since hardly any code was entered there: \`poterne sms report\` shows whether the gateway delivers, and \`poterne sms prefixes open ${prefix}\` opens it`,
+        )
+      : ok(`${prefix} is closed by hand until ${until}`)
+  })
+  return worstOf(findings, ok('no prefix of numbers is closed'))
 }
 
 /** A backup that cannot be sealed with a key of its own is none, since the generated secret is lost with the machine. */

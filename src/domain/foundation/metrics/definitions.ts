@@ -120,6 +120,10 @@ export const gauges = {
   outbox_waiting: { help: 'Messages that wait to be sent.', labels: ['channel'] },
   outbox_oldest_seconds: { help: 'Age of the oldest message that waits to be sent; 0 without one.' },
   sms_budget_remaining: { help: 'SMS that may still be sent in the running day of sms.daily_budget.' },
+  sms_prefixes_closed: {
+    help: 'Prefixes of numbers that are closed to SMS, by who closed them.',
+    labels: ['by'],
+  },
   hash_queue_waiting: { help: 'Passwords that wait to be hashed.' },
   housekeeping_last_success_timestamp_seconds: {
     help: 'When this process last completed a round of housekeeping.',

@@ -140,6 +140,7 @@ export function createFunnel(options: Options) {
     closedBy: prefixes.closedBy,
     /** Reads at once what is closed. The other replicas do within some seconds. */
     refreshClosed: prefixes.refresh,
+    countClosed: prefixes.countClosed,
     /** The counts of the last days, today included. */
     report: (days: number): Promise<StageCount[]> => store.report(daysBefore(clock.now(), days - 1)),
     /** Adds what was counted since the last time. Never throws. */

@@ -92,5 +92,14 @@ export function createPrefixes({ store, closings, clock, logger, config, tellOpe
     },
     /** Reads which prefixes are closed. */
     refresh,
+    /** How many are closed, as it was read last. */
+    countClosed(): Record<'hand' | 'guard', number> {
+      const now = clock.now()
+      const count = (ends: Date[]) => ends.filter((end) => end > now).length
+      return {
+        hand: count(closedByHand.map(({ closedUntil }) => closedUntil)),
+        guard: count([...closed.values()]),
+      }
+    },
   }
 }
