@@ -402,17 +402,21 @@ export const schema = {
     ),
     logo_url: text(
       null,
-      'A picture above every e-mail, at most 48 pixels high there; PNG is what all mail programs show.',
+      'A picture above every e-mail, at most 40 pixels high and 220 wide there; PNG is what all mail programs show.',
       {
         check: formats.isSecureUrl,
         expected: 'an https URL without user and password',
         example: 'https://www.example.com/logo.png',
       },
     ),
-    colour: text('#0f5f6b', 'The colour of the line above every e-mail and of the frame around a code.', {
-      check: (colour) => /^#[0-9a-f]{6}$/i.test(colour),
-      expected: 'a colour such as "#0f5f6b"',
-    }),
+    colour: text(
+      '#0f5f6b',
+      'The colour of the initial and of the button in e-mails; without `pages.colour` also that of the pages.',
+      {
+        check: (colour) => /^#[0-9a-f]{6}$/i.test(colour),
+        expected: 'a colour such as "#0f5f6b"',
+      },
+    ),
     directory: text(
       null,
       'The directory of your own texts, a file for each language: `de.toml` adds German, `fr.toml` changes the French that is built in. `poterne texts init de` writes one to begin with. docs/texts.md has the details.',

@@ -84,7 +84,7 @@ export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutH
 function headerOf(service: string, logo: string, brand: string, onBrand: string): string {
   const name = escapeHtml(service)
   if (logo !== '')
-    return `<img class="logo" src="${logo}" alt="${name}" height="40" style="height:40px;max-width:100%;border:0">`
+    return `<img class="logo" src="${logo}" alt="${name}" height="40" style="width:auto;height:auto;max-width:220px;max-height:40px;border:0">`
   const mark = `display:inline-block;width:28px;line-height:28px;border-radius:8px;background:${brand};color:${onBrand};text-align:center;font-weight:600;font-size:15px`
   return `<span class="mark" aria-hidden="true" style="${mark}">${escapeHtml([...service][0] ?? '')}</span>&nbsp; <b class="name" style="font-weight:600;color:#14171c"><bdi>${name}</bdi></b>`
 }
