@@ -44,7 +44,9 @@ export function previewPage(
 </head>
 <body>
 <nav>${links.join('')}</nav>
+<main>
 ${catalog.tags.map((tag) => section(tag, sample)).join('\n')}
+</main>
 </body>
 </html>
 `
