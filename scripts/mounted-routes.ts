@@ -58,7 +58,12 @@ export const createBareApp = (
 export const createBareListener = (baseUrl: string | null, version: string) =>
   createAdminListener(services, {
     ...common,
-    ...{ baseUrl, version, clock: systemClock, brand: { name: 'Poterne', colour: '#0f5f6b' } },
+    ...{
+      baseUrl,
+      version,
+      clock: systemClock,
+      brand: { name: 'Poterne', colour: '#0f5f6b', logo: null, darkLogo: null },
+    },
     listen: { host: '127.0.0.1', port: 8081 },
   })
 

@@ -229,6 +229,8 @@ export function build(options: ComposeOptions, connections: Connections) {
     brand: {
       name: config.pages.name || serviceName(config),
       colour: config.pages.colour || config.texts.colour,
+      logo: config.pages.logoFile,
+      darkLogo: config.pages.darkLogoFile,
     },
     probes,
     examined: {

@@ -1,8 +1,10 @@
 /** The page of administration, /admin/ on its listener: static files, the same for everybody. */
 import { Elysia, t } from 'elysia'
+import type { LogoFile } from '../platform/config/types.ts'
 import type { HttpBase } from '../platform/http/http-base.ts'
 import { escapeHtml } from '../platform/http/page-answer.ts'
 import { allIcons } from '../platform/look/icons.ts'
+import { isMark, PICTURE_POLICY } from '../platform/look/logo.ts'
 import { markSvg } from '../platform/look/mark.ts'
 import { styleIn } from '../platform/look/style.ts'
 import { pickLanguage } from '../texts/accept-language.ts'
@@ -50,13 +52,15 @@ function subjectsIn(language: PageLanguage, service: string): Record<string, str
 /** `<` is escaped, so that no word can end the element that holds them. */
 const jsonIn = (content: object) => JSON.stringify(content).replaceAll('<', '\\u003c')
 
-/** The icons, and the languages by their own names. */
-const look = jsonIn({
-  icons: allIcons(),
-  languages: Object.keys(words).map((tag) => [tag, nameOfLanguage(tag)]),
-})
+/** The icons, the languages by their own names, and the logo. */
+const lookOf = ({ logo, darkLogo }: Brand): string =>
+  jsonIn({
+    icons: allIcons(),
+    languages: Object.keys(words).map((tag) => [tag, nameOfLanguage(tag)]),
+    logo: logo && { isMark: isMark(logo), hasDark: darkLogo !== null },
+  })
 
-function pageIn(language: PageLanguage, service: string): string {
+function pageIn(language: PageLanguage, service: string, look: string): string {
   const said = jsonIn({ ...words[language], ...subjectsIn(language, service), service })
   return (files['page.html'] as string)
     .replace('lang="en" dir="ltr"', `lang="${language}" dir="${textDirection(language)}"`)
@@ -67,16 +71,22 @@ function pageIn(language: PageLanguage, service: string): string {
 const answer = (content: string, type: string, more = {}) =>
   new Response(content, { headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more } })
 
-/** The name of the service, and its colour as `#rrggbb`. */
+/** As it is on the pages for people. */
 export interface Brand {
   name: string
+  /** `#rrggbb` */
   colour: string
+  logo: LogoFile | null
+  /** For dark screens. */
+  darkLogo: LogoFile | null
 }
 
 /** A route for each file: a parameter in their place would take /admin/docs too. */
-export function createPageRoutes(httpBase: HttpBase, { name: service, colour }: Brand) {
+export function createPageRoutes(httpBase: HttpBase, brand: Brand) {
+  const { name: service, colour, logo, darkLogo } = brand
+  const look = lookOf(brand)
   const pages = Object.fromEntries(
-    Object.keys(words).map((tag) => [tag, pageIn(tag as PageLanguage, service)]),
+    Object.keys(words).map((tag) => [tag, pageIn(tag as PageLanguage, service, look)]),
   ) as Record<PageLanguage, string>
   const icon = markSvg(escapeHtml([...service][0]?.toLocaleUpperCase() ?? ''), colour)
   const own = { ...files, 'page.css': styleIn(colour) + files['page.css'], 'favicon.svg': icon }
@@ -94,6 +104,13 @@ export function createPageRoutes(httpBase: HttpBase, { name: service, colour }: 
   for (const [name, content] of Object.entries(own)) {
     const type = types[name.split('.').at(-1) ?? '']
     if (type !== undefined) page.get(`/${name}`, () => answer(content, type), { detail: { hide: true } })
+  }
+  for (const [name, file] of Object.entries({ logo, 'logo-dark': darkLogo })) {
+    if (file === null) continue
+    const own = { 'content-type': file.type, 'content-security-policy': PICTURE_POLICY }
+    page.get(`/${name}`, () => new Response(file.bytes, { headers: { ...headers, ...own } }), {
+      detail: { hide: true },
+    })
   }
   return page
 }

@@ -3,6 +3,7 @@
  * and dark, by keyboard, with a check of accessibility. POTERNE_PICTURES=DIRECTORY keeps a picture of every screen.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { wordsEn } from '../../src/console/words-en.ts'
@@ -14,15 +15,22 @@ import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
 import { examine, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
 import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
 import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const MINUTE_MS = 60_000
 const port = await freePort()
+const logo = join(newDirectory('logo'), 'logo.svg')
+writeFileSync(
+  logo,
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path d="M0 0h40v40z"/></svg>',
+)
 const service = useService({
   settings: {
     admin: { listen: `127.0.0.1:${port}` },
+    pages: { logo },
     passkeys: { rp_id: 'localhost', origins: ['http://localhost:3000'] },
   },
 })
@@ -156,6 +164,8 @@ describe('the page of administration', () => {
     )
     const secret = await signIn(page, ada)
     await heading(page, 'Overview')
+    const isDrawn = await page.evaluate("document.querySelector('header .brand img').naturalWidth > 0")
+    expect([isDrawn, await page.textContent('header .brand')]).toEqual([true, 'Poterne'])
     await page.waitForSelector('svg.plot rect')
     expect(await page.textContent('main')).toContain('Expired: 0')
     const rows = await page

@@ -2,14 +2,27 @@
 import { session } from './api.js'
 import { avatar, button, element, icon, say } from './elements.js'
 
-const { languages } = JSON.parse(document.getElementById('look').textContent)
+const { languages, logo } = JSON.parse(document.getElementById('look').textContent)
 
 const mark = () =>
   element('span', { class: 'mark', 'aria-hidden': 'true' }, [...say('service')][0]?.toUpperCase())
 
-/** The name of the service with its initial. */
-export const brand = () =>
-  element('a', { class: 'brand', href: '#/' }, [mark(), element('span', {}, say('service'))])
+/** The name of the service with its logo, or with its initial. A logo that is wider than a mark says the name itself. */
+export function brand() {
+  const name = element('span', {}, say('service'))
+  const parts = logo === null ? [mark(), name] : [picture(), logo.isMark && name]
+  return element('a', { class: 'brand', href: '#/' }, parts)
+}
+
+function picture() {
+  const alt = logo.isMark ? '' : say('service')
+  if (!logo.hasDark) return element('img', { src: '/admin/logo', alt, class: 'plate' })
+  const media = '(prefers-color-scheme: dark)'
+  return element('picture', {}, [
+    element('source', { srcset: '/admin/logo-dark', media }),
+    element('img', { src: '/admin/logo', alt }),
+  ])
+}
 
 /** Links to this screen in each language; the present one has a check. */
 function languageLinks() {

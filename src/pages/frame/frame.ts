@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config, LogoFile, PagesConfig } from '../../platform/config/types.ts'
+import { isMark } from '../../platform/look/logo.ts'
 import { markSvg } from '../../platform/look/mark.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, nameOfLanguage, textDirection } from '../../texts/languages.ts'
@@ -61,9 +62,6 @@ export const frameOf = (config: Config): Frame =>
     origin: new URL(config.server.baseUrl).origin,
   })
 
-/** A logo that is wider than that says the name itself. */
-const MARK = 1.5
-
 function createFrame({ name, colour, logo, darkLogo, help, terms, privacy, origin }: FrameOptions) {
   const style = styleIn(colour)
   const named = (ending: string, type: string, content: Asset['content']): Asset => {
@@ -76,7 +74,7 @@ function createFrame({ name, colour, logo, darkLogo, help, terms, privacy, origi
   const scriptFile = named('js', 'text/javascript; charset=utf-8', script)
   const iconFile = named('svg', 'image/svg+xml', markSvg(html`${initialOf(name)}`.text, colour))
   const [logoFile, darkFile] = [picture(logo), picture(darkLogo)]
-  const isMark = logo !== null && (proportionsOf(logo) ?? Number.POSITIVE_INFINITY) <= MARK
+  const isNamed = logo !== null && isMark(logo)
   const styleHash = createHash('sha256').update(style).digest('base64')
 
   const link = (href: string, label: string) => href !== '' && html`<a href="${href}">${label}</a>`
@@ -86,11 +84,11 @@ function createFrame({ name, colour, logo, darkLogo, help, terms, privacy, origi
     const words = html`<span>${name}</span>`
     if (logoFile === null || bare)
       return html`<span class="mark" aria-hidden="true">${initialOf(name)}</span> ${words}`
-    const image = html`<img src="${logoFile.path}" alt="${isMark ? '' : name}"${!darkFile && html` class="plate"`}>`
+    const image = html`<img src="${logoFile.path}" alt="${isNamed ? '' : name}"${!darkFile && html` class="plate"`}>`
     const both = darkFile
       ? html`<picture><source srcset="${darkFile.path}" media="(prefers-color-scheme: dark)">${image}</picture>`
       : image
-    return html`${both}${isMark && words}`
+    return html`${both}${isNamed && words}`
   }
 
   function languageMenu({ language, languages, texts }: PageOfPeople) {
@@ -150,25 +148,3 @@ ${content}
 }
 
 const initialOf = (name: string) => initialsOf(name).charAt(0)
-
-/** Returns width by height, which says whether a logo is a mark or has the name in it; null where the file does not say. */
-function proportionsOf({ type, bytes }: LogoFile): number | null {
-  if (type === 'image/png') {
-    // The first part of every PNG, after a signature of 8 bytes: length, name, width, height.
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return bytes.byteLength < 24 ? null : divide(view.getUint32(16), view.getUint32(20))
-  }
-  const [tag = ''] = /<svg\b[^>]*>/i.exec(new TextDecoder().decode(bytes)) ?? []
-  const [, box] = /\bviewBox\s*=\s*["']([^"']*)["']/i.exec(tag) ?? []
-  const [, , width, height] = (box ?? '')
-    .trim()
-    .split(/[\s,]+/)
-    .map(Number)
-  const length = (name: string) =>
-    Number.parseFloat(new RegExp(`\\s${name}\\s*=\\s*["']([\\d.]+)`, 'i').exec(tag)?.[1] ?? '')
-  return divide(width, height) ?? divide(length('width'), length('height'))
-}
-
-function divide(width: number | undefined, height: number | undefined): number | null {
-  return width && height && width > 0 && height > 0 ? width / height : null
-}
