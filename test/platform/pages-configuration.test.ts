@@ -116,16 +116,21 @@ describe('the applications', () => {
   })
 
   test('an origin that may not call the interface is warned of', () => {
-    const warningsWith = (origins: string) => {
-      const uris = 'redirect_uris = ["https://app.example.com/in", "https://app.example.com/x", "a.b:/c"]'
-      directory.write('config.toml', `${host}cors_origins = ${origins}\n${pages()}${application(uris)}`)
-      const loaded = loadConfig({ env: {}, directory: directory.path, mustDeliver: false })
+    const warningsWith = (origins: string, dev = false) => {
+      const uris =
+        'redirect_uris = ["https://app.example.com/in", "https://app.example.com/x", "a.b:/c", "http://127.0.0.1/in"]'
+      directory.write(
+        'config.toml',
+        `${dev ? '[server]\n' : host}cors_origins = ${origins}\n${pages()}${application(uris)}`,
+      )
+      const loaded = loadConfig({ env: {}, directory: directory.path, mustDeliver: false, dev })
       return loaded.ok && loaded.warnings.map(({ key, message }) => `${key}: ${message}`)
     }
     expect(warningsWith('[]')).toEqual([
       'server.cors_origins: lacks "https://app.example.com" of pages.applications: an application that runs in the browser there cannot call GET me. One whose pages a server draws needs nothing here',
     ])
     expect(warningsWith('["https://app.example.com"]')).toEqual([])
+    expect(warningsWith('["https://app.example.com"]', true)).toEqual([])
   })
 })
 

@@ -87,7 +87,9 @@ function warnOfPages({ pages, server, accounts }: SchemaValues, warn: Warn, dev:
   const originsOf = (some: typeof applications) =>
     new Set(
       some.flatMap(({ redirectUris }) =>
-        redirectUris.filter((uri) => isOfBrowser.test(uri)).map((uri) => new URL(uri).origin),
+        redirectUris
+          .filter((uri) => isOfBrowser.test(uri) && !ON_ANY_PORT.test(uri))
+          .map((uri) => new URL(uri).origin),
       ),
     )
   const own = applications.filter(isOwn)
@@ -108,6 +110,8 @@ function warnOfPages({ pages, server, accounts }: SchemaValues, warn: Warn, dev:
   }
 }
 
+/** Of a program on a person's machine, which asks from no page. */
+const ON_ANY_PORT = /^http:\/\/(127\.0\.0\.1|\[::1\])(?=[/?]|$)/
 const ON_THIS_MACHINE = /^http:\/\/(127\.0\.0\.1|\[::1\])(?=[:/?]|$)/
 
 /** Applications of others may be reached over http in the operator's own network, and be open to everybody. */
