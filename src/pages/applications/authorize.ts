@@ -164,17 +164,20 @@ export function createAuthorize(needs: Needs) {
     { what, nearest }: Unknown,
     asked: Pick<HandOver, 'application' | 'redirectUri'>,
   ): Screen {
+    const [field, value, differs] =
+      what === 'application'
+        ? ['client_id', asked.application, 'application_unknown']
+        : ['redirect_uri', asked.redirectUri, 'redirect_uri_differs']
+    const cause = value === '' ? `field_missing:${field}` : differs
     applicationLog.refused({
       application: what === 'application' ? null : asked.application,
-      error: 'invalid_request',
-      ...{ reason: what === 'application' ? 'application_unknown' : 'redirect_uri_differs', nearest },
+      ...{ error: 'invalid_request', reason: cause, nearest },
     })
     const screen = unknownScreen(visit, what, {
       service: config.pages.name || serviceName(config),
       application: asked.application,
-      lines: dev ? linesToAdd(applications.list, asked) : null,
+      lines: !dev ? null : value === '' ? `${field} is missing` : linesToAdd(applications.list, asked),
     })
-    const cause = what === 'application' ? 'application_unknown' : 'redirect_uri_differs'
     return { ...screen, refusal: new AppError('invalid_request', { cause }) }
   }
 

@@ -188,6 +188,11 @@ describe('a mistake', () => {
     expect([unknown.status, causeIn(service.log)]).toEqual([400, 'application_unknown'])
     expect(unknown.html).toContain(`id = &quot;mobile&quot;`)
     expect(unknown.html).toContain(`redirect_uris = [&quot;${REDIRECT}&quot;]`)
+    for (const name of ['redirect_uri', 'client_id']) {
+      const without = await openBrowser(service.url).open(authorizeAddress(newVerifier(), { [name]: '' }))
+      expect([without.status, causeIn(service.log)]).toEqual([400, `field_missing:${name}`])
+      expect(without.html).toContain(`${name} is missing`)
+    }
     const shown = await openBrowser(public_.url).open(address)
     expect([shown.status, shown.html.includes('redirect_uris')]).toEqual([400, false])
   })
