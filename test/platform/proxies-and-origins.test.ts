@@ -113,6 +113,26 @@ describe('origins', () => {
     }
   })
 
+  test.each([[[] as string[]], [[origin]]])(
+    'the log names the page whose calls are not let in, with the list %j',
+    async (corsOrigins) => {
+      await start({ corsOrigins })
+      const ask = (from: string, site: string, mode = 'cors') =>
+        fetch(`${app.url}/api/v1/greetings`, {
+          method: 'OPTIONS',
+          headers: { origin: from, 'sec-fetch-mode': mode, 'sec-fetch-site': site },
+        })
+      await ask('http://localhost:5199', 'same-site')
+      await ask(`https://${'x'.repeat(500)}.example`, 'cross-site')
+      await ask(app.url, 'same-origin')
+      await ask('https://other.example', 'cross-site', 'navigate')
+      const named = app.log().map(({ unlisted_origin }) => unlisted_origin)
+      expect(named).toEqual(['http://localhost:5199', `https://${'x'.repeat(112)}`, undefined, undefined])
+      await ask(origin, 'cross-site')
+      expect(app.log().at(-1)?.unlisted_origin).toBe(corsOrigins.length === 0 ? origin : undefined)
+    },
+  )
+
   test('without a list no answer mentions origins', async () => {
     await start({})
     for (const { headers } of [await preflight(origin), await fetch(app.url, { headers: { origin } })]) {

@@ -27,6 +27,13 @@ function allowedHeaders(request: Request): string[] {
   return [...READ, ...new Set(names).difference(known)]
 }
 
+/** The origin of a page that the browser does not let read this answer; null for every other call. For the log: it may be anything. */
+export function unlistedOrigin({ headers: asked }: Request, answered: Headers): string | null {
+  const isCallOfPage = asked.get('sec-fetch-mode') === 'cors' && asked.get('sec-fetch-site') !== 'same-origin'
+  if (!isCallOfPage || answered.has('access-control-allow-origin')) return null
+  return asked.get('origin')?.slice(0, 120) ?? null
+}
+
 /** `origins`: `https://app.example.com`, without a path; empty: no CORS header at all. */
 export function createCors(origins: readonly string[], ofPaths: PathOrigins = {}) {
   const everywhere = new Set(origins)

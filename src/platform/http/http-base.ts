@@ -14,7 +14,7 @@ import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
 import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { findMisshapen, findUnknown } from './body-shape.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
-import { createCors, type PathOrigins } from './cors.ts'
+import { createCors, type PathOrigins, unlistedOrigin } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 import { describeFailure, type Failure } from './failure.ts'
 import {
@@ -302,12 +302,14 @@ function finish(
   const route = exchange.route ?? null
   const errorCode = failure?.errorCode ?? null
   const cause = failure?.cause ?? null
+  const unlisted = unlistedOrigin(request, headers)
   onAnswer?.({ route, method, status, durationMs, errorCode, cause, work: exchange.work })
   logger[levelOf(route, status)]({
     request_id: client.requestId,
     method,
     route,
     ...(errorCode === 'route_not_found' && { path: shownPath(request.url) }),
+    ...(unlisted !== null && { unlisted_origin: unlisted }),
     status,
     duration_ms: Math.round(durationMs * 10) / 10,
     address: client.address,
