@@ -99,7 +99,7 @@ export interface paths {
     /** @description The account is confirmed; with `sign_in` the tokens and the account, too. */
     201: {
      content: {
-      "application/json": components["schemas"]["AccountConfirmed"];
+      "application/json": components["schemas"]["AccountConfirmation"];
      };
     };
    };
@@ -1716,14 +1716,22 @@ export interface components {
    account: components["schemas"]["Account"];
   };
   /** @description The account is confirmed; with `sign_in` the tokens and the account, too. */
+  AccountConfirmation: components["schemas"]["AccountConfirmedSignedIn"] | components["schemas"]["AccountConfirmed"];
+  /** @description The account is confirmed, and nobody is signed in. */
   AccountConfirmed: {
    /** @constant */
    status: 201;
    message: string;
+  };
+  /** @description The account is confirmed, and its owner is signed in. */
+  AccountConfirmedSignedIn: {
+   /** @constant */
+   status: 201;
+   message: string;
    /** @description JWT (ES256); its keys are at /.well-known/jwks.json */
-   access_token?: string;
-   refresh_token?: string;
-   account?: components["schemas"]["Account"];
+   access_token: string;
+   refresh_token: string;
+   account: components["schemas"]["Account"];
   };
   /** @description Everything that is stored about a person. */
   AccountExport: {
@@ -2503,7 +2511,9 @@ export interface components {
 export type Accepted = components['schemas']['Accepted'];
 export type Account = components['schemas']['Account'];
 export type AccountAnswer = components['schemas']['AccountAnswer'];
+export type AccountConfirmation = components['schemas']['AccountConfirmation'];
 export type AccountConfirmed = components['schemas']['AccountConfirmed'];
+export type AccountConfirmedSignedIn = components['schemas']['AccountConfirmedSignedIn'];
 export type AccountExport = components['schemas']['AccountExport'];
 export type AuthenticationResponseJson = components['schemas']['AuthenticationResponseJSON'];
 export type AuthenticatorApp = components['schemas']['AuthenticatorApp'];

@@ -1,6 +1,7 @@
 /** Registering, confirming the account, and sending the confirmation code again (under two paths). */
 import { Elysia, t } from 'elysia'
 import { answer, created, messageAnswer } from '../../../platform/http/answers.ts'
+import { component } from '../../../platform/http/components.ts'
 import { documented } from '../../../platform/http/documented.ts'
 import { errorResponses } from '../../../platform/http/error-responses.ts'
 import type { Client, HttpBase } from '../../../platform/http/http-base.ts'
@@ -58,16 +59,24 @@ const confirmBody = t.Object({
   ...deviceFields,
 })
 
-const confirmAnswer = answer(
+const { access_token, refresh_token } = signedInAnswer.properties
+const confirmedAnswer = answer(
   'AccountConfirmed',
-  {
-    message: t.String(),
-    access_token: t.Optional(signedInAnswer.properties.access_token),
-    refresh_token: t.Optional(signedInAnswer.properties.refresh_token),
-    account: t.Optional(accountSchema),
-  },
-  'The account is confirmed; with `sign_in` the tokens and the account, too.',
+  { message: t.String() },
+  'The account is confirmed, and nobody is signed in.',
   201,
+)
+const confirmedSignedInAnswer = answer(
+  'AccountConfirmedSignedIn',
+  { message: t.String(), access_token, refresh_token, account: accountSchema },
+  'The account is confirmed, and its owner is signed in.',
+  201,
+)
+const confirmationAnswer = component(
+  'AccountConfirmation',
+  t.Union([confirmedSignedInAnswer, confirmedAnswer], {
+    description: 'The account is confirmed; with `sign_in` the tokens and the account, too.',
+  }),
 )
 const resendBody = t.Object({
   identifier: identifierField,
@@ -143,7 +152,7 @@ export function createRegistrationRoutes(httpBase: HttpBase, registration: Regis
       {
         body: confirmBody,
         response: {
-          201: confirmAnswer,
+          201: confirmationAnswer,
           ...errorResponses(
             'invalid_code',
             'too_many_attempts',
