@@ -73,16 +73,16 @@ test('its commands start the service, wait for it, and read what they say', asyn
   const { port, run } = await newFolder()
   const register = `curl -s http://localhost:${port}/api/v1/auth/register -H 'content-type: application/json' -d '{"email": "grace@example.com",
     "password": "a rather long sentence", "password_confirmation": "a rather long sentence"}' > /dev/null`
-  // The seed of the fourth block is a start of its own, in place of the first one.
-  const begun = `${seeded} > log 2>&1 &\n./poterne health --wait 20s > health\nsleep 2`
+  // The seed of the fourth block is a start of its own, in place of the first one. Whoever waited finds the people there.
+  const begun = `${seeded} > log 2>&1 &\n./poterne health --wait 20s > health`
   expect(start.split('\n').map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
     './poterne serve',
     './poterne health',
   ])
   const { code, out, error } = await run(
-    `${begun}\n${register}\n${mailbox}\necho\n${people}\necho\ncat health\nkill %1\nwait`,
+    `${begun}\n${people}\necho\n${register}\n${mailbox}\necho\ncat health\nkill %1\nwait`,
   )
-  const [messages = '', listed = '', health] = out.split('\n')
+  const [listed = '', messages = '', health] = out.split('\n')
   expect([code, error]).toEqual([0, ''])
   expect(JSON.parse(messages)).toMatchObject([{ to: 'grace@example.com', purpose: 'confirmation' }])
   expect(JSON.parse(listed).map(({ identifier }: { identifier: string }) => identifier)).toEqual([

@@ -38,32 +38,29 @@ export async function readPeople(file: string): Promise<SeedLine[]> {
 
 const indented = (text: string) => text.replace(/^/gm, '  ')
 
-interface Development {
-  url: string
-  /** Those of a file; null: our own. */
-  seed: SeedLine[] | null
-  logger: Logger
+/** Before anybody is answered: who waits for the service finds the people there. Those of a file; null: our own. */
+export async function makePeople(
+  { services, devPeople, close }: Service,
+  { seed }: DevOptions,
+  lines: SeedLine[] | null,
+): Promise<void> {
+  if (seed === undefined) return
+  try {
+    devPeople.push(...(await seedPeople(services, lines)))
+  } catch (error) {
+    await close()
+    const { message } = error as Error
+    throw new CommandFailure(2, `--seed: ${seed === true ? message : `${seed}\n${indented(message)}`}`)
+  }
 }
 
-/** The service listens already. Returns why somebody of the file could not be made; null where everybody is there. */
-export async function developWith(
-  service: Service,
-  options: DevOptions,
-  { url, seed, logger }: Development,
-): Promise<string | null> {
-  const { config } = service.services
+/** The service listens already. */
+export function tellDeveloper(service: Service, options: DevOptions, url: string, logger: Logger): void {
   logger.info(devAddresses(url, service.devKey?.value ?? ''), 'open these')
   if (options.fast) logger.info('--fast: passwords are hashed as cheaply as can be, and limits are off')
-  else if (config.limits.enabled) logger.info('limits are on, here too: --fast lifts them')
+  else if (service.services.config.limits.enabled) logger.info('limits are on, here too: --fast lifts them')
   if (options.devHost !== undefined) logger.info({ host: options.devHost }, DEV_HOST)
-  if (options.seed === undefined) return null
-  const { devPeople } = service
-  const made = await seedPeople(service.services, seed).catch((error: Error) => error.message)
-  if (typeof made === 'string')
-    return typeof options.seed === 'string' ? `${options.seed}\n${indented(made)}` : made
-  devPeople.push(...made)
-  for (const person of made) logger.info(describe(person), 'you can sign in as')
-  return null
+  for (const person of service.devPeople) logger.info(describe(person), 'you can sign in as')
 }
 
 /** Names the host `localhost`: passkeys do not work on a bare address, and a cookie belongs to one name. */

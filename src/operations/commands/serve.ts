@@ -12,7 +12,7 @@ import { type CommandOptions, configOption, describeFile, requireConfig } from '
 import { CommandFailure } from './failure.ts'
 import type { CommonOptions } from './option-values.ts'
 import { READ_AT_START } from './progress.ts'
-import { byName, type DevOptions, developWith, readPeople, requireDev } from './serve-dev.ts'
+import { byName, type DevOptions, makePeople, readPeople, requireDev, tellDeveloper } from './serve-dev.ts'
 
 /** The time that requests and sendings under way may take to finish; supervisors allow 10 s in all. */
 const DRAIN_MS = 8000
@@ -60,6 +60,7 @@ async function serve(options: ServeOptions): Promise<void> {
   keepProxyOutside(process.env)
   await requireFree(config)
   const service = await compose({ config, dev, clock: systemClock, logger })
+  await makePeople(service, options, seed)
   const listening = await listen(service, config)
   const url = dev ? byName(listening) : listening
   const beginning = setTimeout(service.begin, BEGIN_AFTER_MS)
@@ -73,12 +74,11 @@ async function serve(options: ServeOptions): Promise<void> {
     { url, config: describeFile(file), storage: describeStorage(config), dev, version: number, commit },
     'listening',
   )
-  const unseeded = dev ? await developWith(service, options, { url, seed, logger }) : null
-  if (unseeded === null) await ended
+  if (dev) tellDeveloper(service, options, url, logger)
+  await ended
   clearTimeout(beginning)
   await stop(service, administration, logger)
-  if (unseeded !== null) process.stderr.write(`--seed: ${unseeded}\n`)
-  process.exit(unseeded === null ? 0 : 2)
+  process.exit(0)
 }
 
 /** Port 0 means any free port. It is chosen here, because other values that depend on it are needed to build. */
