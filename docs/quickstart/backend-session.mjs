@@ -102,14 +102,14 @@ const routes = {
 }
 
 async function answer(request, response) {
-  const url = new URL(request.url, own)
-  const route = routes[`${request.method} ${url.pathname}`]
-  if (!route) return response.writeHead(404).end()
   const id = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]
   const page = (content) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(content)
   const go = (to, cookie) =>
     response.writeHead(303, { location: String(to), ...(cookie && { 'set-cookie': cookie }) }).end()
   try {
+    const url = new URL(own + request.url)
+    const route = routes[`${request.method} ${url.pathname}`]
+    if (!route) return response.writeHead(404).end()
     await route({ id, session: sessions.get(id), url, page, go })
   } catch (error) {
     console.error(error.cause?.cause ?? error)

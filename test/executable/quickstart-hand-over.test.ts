@@ -111,6 +111,9 @@ test('without a library: it signs in, stays signed in, refreshes, waits while po
   await tab.unroute(`${own}/**`)
   await tab.reload()
   await isSignedIn()
+  const elsewhere = own.replace('localhost', '127.0.0.1')
+  await tab.goto(`http://localhost:${pagePort}/hand-over.html?code=a&state=b&iss=${elsewhere}`)
+  await says(`Not now: the tokens come from ${elsewhere}, and not from ${own}`)
   await tab.goto(`http://localhost:${pagePort}/with-library.html`)
   await tab.click('button')
   await tab.click('main a:text-is("Continue")')
@@ -160,6 +163,7 @@ test('with pages of the server: the browser gets no token, one refresh serves al
       ...{ stdout: 'inherit', stderr: 'ignore' },
     })
     await waitFor(() => answers(app), { what: `${file} to listen` })
+    expect((await fetch(`${app}//`)).status).toBe(404)
     const context = await browser.newContext({ locale: 'en-GB' })
     const tab = await context.newPage()
     await tab.goto(app)
