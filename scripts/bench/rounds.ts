@@ -9,19 +9,19 @@ export interface Series {
 
 export interface RoundOptions {
   rounds: number
-  ours: (round: number) => Promise<number>
-  theirs: (round: number) => Promise<number>
-  onRound?: (round: number, ours: number, theirs: number) => void
+  ours: () => Promise<number>
+  theirs: () => Promise<number>
+  onRound: (ours: number, theirs: number) => void
 }
 
 export async function runRounds({ rounds, ours, theirs, onRound }: RoundOptions): Promise<Series> {
   const series: Series = { ours: [], theirs: [], ratios: [] }
   for (let round = 0; round < rounds; round++) {
-    const [a, b] = [await ours(round), await theirs(round)]
+    const [a, b] = [await ours(), await theirs()]
     series.ours.push(a)
     series.theirs.push(b)
     series.ratios.push(a / b)
-    onRound?.(round, a, b)
+    onRound(a, b)
   }
   return series
 }

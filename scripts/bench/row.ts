@@ -1,6 +1,6 @@
 /** A row of the table: the servers to measure, and the line that comes out. */
 import type { Bench } from './bench.ts'
-import { median, type Series } from './rounds.ts'
+import { median, type RoundOptions, runRounds } from './rounds.ts'
 
 export interface Row {
   /** The name for `--only`. */
@@ -33,19 +33,23 @@ export interface Goal {
   atMost?: number
 }
 
-interface CompareOptions {
-  row: string
-  what: string
-  rival: string
-  series: Series
-  goal: Goal
-  unit: string
-  trips?: string
-  notes?: string[]
+interface Comparison extends Pick<Line, 'row' | 'what' | 'rival' | 'trips' | 'notes'> {
+  ours: RoundOptions['ours']
+  theirs: RoundOptions['theirs']
+  /** Without it as many as the bench has. */
+  rounds?: number
+  goal?: Goal
+  unit?: string
 }
 
-/** A line whose result is the median of the ratios. */
-export function compareLine({ row, what, rival, series, goal, unit, ...rest }: CompareOptions): Line {
+/** Measures both sides by turns, and tells of each round. The result of the line is the median of the ratios. */
+export async function compareInRounds(
+  bench: Pick<Bench, 'rounds' | 'progress'>,
+  { row, what, rival, ours, theirs, rounds = bench.rounds, goal = {}, unit = '/s', ...rest }: Comparison,
+): Promise<Line> {
+  const onRound = (a: number, b: number) =>
+    bench.progress(`  ${what}: ${round(a)} ${unit}, ${rival}: ${round(b)} ${unit}; ${(a / b).toFixed(3)}`)
+  const series = await runRounds({ rounds, ours, theirs, onRound })
   const middle = median(series.ratios)
   const { atLeast, atMost } = goal
   const goals = [

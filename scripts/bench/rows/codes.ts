@@ -3,8 +3,7 @@ import { addAccounts, addWaiting } from '../accounts.ts'
 import { type Bench, CLIENTS, type MeasuredPoterne } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import { startBareStores } from '../rivals.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import { codeRequests, confirmations } from '../traffic.ts'
 import { countTrips, describeTrips, type Trips } from '../trips.ts'
 
@@ -50,25 +49,16 @@ async function measure(
   }
   const meanTrips = () => mean(counts.slice(1))
   await ours()
-  const series = await runRounds({
-    rounds: bench.rounds,
+  const line = await compareInRounds(bench, {
+    row: operation,
+    what: `${operation}, ${CLIENTS} clients`,
+    rival: 'as many bare round trips',
     ours,
     theirs: () => bare.rate({ trips: meanTrips(), atOnce: CLIENTS, seconds }),
-    onRound: (_, a, b) =>
-      bench.progress(`  ${a.toFixed(0)} ${operation}/s, ${b.toFixed(0)} bare: ${(a / b).toFixed(3)}`),
+    goal: { atLeast: 0.5 },
   })
   await Promise.all([poterne.stop(), bare.end()])
-  return [
-    compareLine({
-      row: operation,
-      what: `${operation}, ${CLIENTS} clients`,
-      rival: 'as many bare round trips',
-      series,
-      goal: { atLeast: 0.5 },
-      unit: '/s',
-      trips: describeTrips(meanTrips()),
-    }),
-  ]
+  return [{ ...line, trips: describeTrips(meanTrips()) }]
 }
 
 function mean(all: Trips[]): Trips {

@@ -4,8 +4,7 @@
  */
 import { type Bench, CLIENTS } from '../bench.ts'
 import { type Load, requireStatuses, type Traffic } from '../load.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import {
   codeRequests,
   logins,
@@ -21,7 +20,6 @@ const ACCOUNTS = 1000
 const PER_ROUND = 20_000
 /** Enough for two warm-ups and the rounds of both sides. */
 const ACCOUNTS_OF_CODES = 8 * PER_ROUND
-const RIVAL = 'with PostgreSQL and Redis servers'
 
 export const embeddedRow: Row = {
   name: 'embedded',
@@ -106,19 +104,15 @@ async function measured(
   }
   await rate(embedded.url, bench.warmupSeconds)
   await rate(served.url, bench.warmupSeconds)
-  const series = await runRounds({
+  const line = await compareInRounds(bench, {
+    row: 'embedded',
+    what: `embedded: ${what}, ${CLIENTS} clients`,
+    rival: 'with PostgreSQL and Redis servers',
     rounds: Math.ceil(bench.rounds / 2),
     ours: () => rate(embedded.url),
     theirs: () => rate(served.url),
-    onRound: (_, a, b) => bench.progress(`  ${a.toFixed(0)} ${what}/s, ${b.toFixed(0)} ${RIVAL}`),
+    goal: { atLeast },
   })
   await Promise.all([embedded.stop(), served.stop()])
-  return compareLine({
-    row: 'embedded',
-    what: `embedded: ${what}, ${CLIENTS} clients`,
-    rival: RIVAL,
-    series,
-    goal: { atLeast },
-    unit: '/s',
-  })
+  return line
 }

@@ -2,8 +2,7 @@
 import { emailOf, PASSWORD } from '../accounts.ts'
 import type { Bench, MeasuredPoterne } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import { post } from '../traffic.ts'
 
 const SMALL = 1000
@@ -28,24 +27,17 @@ async function compare(bench: Bench, small: MeasuredPoterne, accounts: number): 
     const load = { url, traffic: loginsAmong(among), connections: 1, seconds: bench.seconds }
     return requireStatuses(await bench.load(load), [200], 'login').byStatus['200']!.p50Ms
   }
-  const series = await runRounds({
-    rounds: bench.rounds,
-    ours: () => median(big, accounts),
-    theirs: () => median(small, SMALL),
-    onRound: (_, a, b) =>
-      bench.progress(
-        `  ${a.toFixed(1)} ms with ${accounts}, ${b.toFixed(1)} ms with ${SMALL}: ${(a / b).toFixed(3)}`,
-      ),
-  })
-  await big.stop()
-  return compareLine({
+  const line = await compareInRounds(bench, {
     row: 'growth',
     what: `login latency with ${accounts.toLocaleString('en')} accounts (p50)`,
     rival: `with ${SMALL.toLocaleString('en')}`,
-    series,
+    ours: () => median(big, accounts),
+    theirs: () => median(small, SMALL),
     goal: { atMost: 1.2 },
     unit: 'ms',
   })
+  await big.stop()
+  return line
 }
 
 /** Accounts from all over the table, in no order. */

@@ -19,8 +19,7 @@ import { startChild } from '../children.ts'
 import type { HandedOver, HandOverQuestion } from '../hand-over-process.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import { startOidcProvider } from '../rivals.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Row } from '../row.ts'
+import { compareInRounds, type Row } from '../row.ts'
 import { openSessions, ownAccount, reads } from '../traffic.ts'
 
 const HOST = 'auth.bench'
@@ -77,23 +76,24 @@ export const handOverRow: Row = {
     }
     await handOvers(other, bench.warmupSeconds, atRival)
     for (const application of [own, other]) await handOvers(application, bench.warmupSeconds)
-    const complete = await runRounds({
-      rounds: bench.rounds,
-      ours: () => handOvers(other),
-      theirs: () => handOvers(own),
-      onRound: (_, a, b) =>
-        bench.progress(`  ${a.toFixed(0)} complete sign-ins/s, ${b.toFixed(0)} own: ${(a / b).toFixed(3)}`),
-    })
-    const beside = await runRounds({
-      rounds: bench.rounds,
-      ours: () => handOvers(other),
-      theirs: () => handOvers(other, bench.seconds, atRival),
-      onRound: (_, a, b) =>
-        bench.progress(
-          `  ${a.toFixed(0)} complete sign-ins/s, ${b.toFixed(0)} oidc-provider: ${(a / b).toFixed(2)}`,
-        ),
-    })
-
+    const lines = [
+      await compareInRounds(bench, {
+        row: 'hand-over',
+        what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} sessions`,
+        rival: 'hand-overs of an own application (authorize, token)',
+        ours: () => handOvers(other),
+        theirs: () => handOvers(own),
+        goal: { atLeast: 0.4 },
+      }),
+      await compareInRounds(bench, {
+        row: 'hand-over',
+        what: 'the same sign-ins',
+        rival: 'oidc-provider 9.13.3 on Node',
+        ours: () => handOvers(other),
+        theirs: () => handOvers(other, bench.seconds, atRival),
+        goal: { atLeast: 3 },
+      }),
+    ]
     const given: string[] = []
     for (const browser of browsers) {
       const code = await codeFor(browser, other.id, { scope: SCOPE })
@@ -107,39 +107,15 @@ export const handOverRow: Row = {
     const load = async (traffic: Traffic, seconds = bench.seconds) =>
       requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], 'reads').rate
     for (const traffic of [asUserinfo, asMe]) await load(traffic, bench.warmupSeconds)
-    const read = await runRounds({
-      rounds: bench.rounds,
+    const read = await compareInRounds(bench, {
+      row: 'hand-over',
+      what: `userinfo, ${CLIENTS} clients`,
+      rival: 'GET me',
       ours: () => load(asUserinfo),
       theirs: () => load(asMe),
-      onRound: (_, a, b) =>
-        bench.progress(`  ${a.toFixed(0)} userinfo/s, ${b.toFixed(0)} me: ${(a / b).toFixed(3)}`),
+      goal: { atLeast: 0.8 },
     })
     await Promise.all([poterne.stop(), rival.end(), child.end()])
-    return [
-      compareLine({
-        row: 'hand-over',
-        what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} sessions`,
-        rival: 'hand-overs of an own application (authorize, token)',
-        series: complete,
-        goal: { atLeast: 0.4 },
-        unit: '/s',
-      }),
-      compareLine({
-        row: 'hand-over',
-        what: 'the same sign-ins',
-        rival: 'oidc-provider 9.13.3 on Node',
-        series: beside,
-        goal: { atLeast: 3 },
-        unit: '/s',
-      }),
-      compareLine({
-        row: 'hand-over',
-        what: `userinfo, ${CLIENTS} clients`,
-        rival: 'GET me',
-        series: read,
-        goal: { atLeast: 0.8 },
-        unit: '/s',
-      }),
-    ]
+    return [...lines, read]
   },
 }

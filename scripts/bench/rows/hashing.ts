@@ -3,8 +3,7 @@ import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import type { HashQuestion } from '../rivals/argon2.ts'
 import { startRawHashes } from '../rivals.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import { logins, registrations, strangersLogin } from '../traffic.ts'
 import { countTrips, describeTrips } from '../trips.ts'
 
@@ -50,24 +49,16 @@ const againstRawHashing = (name: string, of: Hashing): Row => ({
     const trips = await counter.take(counted.answered + CLIENTS)
     const lines: Line[] = []
     for (const { kind, name: rival, atLeast } of of.raws) {
-      const series = await runRounds({
-        rounds: bench.rounds,
+      const line = await compareInRounds(bench, {
+        row: name,
+        what: `${name}, ${CLIENTS} clients`,
+        rival,
         ours: async () => (await load(seconds, 0.5)).rate,
         theirs: () => raw.rate({ kind, atOnce: CLIENTS, seconds }),
-        onRound: (_, a, b) =>
-          bench.progress(`  ${a.toFixed(1)} ${name}/s, ${b.toFixed(1)} ${rival}: ${(a / b).toFixed(3)}`),
+        goal: { atLeast },
+        trips: describeTrips(trips),
       })
-      lines.push(
-        compareLine({
-          row: name,
-          what: `${name}, ${CLIENTS} clients`,
-          rival,
-          series,
-          goal: { atLeast },
-          unit: '/s',
-          trips: describeTrips(trips),
-        }),
-      )
+      lines.push(line)
     }
     await Promise.all([poterne.stop(), raw.end()])
     return lines

@@ -2,8 +2,7 @@
 import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import { startBetterAuth } from '../rivals.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import { betterAuthLogins, logins } from '../traffic.ts'
 
 const ACCOUNTS = 1000
@@ -28,20 +27,15 @@ async function measureAgainst(bench: Bench, hash: 'default' | 'argon2id'): Promi
     const result = await bench.load({ url, traffic, connections: CLIENTS, seconds: 0, amount })
     return requireStatuses(result, [200], 'login').rate
   }
-  const series = await runRounds({
-    rounds: Math.ceil(bench.rounds / 2),
-    ours: () => rate(poterne.url, logins(ACCOUNTS)),
-    theirs: () => rate(rival.url, betterAuthLogins(ACCOUNTS)),
-    onRound: (_, a, b) =>
-      bench.progress(`  ${a.toFixed(1)} logins/s, ${b.toFixed(1)} Better Auth: ${(a / b).toFixed(2)}`),
-  })
-  await Promise.all([poterne.stop(), rival.end()])
-  return compareLine({
+  const line = await compareInRounds(bench, {
     row: 'logins-rival',
     what: `logins, ${CLIENTS} clients, ${names[hash]}`,
     rival: 'Better Auth 1.7.0',
-    series,
+    rounds: Math.ceil(bench.rounds / 2),
+    ours: () => rate(poterne.url, logins(ACCOUNTS)),
+    theirs: () => rate(rival.url, betterAuthLogins(ACCOUNTS)),
     goal: { atLeast: goals[hash] },
-    unit: '/s',
   })
+  await Promise.all([poterne.stop(), rival.end()])
+  return line
 }

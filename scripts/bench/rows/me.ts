@@ -2,8 +2,7 @@
 import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import { startRivalExecutable } from '../rivals.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Row } from '../row.ts'
+import { compareInRounds, type Row } from '../row.ts'
 import { openSessions, ownAccount, reads } from '../traffic.ts'
 import { countTrips, describeTrips } from '../trips.ts'
 
@@ -36,24 +35,16 @@ export const meRow: Row = {
     const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
     const trips = await counter.take((await load(poterne.url, ours, bench.warmupSeconds)).answered)
     await load(rival.url, theirs, bench.warmupSeconds)
-    const series = await runRounds({
-      rounds: bench.rounds,
+    const line = await compareInRounds(bench, {
+      row: 'me',
+      what: `GET me, ${CLIENTS} clients`,
+      rival: 'Elysia + jose + one select',
       ours: async () => (await load(poterne.url, ours)).rate,
       theirs: async () => (await load(rival.url, theirs)).rate,
-      onRound: (_, a, b) =>
-        bench.progress(`  ${a.toFixed(0)} me/s, ${b.toFixed(0)} bare route: ${(a / b).toFixed(3)}`),
+      goal: { atLeast: 0.8 },
+      trips: describeTrips(trips),
     })
     await Promise.all([poterne.stop(), rival.end()])
-    return [
-      compareLine({
-        row: 'me',
-        what: `GET me, ${CLIENTS} clients`,
-        rival: 'Elysia + jose + one select',
-        series,
-        goal: { atLeast: 0.8 },
-        unit: '/s',
-        trips: describeTrips(trips),
-      }),
-    ]
+    return [line]
   },
 }

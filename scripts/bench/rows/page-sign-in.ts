@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { type Bench, CLIENTS } from '../bench.ts'
 import { startChild } from '../children.ts'
 import type { SignInQuestion } from '../page-sign-in-process.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 
 const ACCOUNTS = 1000
 
@@ -23,21 +22,15 @@ async function compare(bench: Bench, cheapPasswords: boolean): Promise<Line> {
     return child.ask<number>(question)
   }
   for (const way of ['page', 'json'] as const) await signIns(way, bench.warmupSeconds)
-  const series = await runRounds({
-    rounds: bench.rounds,
-    ours: () => signIns('page'),
-    theirs: () => signIns('json'),
-    onRound: (_, a, b) =>
-      bench.progress(`  ${a.toFixed(0)} on the page/s, ${b.toFixed(0)} logins: ${(a / b).toFixed(3)}`),
-  })
-  await Promise.all([poterne.stop(), child.end()])
   const hash = cheapPasswords ? 'with a hash that costs nothing' : 'with the shipped hash'
-  return compareLine({
+  const line = await compareInRounds(bench, {
     row: 'page-sign-in',
     what: `sign-ins on the page (form, post, /leave, /account), ${CLIENTS} browsers, ${hash}`,
     rival: 'logins by the JSON interface',
-    series,
+    ours: () => signIns('page'),
+    theirs: () => signIns('json'),
     goal: cheapPasswords ? {} : { atLeast: 0.9 },
-    unit: '/s',
   })
+  await Promise.all([poterne.stop(), child.end()])
+  return line
 }

@@ -2,8 +2,7 @@
 import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import { addPasskeys, passkeyLogins, RP_ID } from '../passkeys.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Row } from '../row.ts'
+import { compareInRounds, type Row } from '../row.ts'
 import { logins, post, strangersLogin } from '../traffic.ts'
 import { countTrips, describeTrips } from '../trips.ts'
 
@@ -51,45 +50,34 @@ export const passkeysRow: Row = {
         { kind: 'requests', requests: [post('passkeys/login/options', {})], cyclic: true },
         seconds,
       )
-    const { seconds, rounds } = bench
+    const { seconds } = bench
     await byPasskey(bench.warmupSeconds)
     await options(1)
     await counter.take(1)
     const trips = await counter.take((await byPasskey(seconds)).answered)
     const optionTrips = await counter.take((await options(seconds)).answered)
     await byPassword(1)
-    const series = await runRounds({
-      rounds,
-      ours: async () => (await byPasskey(seconds)).rate,
-      theirs: async () => (await byPassword(seconds)).rate,
-      onRound: (_, a, b) =>
-        bench.progress(`  ${a.toFixed(0)} by passkey/s, ${b.toFixed(1)} by password: ${(a / b).toFixed(1)}`),
-    })
-    const optionSeries = await runRounds({
-      rounds: Math.ceil(rounds / 2),
-      ours: async () => (await options(seconds)).rate,
-      theirs: async () => (await byPasskey(seconds)).rate,
-    })
-    await poterne.stop()
-    return [
-      compareLine({
+    const lines = [
+      await compareInRounds(bench, {
         row: 'passkeys',
         what: `logins by passkey, ${CLIENTS} clients`,
         rival: 'logins by password',
-        series,
+        ours: async () => (await byPasskey(seconds)).rate,
+        theirs: async () => (await byPassword(seconds)).rate,
         goal: { atLeast: 10 },
-        unit: '/s',
         trips: describeTrips(trips),
       }),
-      compareLine({
+      await compareInRounds(bench, {
         row: 'passkeys',
         what: `requests for passkey options, ${CLIENTS} clients`,
         rival: 'logins by passkey',
-        series: optionSeries,
-        goal: {},
-        unit: '/s',
+        rounds: Math.ceil(bench.rounds / 2),
+        ours: async () => (await options(seconds)).rate,
+        theirs: async () => (await byPasskey(seconds)).rate,
         trips: describeTrips(optionTrips),
       }),
     ]
+    await poterne.stop()
+    return lines
   },
 }

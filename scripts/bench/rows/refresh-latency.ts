@@ -1,8 +1,7 @@
 /** The p99 of refresh while logins keep every processor at hashing, against its p99 when nothing else happens. */
 import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses } from '../load.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Row } from '../row.ts'
+import { compareInRounds, type Row } from '../row.ts'
 import { logins, openSessions, refreshes, strangersLogin } from '../traffic.ts'
 
 const ACCOUNTS = 1000
@@ -43,23 +42,16 @@ export const refreshLatencyRow: Row = {
       const [p99Ms] = await Promise.all([measure(), loading])
       return p99Ms
     }
-    const series = await runRounds({
-      rounds: bench.rounds,
+    const line = await compareInRounds(bench, {
+      row: 'refresh-latency',
+      what: `p99 of refresh while ${CLIENTS} clients sign in`,
+      rival: 'idle',
       ours: saturated,
       theirs: async () => (await refresh())(),
-      onRound: (_, a, b) =>
-        bench.progress(`  p99 ${a.toFixed(1)} ms, idle ${b.toFixed(1)} ms: ${(a / b).toFixed(2)}`),
+      goal: { atMost: 5 },
+      unit: 'ms',
     })
     await poterne.stop()
-    return [
-      compareLine({
-        row: 'refresh-latency',
-        what: `p99 of refresh while ${CLIENTS} clients sign in`,
-        rival: 'idle',
-        series,
-        goal: { atMost: 5 },
-        unit: 'ms',
-      }),
-    ]
+    return [line]
   },
 }

@@ -3,8 +3,7 @@ import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses, type Traffic } from '../load.ts'
 import type { StoresQuestion } from '../rivals/stores.ts'
 import { startBareStores, startBetterAuth } from '../rivals.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Goal, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Goal, type Row } from '../row.ts'
 import { betterAuthSessionReads, openSessions, refreshes } from '../traffic.ts'
 import { countTrips, describeTrips } from '../trips.ts'
 
@@ -34,24 +33,14 @@ export const refreshRow: Row = {
     await load(better.url, sessionReads, bench.warmupSeconds)
     const bareWrites = (trips: StoresQuestion['trips']) => () =>
       bare.rate({ trips, atOnce: CLIENTS, seconds })
-    const line = async (rival: string, goal: Goal, theirs: () => Promise<number>): Promise<Line> => {
-      const series = await runRounds({
-        rounds: goal.atLeast === undefined ? Math.ceil(bench.rounds / 2) : bench.rounds,
-        ours: async () => (await refresh()).rate,
-        theirs,
-        onRound: (_, a, b) =>
-          bench.progress(`  ${a.toFixed(0)} refreshes/s, ${b.toFixed(0)} ${rival}: ${(a / b).toFixed(3)}`),
-      })
-      return compareLine({
+    const line = (rival: string, goal: Goal, theirs: () => Promise<number>) =>
+      compareInRounds(bench, {
         row: 'refresh',
         what: `rotated refreshes, ${CLIENTS} clients`,
-        rival,
-        series,
-        goal,
-        unit: '/s',
-        trips: describeTrips(trips),
+        ...{ rival, goal, theirs, trips: describeTrips(trips) },
+        rounds: goal.atLeast === undefined ? Math.ceil(bench.rounds / 2) : bench.rounds,
+        ours: async () => (await refresh()).rate,
       })
-    }
     const lines = [
       await line(
         "Better Auth's session read",

@@ -8,8 +8,7 @@ import { type Bench, CLIENTS, type MeasuredPoterne, mergeSettings } from '../ben
 import { startServer } from '../children.ts'
 import { requireStatuses } from '../load.ts'
 import { startPoterne, untilReady } from '../poterne.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import { logins, openSessions, refreshes, strangersLogin } from '../traffic.ts'
 
 const ACCOUNTS = 1000
@@ -70,20 +69,13 @@ async function compare(bench: Bench, what: 'logins' | 'refreshes', two: string, 
     const load = { url, traffic, connections: CLIENTS, seconds: bench.seconds + 1, lastly: strangersLogin }
     return requireStatuses(await bench.load(load), [200], what).rate
   }
-  const series = await runRounds({
-    rounds: Math.ceil(bench.rounds / 2),
-    ours: () => rate(two),
-    theirs: () => rate(one),
-    onRound: (_, a, b) =>
-      bench.progress(`  ${what}: ${a.toFixed(1)}/s with two replicas, ${b.toFixed(1)}/s with one`),
-  })
-  return compareLine({
+  return compareInRounds(bench, {
     row: 'replicas',
     what: `${what}, two replicas together`,
     rival: 'one replica',
-    series,
-    goal: {},
-    unit: '/s',
+    rounds: Math.ceil(bench.rounds / 2),
+    ours: () => rate(two),
+    theirs: () => rate(one),
   })
 }
 

@@ -50,7 +50,7 @@ async function line(bench: Bench, shape: string, limitMs: number, settings: () =
     rounds: bench.rounds * 2,
     ours,
     theirs,
-    onRound: (_, a, b) => bench.progress(`  ${a.toFixed(0)} ms (${shape}), bare ${b.toFixed(0)} ms`),
+    onRound: (a, b) => bench.progress(`  ${a.toFixed(0)} ms (${shape}), bare ${b.toFixed(0)} ms`),
   })
   const more = median(series.ours.map((ms, turn) => ms - series.theirs[turn]!))
   return {

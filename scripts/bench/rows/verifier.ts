@@ -2,8 +2,7 @@
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { createVerifier } from '../../../src/client/server.ts'
 import type { Bench } from '../bench.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 
 const ENDED = 1000
 
@@ -67,27 +66,16 @@ export const verifierRow: Row = {
       const ours = () => verifier.verify(token)
       await rates(bench.warmupSeconds / 2, [ours, bare])
       let measured: number[] = []
-      const series = await runRounds({
-        rounds: bench.rounds,
+      const line = await compareInRounds(bench, {
+        ...{ row: 'verifier', what, rival: 'bare jwtVerify', goal: { atLeast: 0.9 } },
         ours: async () => {
           measured = await rates(2 * bench.seconds, [ours, bare])
           return measured[0]!
         },
         theirs: async () => measured[1]!,
-        onRound: (_, a, b) =>
-          bench.progress(`  ${a.toFixed(0)} verify/s, ${b.toFixed(0)} jwtVerify: ${(a / b).toFixed(3)}`),
       })
       verifier.close()
-      lines.push(
-        compareLine({
-          row: 'verifier',
-          what,
-          rival: 'bare jwtVerify',
-          series,
-          goal: { atLeast: 0.9 },
-          unit: '/s',
-        }),
-      )
+      lines.push(line)
     }
     await issuer.stop()
     return lines

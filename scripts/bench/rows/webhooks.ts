@@ -8,8 +8,7 @@ import { newHookSecret } from '../../../test/helpers/webhook-receiver.ts'
 import { startTeller } from '../../../test/helpers/webhook-teller.ts'
 import { type Bench, CLIENTS } from '../bench.ts'
 import { requireStatuses } from '../load.ts'
-import { runRounds } from '../rounds.ts'
-import { compareLine, type Line, type Row } from '../row.ts'
+import { compareInRounds, type Line, type Row } from '../row.ts'
 import { logins } from '../traffic.ts'
 
 const ACCOUNTS = 1000
@@ -66,19 +65,13 @@ async function measureDeliveries(bench: Bench): Promise<Line> {
       return Promise.all(Array.from({ length: AT_ONCE }, loop))
     })
   for (const each of [told, looped]) await each()
-  const series = await runRounds({
-    rounds: bench.rounds,
-    ours: told,
-    theirs: looped,
-    onRound: (_, a, b) =>
-      bench.progress(`  ${a.toFixed(0)} told/s, ${b.toFixed(0)} in a loop: ${(a / b).toFixed(2)}`),
+  const line = await compareInRounds(bench, {
+    ...{ row: 'webhooks', what: 'events told to a webhook', rival: 'a loop of eight such requests' },
+    ...{ ours: told, theirs: looped, goal: { atLeast: 0.5 } },
   })
   await teller.close()
   await database.close()
-  return compareLine({
-    ...{ row: 'webhooks', what: 'events told to a webhook', rival: 'a loop of eight such requests' },
-    ...{ series, goal: { atLeast: 0.5 }, unit: '/s' },
-  })
+  return line
 }
 
 async function measureLogins(bench: Bench, kind: string, atLeast: number): Promise<Line> {
@@ -93,22 +86,16 @@ async function measureLogins(bench: Bench, kind: string, atLeast: number): Promi
     const load = { url, traffic: logins(ACCOUNTS), connections: CLIENTS, seconds: 0, amount }
     return requireStatuses(await bench.load(load), [200], 'login').rate
   }
-  const series = await runRounds({
-    rounds: bench.rounds,
+  const line = await compareInRounds(bench, {
+    row: 'webhooks',
+    what: `logins, ${CLIENTS} clients, with a webhook for ${kind}`,
+    rival: 'without one',
     ours: () => rate(told),
     theirs: () => rate(alone),
-    onRound: (_, a, b) =>
-      bench.progress(`  ${a.toFixed(1)} logins/s, ${b.toFixed(1)} without: ${(a / b).toFixed(3)}`),
+    goal: { atLeast },
   })
   await Promise.all([told.stop(), alone.stop()])
-  return compareLine({
-    ...{
-      row: 'webhooks',
-      what: `logins, ${CLIENTS} clients, with a webhook for ${kind}`,
-      rival: 'without one',
-    },
-    ...{ series, goal: { atLeast }, unit: '/s', notes: [`${receiver.count()} events told`] },
-  })
+  return { ...line, notes: [`${receiver.count()} events told`] }
 }
 
 export const webhooksRow: Row = {
