@@ -17,12 +17,13 @@ import { newEmail } from '../helpers/api-client.ts'
 import { commandLines, everyCommand } from '../helpers/command-lines.ts'
 import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { runHere } from '../helpers/run-here.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 import { newHookSecret, webhookSettings } from '../helpers/webhook-receiver.ts'
 
-const run = (args: string[], directory: string) =>
-  runPoterne(args, { directory, env: { USER: 'ada-the-operator' } })
+const env = { USER: 'ada-the-operator' }
+const run = (args: string[], directory: string) => runPoterne(args, { directory, env })
 
 /** A service that was killed leaves a socket so. */
 function leaveSocket(path: string): void {
@@ -43,7 +44,9 @@ describe('over the socket of a service with the embedded database', () => {
   const service = useService({ shape: 'embedded', settings })
   const directory = newDirectory('socket')
   const socket = join(directory, 'a.sock')
-  const over = (...args: string[]) => run([...args, '--socket', socket], directory)
+  /** What a command says and does; executable/empty-folder.test.ts starts every one of them as a process. */
+  const over = (...args: string[]) => runHere([...args, '--socket', socket], env)
+  const overByProcess = (...args: string[]) => run([...args, '--socket', socket], directory)
 
   test('the commands need no configuration, and only the owner may open the socket', async () => {
     leaveSocket(socket)
@@ -51,13 +54,15 @@ describe('over the socket of a service with the embedded database', () => {
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     expect(await listenAt(service, socket)).toBe('another service answers there')
     const { person, account } = await service.signedIn()
-    const shown = await over('accounts', 'show', person.identifier, '--json')
+    const shown = await overByProcess('accounts', 'show', person.identifier, '--json')
     expect([shown.code, JSON.parse(shown.out).uuid]).toEqual([0, account.uuid])
-    const locked = await over('accounts', 'lock', account.uuid, '--reason', 'chargeback')
+    const locked = await overByProcess('accounts', 'lock', account.uuid, '--reason', 'chargeback')
     expect([locked.code, locked.out]).toEqual([0, `${person.identifier} is locked\n`])
     expect((await service.post('login', person)).body.code).toBe('account_locked')
-    expect((await over('accounts', 'unlock', account.uuid)).out).toBe(`${person.identifier} is unlocked\n`)
-    const { out } = await over(
+    expect((await overByProcess('accounts', 'unlock', account.uuid)).out).toBe(
+      `${person.identifier} is unlocked\n`,
+    )
+    const { out } = await overByProcess(
       'events',
       'list',
       '--account',
@@ -71,7 +76,7 @@ describe('over the socket of a service with the embedded database', () => {
       id: 'ada-the-operator',
       name: 'ada-the-operator',
     })
-    const keys = await over('keys', 'list', '--json')
+    const keys = await overByProcess('keys', 'list', '--json')
     expect(JSON.parse(keys.out)).toHaveLength(1)
   })
 
@@ -187,9 +192,11 @@ describe('over the socket of a service with the embedded database', () => {
     ]
     for (const [name, { args }] of Object.entries(commandLines)) {
       if (elsewhere.test(name) || refused.includes(name)) continue
+      // The import reads standard input, which is that of the tests.
       const isLocal = commandLines[name]?.needs !== 'database'
+      const call = name === 'import' ? overByProcess : over
       const words = [...name.split(' '), ...args(place), '--json', '--yes']
-      const ran = isLocal ? await run(words, directory) : await over(...words)
+      const ran = isLocal ? await run(words, directory) : await call(...words)
       expect([name, ran.code, ran.error]).toEqual([name, 0, ''])
       expect(() => JSON.parse(ran.out)).not.toThrow()
     }

@@ -1,0 +1,45 @@
+/**
+ * One command in this process, by what main.ts calls, when the ones before it have ended: for commands that ask a service
+ * over its socket. A process of its own costs a third of a second of a processor.
+ */
+import { spyOn } from 'bun:test'
+import { commands } from '../../src/operations/commands/commands.ts'
+import { run } from '../../src/operations/commands/run.ts'
+
+let before: Promise<unknown> = Promise.resolve()
+
+export function runHere(args: string[], env: Record<string, string>) {
+  const result = before.then(() => runCaptured(args, env))
+  before = result.catch(() => {})
+  return result
+}
+
+async function runCaptured(args: string[], env: Record<string, string>) {
+  const replaced = { SUDO_USER: undefined, ...env }
+  const outer = Object.fromEntries(Object.keys(replaced).map((name) => [name, process.env[name]]))
+  const printed = { stdout: '', stderr: '' }
+  const streams = ['stdout', 'stderr'] as const
+  const writers = streams.map((name) =>
+    spyOn(process[name], 'write').mockImplementation((text) => {
+      printed[name] += text
+      return true
+    }),
+  )
+  const terminals = [process.stdin, process.stdout].map((stream) => [stream, stream.isTTY] as const)
+  for (const [stream] of terminals) stream.isTTY = false
+  setVariables(replaced)
+  try {
+    const code = await run(commands, args)
+    return { code, out: printed.stdout, error: printed.stderr }
+  } finally {
+    for (const writer of writers) writer.mockRestore()
+    for (const [stream, isTerminal] of terminals) stream.isTTY = isTerminal
+    setVariables(outer)
+  }
+}
+
+function setVariables(variables: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(variables))
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+}
