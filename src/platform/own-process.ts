@@ -12,6 +12,9 @@ export function ownCommand(): string[] {
   return preparedDatabasePath === null ? [program, join(import.meta.dir, '../main.ts')] : [program]
 }
 
+/** The program of the processes that `runInWorker` starts: a test that runs from source puts the executable here. */
+export const worker = { command: ownCommand }
+
 /** The hidden command: it reads a task as JSON, and prints lines of JSON. */
 export const WORKER_COMMAND = 'worker'
 
@@ -39,7 +42,7 @@ export async function runInWorker<Result>(
   task: object,
   { onProgress, signal, isDisposable = false }: WorkerOptions = {},
 ): Promise<Result> {
-  const child = Bun.spawn([...ownCommand(), WORKER_COMMAND], {
+  const child = Bun.spawn([...worker.command(), WORKER_COMMAND], {
     argv0: 'poterne',
     stdin: new Blob([JSON.stringify(task)]),
     stdout: 'pipe',

@@ -6,7 +6,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandLines, everyCommand } from '../helpers/command-lines.ts'
-import { poterneCommand } from '../helpers/executable.ts'
+import { runPoterne } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase, redisPrefix, sharedRedis } from '../helpers/servers.ts'
@@ -15,20 +15,8 @@ import { soaking } from '../helpers/soak.ts'
 
 setDefaultTimeout(120_000)
 
-async function run(args: string[], directory: string, env: Record<string, string>) {
-  const child = Bun.spawn([...poterneCommand(), ...args], {
-    cwd: directory,
-    env: { PATH: process.env.PATH ?? '', HOME: directory, ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { out, error, code: await child.exited }
-}
+const run = (args: string[], directory: string, env: Record<string, string>) =>
+  runPoterne(args, { directory, env: { HOME: directory, ...env } })
 
 async function environmentOf(shape: Shape) {
   const port = String(await freePort())

@@ -61,7 +61,7 @@ export async function runPoterne(
 ) {
   const child = Bun.spawn([...poterneCommand(), ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...compilerTiers(), ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -16,9 +16,11 @@ import { loadConfig } from '../../src/platform/config/load.ts'
 import { describeProblem } from '../../src/platform/config/report.ts'
 import type { Network } from '../../src/platform/guarded-fetch.ts'
 import { createLogger } from '../../src/platform/log/logging.ts'
+import { worker } from '../../src/platform/own-process.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { newDataDirectory } from './embedded-directory.ts'
+import { poterneCommand } from './executable.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { newDirectory } from './run-directory.ts'
@@ -188,6 +190,8 @@ export function writeSettings(settings: Settings): { directory: string; file: st
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  // From source, every restore on trial would begin with an initdb in WebAssembly.
+  worker.command = poterneCommand
   const { shape = 'redis', settings, clock = createTestClock() } = options
   const stores = options.storage
     ? { settings: options.storage, drop: async () => {} }
