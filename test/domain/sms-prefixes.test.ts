@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { listening, onListener, operatorOf, signInAs } from '../helpers/administration.ts'
 import { registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
+import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
@@ -49,6 +50,17 @@ describe.each(differingShapes)('on %s', (shape) => {
       ['prefix.opened', { prefix: PREFIX }],
       ['prefix.closed', { prefix: PREFIX, reason: 'pumping', expires_at: closed.closed_until }],
     ])
+  })
+
+  test('of 32 callers that close a prefix at once all are told so, and one of 32 opens it', async () => {
+    const wish = (caller: number) => ({ prefix: '+3376', reason: `caller ${caller}`, expires_in: '1d' })
+    const answers = await race([call], (post, caller) => post('POST', 'sms/prefixes', wish(caller)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+    const { items } = (await call('GET', 'sms/prefixes')).body
+    expect(items).toMatchObject([{ prefix: '+3376', reason: expect.stringMatching(/^caller \d+$/) }])
+    expectRefusal(await ask('+3376123'), 'too_many_requests')
+    onlySuccess(await race([call], (remove) => remove('DELETE', path('+3376'))), 'prefix_not_found')
+    expect((await ask('+3376123')).status).toBe(201)
   })
 
   test('what cannot be is refused with its field', async () => {
