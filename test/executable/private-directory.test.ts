@@ -103,8 +103,6 @@ describe.skipIf(!mayMount)('where only root may pass to the data directory', () 
 
   test.each([
     [['accounts', 'list'], 'ada@example.com'],
-    [['keys', 'list'], ''],
-    [['secret', 'status'], ''],
     [['migrate'], ''],
     [['config', 'check', '--connect', '--dev'], 'it answers'],
     [['secret', 'rotate'], 'kept in /'],
