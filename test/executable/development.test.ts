@@ -132,6 +132,10 @@ test('people are there as described, also after another start, and the start pag
   // Not without the key, not from another site, and nobody else.
   const without = keyed.replace(/poterne_dev_\d+=[^;]+/, 'x=y')
   expect((await signInAs('dora@example.com', { cookie: without })).status).toBe(404)
+  expect(await (await fetch(`${again.url}/dev/people.json`)).json()).toMatchObject({
+    status: 404,
+    cause: 'no_key',
+  })
   expect((await signInAs('dora@example.com', { site: 'cross-site' })).status).toBe(422)
   const others = await signInAs('nobody@example.com')
   expect(cookiesOf(others)).not.toContain('poterne=')

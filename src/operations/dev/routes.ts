@@ -88,7 +88,7 @@ export function createDevRoutes(httpBase: HttpBase, pages: DevPages) {
       aPage,
     )
     .onBeforeHandle(({ request }) => {
-      if (!key.isIn(request)) throw new AppError('route_not_found')
+      if (!key.isIn(request)) throw new AppError('route_not_found', { cause: 'no_key' })
     })
     .get(
       '/dev/mailbox',
