@@ -25,7 +25,7 @@ const port = await freePort()
 const logo = join(newDirectory('logo'), 'logo.svg')
 writeFileSync(
   logo,
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path d="M0 0h40v40z"/></svg>',
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 96"><path d="M0 0h40v96z"/></svg>',
 )
 const service = useService({
   settings: {
@@ -166,6 +166,8 @@ describe('the page of administration', () => {
     await heading(page, 'Overview')
     const isDrawn = await page.evaluate("document.querySelector('header .brand img').naturalWidth > 0")
     expect([isDrawn, await page.textContent('header .brand')]).toEqual([true, 'Poterne'])
+    const lines = await page.evaluate("document.querySelector('header .brand span').offsetHeight / 20")
+    expect(lines).toBe(1)
     await page.waitForSelector('svg.plot rect')
     expect(await page.textContent('main')).toContain('Expired: 0')
     const rows = await page
