@@ -3,19 +3,10 @@
  * is a real server.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { lockData } from '../../src/storage/embedded/lock.ts'
+import { lockData, noteReady } from '../../src/storage/embedded/lock.ts'
 import { createCertificate, type TestCertificate } from '../helpers/certificates.ts'
 import { startChangingProxy } from '../helpers/changing-proxy.ts'
 import { runPoterne } from '../helpers/executable.ts'
@@ -249,12 +240,11 @@ test('an unreachable database hides nothing of Redis, which is looked at beside 
   expect(oneLine(doctor.text)).toBeGreaterThan(20)
 })
 
-test('a data directory that was taken just now belongs to a service that is starting', () => {
+test('a data directory that was taken just now belongs to a service that is starting, until it is ready', () => {
   const directory = newDirectory('taken')
   const unlock = lockData(directory)
   expect(() => lockData(directory)).toThrow(/is in use by another poterne: it is starting: try again$/)
-  const before = new Date(Date.now() - 60_000)
-  for (const name of readdirSync(directory)) utimesSync(join(directory, name), before, before)
+  noteReady(directory)
   expect(() => lockData(directory)).toThrow(/is in use by another poterne: stop that one first$/)
   unlock()
 })

@@ -8,6 +8,7 @@ import { keepHeapTidy } from '../../platform/heap.ts'
 import { createLogger, type Logger, type ProcessLogger } from '../../platform/log/logging.ts'
 import { version } from '../../platform/version.ts'
 import { whyUnwritable } from '../../storage/backup/files.ts'
+import { noteReady } from '../../storage/embedded/lock.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import type { CommonOptions } from './option-values.ts'
@@ -68,6 +69,7 @@ async function serve(options: ServeOptions): Promise<void> {
     await listenForAdministration(service, config, logger),
     await openAdminSocket(service, config, logger),
   ]
+  if (config.database.url === null) noteReady(config.storage.dataDir)
   keepHeapTidy()
   const { version: number, commit } = version
   logger.info(

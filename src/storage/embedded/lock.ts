@@ -44,15 +44,17 @@ export function lockData(directory: string): () => void {
     }
     locks.push(lock)
   }
-  noteTaken(directory)
+  dateLock(directory, new Date())
   return release
 }
 
-/** The time of the file is when it was taken: SQLite writes nothing into it. */
-function noteTaken(directory: string): void {
-  const now = new Date()
+/** A service that is ready is not starting any more, however shortly ago it took the lock. */
+export const noteReady = (directory: string): void => dateLock(directory, new Date(0))
+
+/** The time of the file says since when a start may be under way: SQLite writes nothing into it. */
+function dateLock(directory: string, date: Date): void {
   try {
-    utimesSync(join(directory, FILE), now, now)
+    utimesSync(join(directory, FILE), date, date)
   } catch {
     // Somebody else's file is locked as well as one's own.
   }
