@@ -87,6 +87,16 @@ test.each([
   [['invitations', 'create', '--expires', '366d'], '--expires must be a duration from 1m to 365d'],
   [['invitations', 'create', '--uses', '0'], '--uses must be a whole number from 1 to 1000000'],
   [['invitations', 'create', '--domain', 'a b'], '--domain must be a domain such as example.com'],
+  [
+    ['invitations', 'create', '--email', 'a@b.example', '--email', 'a@b@c'],
+    '--email must be an e-mail address',
+  ],
+  [['accounts', 'show', 'ada@'], '<account> must be an e-mail address, a phone number or a uuid'],
+  [['sessions', 'end', 'zz'], '<account> must be an e-mail address, a phone number or a uuid'],
+  [['admins', 'remove', '+12'], '<account> must be an e-mail address, a phone number or a uuid'],
+  [['accounts', 'unlock', 'Ada'], '<account> must be an e-mail address, a phone number or a uuid'],
+  [['events', 'list', '--account', 'ada'], '--account must be an e-mail address, a phone number or a uuid'],
+  [['messages', 'list', '--account', 'ada'], '--account must be an e-mail address, a phone number or a uuid'],
   [['limits', 'lift', 'zz'], '<identifier> must be an e-mail address, a phone number or a uuid'],
   [['events', 'list', '--since', 'yesterday'], '--since must be a time such as 2026-07-01'],
   [['events', 'list', '--until', '2026-02-30'], '--until must be a time such as 2026-07-01'],
@@ -99,9 +109,15 @@ test.each([
   [['accounts', 'create', '--email', 'nope'], '--email must be an e-mail address such as ada@example.com'],
   [['accounts', 'create', '--phone', 'nope'], '--phone must be a phone number such as +33612345678'],
   [['accounts', 'create', '--phone', '+1'], '--phone must be a phone number such as +33612345678'],
-  [['accounts', 'invite', 'ada', '--lifetime', '31d'], '--lifetime must be a duration from 1m to 30d'],
-  [['accounts', 'access-code', 'ada', '--lifetime', '2d'], '--lifetime must be a duration from 1m to 24h'],
-  [['accounts', 'access-code', 'ada', '--send', 'fax'], '--send must be email or sms'],
+  [
+    ['accounts', 'invite', 'ada@example.com', '--lifetime', '31d'],
+    '--lifetime must be a duration from 1m to 30d',
+  ],
+  [
+    ['accounts', 'access-code', 'ada@example.com', '--lifetime', '2d'],
+    '--lifetime must be a duration from 1m to 24h',
+  ],
+  [['accounts', 'access-code', 'ada@example.com', '--send', 'fax'], '--send must be email or sms'],
   [['upgrade', '--to', 'newest'], '--to must be a version such as 1.2.3'],
 ])('%p is refused with exit code 2 and what is taken, before anything is asked', async (args, expected) => {
   const write = spyOn(process.stderr, 'write').mockReturnValue(true)

@@ -16,6 +16,7 @@ import { timeOf } from './option-values.ts'
 import { addPeopleCommands } from './people.ts'
 import { countOf, printResult } from './print.ts'
 import {
+  accountArgument,
   addServiceCommand,
   callService,
   confirm,
@@ -42,13 +43,15 @@ export function accountsCommand(): Command {
     .option('--role <role>', 'only those with this role, by its number or its name')
     .option(...limitOption)
     .action(list)
-  add('show', 'print everything about an account').argument('<account>', NAME).action(show)
+  add('show', 'print everything about an account')
+    .argument(...accountArgument)
+    .action(show)
   addPeopleCommands(add)
   add('verify', 'confirm an account that waits for its code')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action((name, options: Options) => change(name, { confirmed: true }, options, stateOf))
   add('lock', 'end every session and refuse every sign-in')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option('--reason <text>', 'kept with the account')
     .action((name, { reason, ...options }: Options & { reason?: string }) =>
       change(
@@ -59,7 +62,7 @@ export function accountsCommand(): Command {
       ),
     )
   add('unlock', 'let the owner sign in again, and tell them')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action((name, options: Options) => change(name, { locked: false }, options, () => 'unlocked'))
   addCarriedOptions(
     addFieldOptions(
@@ -67,12 +70,14 @@ export function accountsCommand(): Command {
       'a JSON object, in place of the one before',
     ),
   )
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action(set)
   add('forget-hashes', 'take the passwords that came from another system from accounts that nobody used')
     .requiredOption('--unused-since <time>', 'who did not sign in since this time', timeOf('--unused-since'))
     .action(forgetHashes)
-  add('erase', 'remove an account for good').argument('<account>', NAME).action(erase)
+  add('erase', 'remove an account for good')
+    .argument(...accountArgument)
+    .action(erase)
   return command
 }
 

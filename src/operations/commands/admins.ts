@@ -4,6 +4,7 @@ import type { AdministratorRecord } from '../../administration/administrators/ro
 import { CommandFailure } from './failure.ts'
 import { print, printJson } from './print.ts'
 import {
+  accountArgument,
   addServiceCommand,
   type Call,
   callService,
@@ -12,7 +13,6 @@ import {
   type ListOptions,
   limitOption,
   listAll,
-  NAME,
   nameOf,
   type Options,
   printList,
@@ -29,14 +29,14 @@ export function adminsCommand(): Command {
   const command = new Command('admins').description('add, list and remove administrators of the page')
   const add = (name: string, description: string) => addServiceCommand(command, name, description)
   add('add', 'let an account sign in on the page, or change its role')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option('--role <role>', ROLES.join(' | '))
     .action(addAdministrator)
   add('list', 'print the administrators')
     .option(...limitOption)
     .action(list)
   add('remove', 'take the role away, and end the sessions on the page')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action(remove)
   return command
 }

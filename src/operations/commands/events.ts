@@ -6,7 +6,7 @@ import type { EventRecord } from '../../domain/foundation/events/event-schema.ts
 import { toOcsf } from '../../domain/foundation/events/ocsf.ts'
 import { version } from '../../platform/version.ts'
 import { CommandFailure } from './failure.ts'
-import { oneOf, timeOf, wholeNumberOf } from './option-values.ts'
+import { identifierOf, oneOf, timeOf, wholeNumberOf } from './option-values.ts'
 import { print, printJson, printTable, toCell } from './print.ts'
 import {
   addServiceCommand,
@@ -37,7 +37,7 @@ export function eventsCommand(): Command {
   const command = new Command('events').description('read the audit trail')
   const add = (name: string, description: string) =>
     addServiceCommand(command, name, description)
-      .option('--account <account>', `about this account: ${NAME}`)
+      .option('--account <account>', `about this account: ${NAME}`, identifierOf('--account'))
       .option(
         '--type <types>',
         'of these types (docs/events.md lists them), such as login.failed or session.*,account.erased',

@@ -4,7 +4,7 @@ import type { InvitationRecord, MailedInvitation } from '../../administration/in
 import { parseDuration } from '../../platform/duration.ts'
 import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { repeated } from './account-fields.ts'
-import { durationOf, mailDomainOf, wholeNumberOf } from './option-values.ts'
+import { durationOf, eachOf, emailOf, mailDomainOf, wholeNumberOf } from './option-values.ts'
 import { printResult } from './print.ts'
 import {
   addServiceCommand,
@@ -45,7 +45,11 @@ export function invitationsCommand(): Command {
       '1',
     )
     .option('--expires <duration>', 'when it ends, at most 365d', durationOf('--expires', '365d'), '7d')
-    .option('--email <address>', 'sends one to this address, and prints no code; may be repeated', repeated)
+    .option(
+      '--email <address>',
+      'sends one to this address, and prints no code; may be repeated',
+      eachOf(emailOf('--email')),
+    )
     .option('--note <text>', 'what it is for; only administrators see it')
     .action(create)
   add('list', 'print the invitations, newest first')

@@ -31,7 +31,7 @@ interface SearchOptions extends ListOptions {
 export function messagesCommand(): Command {
   const command = new Command('messages').description('list messages with their outcome, and send one again')
   addServiceCommand(command, 'list', 'print messages, newest first; never a code')
-    .option('--account <account>', `to this person: ${NAME}`)
+    .option('--account <account>', `to this person: ${NAME}`, identifierOf('--account'))
     .option('--to <text>', 'the recipient: any part of a contact or a name')
     .option('--state <state>', listed(messageStates), oneOf('--state', messageStates))
     .option('--channel <channel>', listed(outboxChannels), oneOf('--channel', outboxChannels))

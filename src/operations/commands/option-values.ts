@@ -40,14 +40,16 @@ export const wholeNumberOf = (option: string, { minimum, maximum }: { minimum: n
   )
 
 /** The values of an option that may be repeated. */
-export const rangesOf = (option: string) => {
-  const read = readerOf(
+export const eachOf =
+  (read: (text: string) => string) =>
+  (text: string, before: string[] = []) => [...before, read(text)]
+
+export const addressRangeOf = (option: string) =>
+  readerOf(
     option,
     'an address or a block such as 203.0.113.7 or 203.0.113.0/24',
     (text) => parseAddressRange(text) !== null,
   )
-  return (text: string, before: string[] = []) => [...before, read(text)]
-}
 
 export const versionOf = (option: string) =>
   readerOf(option, 'a version such as 1.2.3', (text) => /^\d+\.\d+\.\d+/.test(text))

@@ -13,7 +13,15 @@ import {
 import { CommandFailure } from './failure.ts'
 import { durationOf, emailOf, oneOf, phoneOf } from './option-values.ts'
 import { printJson, printResult } from './print.ts'
-import { callService, confirm, findAccount, NAME, nameOf, type Options, uuidOf } from './service-call.ts'
+import {
+  accountArgument,
+  callService,
+  confirm,
+  findAccount,
+  nameOf,
+  type Options,
+  uuidOf,
+} from './service-call.ts'
 
 interface CreateOptions extends Options, AccountFieldOptions, Omit<CarriedOptions, 'endTokens'> {
   email?: string
@@ -36,7 +44,7 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .option('--invite', 'send the person a code to choose a password with')
   addNewPersonOptions(addFieldOptions(creating, 'a JSON object')).action(create)
   add('invite', 'send a new invitation, which replaces the one before')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option(
       '--lifetime <duration>',
       'how long the invitation is valid, at most 30d',
@@ -45,17 +53,17 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     )
     .action(invite)
   add('resend-confirmation', 'send the code again to somebody who has not confirmed the account')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action(resendConfirmation)
   add('change-contact', 'give an account another e-mail address or phone number')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option('--email <address>', 'the new e-mail address', emailOf('--email'))
     .option('--phone <number>', 'the new phone number', phoneOf('--phone'))
     .option('--verified', 'the contact is known to belong to the person')
     .action(changeContact)
   add('access-code', 'make a temporary access code, with which somebody chooses a new password')
     .alias('recover')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option(
       '--send <channel>',
       'send it to a verified contact, by email or sms, instead of showing it',
@@ -70,13 +78,13 @@ export function addPeopleCommands(add: (name: string, description: string) => Co
     .option('--remove-factors', 'using it removes every passkey and every linked provider')
     .action(makeAccessCode)
   add('export', 'print everything stored about a person, as JSON')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action(exportAccount)
   add('remove-two-factor', 'turn off two-factor sign-in for somebody who lost every second factor')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action(removeTwoFactor)
   add('undo-contact', 'bring back the last contact that was changed, while the link of its notice is open')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .action(undoContact)
 }
 

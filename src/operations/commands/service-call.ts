@@ -20,11 +20,13 @@ import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { runAsRequest } from '../../platform/request-context.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
-import { type CommonOptions, timeOf } from './option-values.ts'
+import { type CommonOptions, identifierOf, timeOf } from './option-values.ts'
 import { type Cell, print, printJson, printResult, printTable } from './print.ts'
 
 /** The names by which people find an account. */
 export const NAME = 'an e-mail address, a phone number or a uuid'
+/** The argument of commands about one account. */
+export const accountArgument = ['<account>', NAME, identifierOf('<account>')] as const
 
 export type ServiceCallOptions = CommandOptions & { socket?: string | undefined }
 

@@ -3,13 +3,13 @@ import { Command } from 'commander'
 import type { AccountSessionRecord } from '../../administration/directory/directory-schema.ts'
 import { printResult } from './print.ts'
 import {
+  accountArgument,
   addServiceCommand,
   callService,
   confirm,
   findAccount,
   type ListOptions,
   limitOption,
-  NAME,
   nameOf,
   type Options,
   printList,
@@ -19,11 +19,11 @@ import {
 export function sessionsCommand(): Command {
   const command = new Command('sessions').description('list or end the sessions of an account')
   addServiceCommand(command, 'list', 'print the sessions, the most recently used first')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option(...limitOption)
     .action(list)
   addServiceCommand(command, 'end', 'sign the account out everywhere, or end one session')
-    .argument('<account>', NAME)
+    .argument(...accountArgument)
     .option('--id <id>', 'end this session only')
     .action(end)
   return command

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { scopes } from '../../administration/access/access.ts'
 import type { TokenRecord } from '../../administration/api-tokens/routes.ts'
 import { CommandFailure } from './failure.ts'
-import { durationOf, oneOf, rangesOf } from './option-values.ts'
+import { addressRangeOf, durationOf, eachOf, oneOf } from './option-values.ts'
 import {
   addServiceCommand,
   callService,
@@ -32,7 +32,7 @@ export function tokensCommand(): Command {
     .option(
       '--address <range...>',
       'the only addresses that may use it, such as 203.0.113.0/24',
-      rangesOf('--address'),
+      eachOf(addressRangeOf('--address')),
     )
     .action(create)
   add('list', 'print the tokens, newest first')
