@@ -62,6 +62,14 @@ describe('behind trusted proxies', () => {
     expect(warnings).toEqual([])
   })
 
+  test.each(['::ffff:10.0.0.2', '::ffff:10.0.0.0/104', '64:ff9b::a00:2', '::ffff:0:10.0.0.0/124'])(
+    'a proxy that is written %s is known by the IPv4 address that it has',
+    (proxy) => {
+      for (const peer of ['10.0.0.2', '::ffff:10.0.0.2', '64:ff9b::10.0.0.2'])
+        expect(finder([proxy]).find(peer, '198.51.100.1')).toBe('198.51.100.1')
+    },
+  )
+
   test('a peer that is not one of them is itself', () => {
     expect(finder(trusted).find('203.0.113.9', '198.51.100.1')).toBe('203.0.113.9')
   })

@@ -138,6 +138,24 @@ ${provider('name = "apple"\npreset = "apple"\nclient_secret = "hunter2"\nteam_id
     ])
   })
 
+  test.each([
+    ['https://Auth.Example.com', 'https://auth.example.com'],
+    ['HTTPS://auth.example.com', 'https://auth.example.com'],
+    ['https://auth.example.com:443', 'https://auth.example.com'],
+    ['http://localhost:08080', 'http://localhost:8080'],
+    ['https:auth.example.com', 'https://auth.example.com'],
+    ['https:///auth.example.com', 'https://auth.example.com'],
+    ['https://auth.exämple.com', 'https://auth.xn--exmple-cua.com'],
+    ['https://auth。example。com', 'https://auth.example.com'],
+    ['https://[2001:DB8::1]:8443', 'https://[2001:db8::1]:8443'],
+  ])('of an address that clients would spell otherwise name the usual spelling: %s', (text, usual) => {
+    const problem = (key: string) => `${key}: clients compare it letter for letter: write "${usual}"`
+    expect(problemsOf(`[server]\nbase_url = "${text}"\ncors_origins = ["${text}"]`)).toEqual([
+      problem('server.base_url'),
+      problem('server.cors_origins').replace(': ', ': item 1: '),
+    ])
+  })
+
   test('of long values are cut', () => {
     const [problem] = problemsOf(`[server]\nbase_url = "${'x'.repeat(5000)}"`)
     expect(problem?.length).toBeLessThan(400)
@@ -208,6 +226,7 @@ describe('single values', () => {
     ['server', 'base_url', '"https://auth.example.com#a"'],
     ['server', 'trusted_proxies', '["0.0.0.0/0"]'],
     ['server', 'trusted_proxies', '["::/0"]'],
+    ['server', 'trusted_proxies', '["::ffff:0:0/96"]'],
     ['codes', 'lifetime', '"61m"'],
     ['server', 'base_url', '"https://auth.example.com\\n"'],
     ['server', 'trusted_proxies', '["10.0.0.0/33"]'],

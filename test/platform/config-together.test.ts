@@ -28,7 +28,7 @@ test('--dev is refused with a configuration for the public', () => {
     `server.trusted_proxies: ${why}`,
   ])
   expect(directory.problemsOf()).toEqual([])
-  for (const block of ['127.0.0.0/7', '::/1', '::ffff:0:0/96', '0.0.0.0/1', '::1/127']) {
+  for (const block of ['127.0.0.0/7', '::/1', '::ffff:128.0.0.0/97', '0.0.0.0/1', '::1/127']) {
     directory.write('config.toml', `[server]\ntrusted_proxies = ["${block}"]`)
     expect([block, directory.problemsOf({ dev: true })]).toEqual([block, [`server.trusted_proxies: ${why}`]])
   }

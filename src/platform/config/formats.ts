@@ -96,24 +96,17 @@ export function isCertificateFile(path: string): boolean {
   }
 }
 
-/** Tells whether links can start with it: nothing follows the host and its port, and there are no credentials. */
-export function isBaseUrl(text: string): boolean {
-  const url = parseUrl(text)
-  return (
-    url !== null &&
-    isWeb(url) &&
-    !url.username &&
-    !url.password &&
-    url.pathname === '/' &&
-    !/[?#]/.test(text) &&
-    !text.endsWith('/')
-  )
-}
-
 /** Exactly what a browser sends as `Origin`: so a wildcard, which would never match, is none. */
 export function isOrigin(text: string): boolean {
   const url = parseUrl(text)
   return url !== null && isWeb(url) && url.origin === text && !text.includes('*')
+}
+
+/** Returns how to write an origin that is spelled in another way than browsers do; null for anything else. */
+export function explainOrigin(text: string): string | null {
+  const url = parseUrl(text)
+  if (url === null || !isWeb(url) || url.href !== `${url.origin}/` || /[*?#]|\/$/.test(text)) return null
+  return url.origin === text ? null : `clients compare it letter for letter: write "${url.origin}"`
 }
 
 /** Web views and extensions of browsers have schemes of their own, behind which a host has no usual form. */
@@ -189,20 +182,34 @@ export const isBackchannelUri = (text: string): boolean =>
 /** Languages are compared in their usual spelling. */
 export const isLanguageTag = (text: string): boolean => canonicalTag(text) === text
 
+/** The prefixes of NAT64 (RFC 6052, 2.1) and of stateless translation (RFC 7915): behind them is an IPv4 address. */
+const TRANSLATED = ['64:ff9b::', '::ffff:0:0:0'].map((prefix) => ipaddr.IPv6.parse(prefix))
+
+/** What was mapped or translated from IPv4 is the IPv4 address. */
+export function translated(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (!(address instanceof ipaddr.IPv6)) return address
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
+  if (!TRANSLATED.some((prefix) => address.match(prefix, 96))) return address
+  return new ipaddr.IPv4(address.toByteArray().slice(12))
+}
+
 /** A range that contains every address would make every client a trusted proxy. */
-const holdsEverybody = (text: string) => /\/0+$/.test(text)
+const holdsEverybody = (range: string) => /\/0+$/.test(range)
 
 /** A range such as `10.0.0.0/8`, or one address. Octal and shortened forms are refused, because they are ambiguous. */
 export function isAddressRange(text: string): boolean {
-  if (!text.includes('/')) return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
-  if (holdsEverybody(text)) return false
-  return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)
+  const isRange = text.includes('/')
+    ? ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)
+    : ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+  return isRange && !holdsEverybody(toAddressRange(text))
 }
 
-/** One address as the range that holds only it. */
+/** One address as the range that holds only it; what is translated from IPv4 in IPv4, as addresses are read. */
 export function toAddressRange(text: string): string {
-  if (text.includes('/')) return text
-  return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
+  const range = text.includes('/') ? text : `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
+  const [address, bits] = ipaddr.parseCIDR(range)
+  const meant = translated(address)
+  return meant === address || bits < 96 ? range : `${meant}/${bits - 96}`
 }
 
 /** Expects what `toAddressRange` returns. */

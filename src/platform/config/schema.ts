@@ -106,7 +106,8 @@ export const schema = {
       null,
       'How clients reach the service: links and the token issuer come from here, never from the Host header. Default: `http://host:port`, where `server.host` is not public; with `--dev` `http://localhost:port`.',
       {
-        check: formats.isBaseUrl,
+        check: formats.isOrigin,
+        reason: formats.explainOrigin,
         expected:
           'an http or https URL without path, query and slash at its end, such as "https://auth.example.com"',
         example: 'https://auth.example.com',
@@ -146,6 +147,7 @@ export const schema = {
     ),
     cors_origins: list('The web origins that may call the service from a browser. Empty: none.', {
       check: formats.isCallingOrigin,
+      reason: formats.explainOrigin,
       item: 'an exact origin such as "https://app.example.com" or "capacitor://localhost"; origins are compared letter for letter, so that one with * would never match',
       example: ['https://app.example.com'],
     }),
@@ -588,6 +590,7 @@ export const schema = {
       'How browsers and scripts reach that listener behind a reverse proxy with TLS. Requests for another host are refused.',
       {
         check: formats.isSecureOrigin,
+        reason: formats.explainOrigin,
         expected: 'an https origin without path, such as "https://admin.example.com"',
         example: 'https://admin.example.com',
       },

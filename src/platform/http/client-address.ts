@@ -3,6 +3,7 @@
  * itself writes is never believed.
  */
 import ipaddr from 'ipaddr.js'
+import { toAddressRange, translated } from '../config/formats.ts'
 import { stripBlanks } from './header-text.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -102,11 +103,7 @@ export function isTrustedPeer(peer: string | undefined, trustedProxies: string[]
   return address !== null && trustedProxies.some((text) => contains(parseBlock(text), address))
 }
 
-function parseBlock(text: string): [Address, number] {
-  if (text.includes('/')) return ipaddr.parseCIDR(text)
-  const address = ipaddr.parse(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
+const parseBlock = (text: string): [Address, number] => ipaddr.parseCIDR(toAddressRange(text))
 
 function contains(block: [Address, number], address: Address): boolean {
   return block[0].kind() === address.kind() && address.match(block)
@@ -116,17 +113,7 @@ function contains(block: [Address, number], address: Address): boolean {
 function parseAddress(text: string): Address | null {
   const plain = stripBlanks(text).replace(/%.*$/, '')
   if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain)
-  return plain.includes(':') && ipaddr.IPv6.isValid(plain) ? translated(ipaddr.process(plain)) : null
-}
-
-/** The prefixes of NAT64 (RFC 6052, 2.1) and of stateless translation (RFC 7915): behind them is an IPv4 address. */
-const TRANSLATED = ['64:ff9b::', '::ffff:0:0:0'].map((prefix) => ipaddr.IPv6.parse(prefix))
-
-/** A client that comes by translation is counted as the IPv4 address that it has. */
-function translated(address: Address): Address {
-  if (!(address instanceof ipaddr.IPv6) || !TRANSLATED.some((prefix) => address.match(prefix, 96)))
-    return address
-  return new ipaddr.IPv4(address.toByteArray().slice(12))
+  return plain.includes(':') && ipaddr.IPv6.isValid(plain) ? translated(ipaddr.parse(plain)) : null
 }
 
 /** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
