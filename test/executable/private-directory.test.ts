@@ -142,6 +142,18 @@ describe.skipIf(!mayMount)('where only root may pass to the data directory', () 
     expect([foreign(), copies()]).toEqual([[], []])
   })
 
+  test('while it is stopped, root writes everybody to a file of its own, and reads it again', async () => {
+    const exported = await run(['export', 'all.jsonl'])
+    expect([exported.code, exported.error]).toEqual([0, expect.stringContaining('1 account exported')])
+    const imported = await run(['import', 'all.jsonl', '--report', 'report.jsonl'])
+    expect([imported.code, imported.error]).toEqual([0, ''])
+    for (const file of ['all.jsonl', 'report.jsonl']) {
+      expect(lstatSync(join(own, file))).toMatchObject({ uid: 0 })
+      rmSync(join(own, file))
+    }
+    expect([foreign(), copies()]).toEqual([[], []])
+  })
+
   test('while it runs, root backs up, administers it, and is told to stop it for the rest', async () => {
     await start()
     const backup = await run(['backup', 'running.backup', ...sealing()])

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
 import type { ExportPage } from '../../administration/imports/export.ts'
-import { configOption } from './configuration.ts'
+import { configOption, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { createFile } from './new-file.ts'
 import { countOf, printJson } from './print.ts'
@@ -39,6 +39,8 @@ async function exportFile(file: string, options: Options): Promise<void> {
       throw new CommandFailure(2, 'standard output is a terminal: name a file, or a pipe')
     await callService(options, (call) => printPages(pages(call)))
   } else {
+    // First, since the command starts again here where the way to the data has to be opened: no file may be made yet.
+    readConfig({ ...options, mustDeliver: false })
     await writeNew(file, (write) =>
       callService(options, async (call) => {
         for await (const text of pages(call)) write(text)

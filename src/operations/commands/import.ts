@@ -1,5 +1,5 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
-import { closeSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describeRefusal, keysOf, shortKey } from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
@@ -50,17 +50,17 @@ export function importCommand(): Command {
 
 async function importFile(file: string, options: ImportOptions): Promise<void> {
   requireReadable(file)
+  // First, since the command starts again here where the way to the data has to be opened: no file may be made yet.
+  const country = countryOf(options)
+  // Whoever opens the embedded database is root no more, and may not read the file.
+  const lines = readJsonLines(file, file === '-' ? undefined : openSync(file, 'r'))
   const report = options.report === undefined ? null : createFile(options.report, '--report')
   const note = report === null ? null : (text: string) => writeReport(report, options.report!, text)
   const totals = createTotals(note, options.json === true, sizeOf(file))
   try {
     await callService(options, async (call) => {
       const { wrong_password_ms: before } = await send(call, [], true)
-      await importLines(call, readJsonLines(file), {
-        dryRun: options.dryRun === true,
-        country: countryOf(options),
-        totals,
-      })
+      await importLines(call, lines, { dryRun: options.dryRun === true, country, totals })
       const { wrong_password_ms: now } = await send(call, [], true)
       totals.print({ before, now })
     })

@@ -27,9 +27,10 @@ export function requireReadable(file: string, name = ''): void {
   }
 }
 
-/** `-` is standard input. Empty lines and a byte order mark are passed over. */
-export async function* readJsonLines(file: string): AsyncGenerator<ReadLine> {
-  const chunks: AsyncIterable<Uint8Array> = file === '-' ? process.stdin : createReadStream(file)
+/** `-` is standard input. Empty lines and a byte order mark are passed over. `fd`: the file, where it is open already. */
+export async function* readJsonLines(file: string, fd?: number): AsyncGenerator<ReadLine> {
+  const chunks: AsyncIterable<Uint8Array> =
+    file === '-' ? process.stdin : createReadStream(file, fd === undefined ? {} : { fd })
   let line = 0
   for await (const { bytes, upTo } of splitLines(chunks)) {
     line++
