@@ -1,6 +1,6 @@
 /**
- * Walks the tour of docs/tour.md in Chromium and takes its pictures: `bun scripts/take-tour.ts`. Needs Debian's chromium. It
- * starts a service and the page of the quick start, and stops them.
+ * Walks the tour of docs/tour.md in Chromium and takes its pictures: `bun scripts/take-tour.ts`. Needs a build and
+ * Debian's chromium. It starts a service and the page of the quick start, and stops them.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ const env = {
   POTERNE_SERVER_PORT: String(port),
   POTERNE_STORAGE_DATA_DIR: directory,
 }
-const words = [process.execPath, join(root, 'src/main.ts'), 'serve', '--dev', '--config', configFile]
+const words = [join(root, 'dist/poterne'), 'serve', '--dev', '--config', configFile]
 const service = Bun.spawn(words, { env, stdout: 'ignore', stderr: 'ignore' })
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
 try {
