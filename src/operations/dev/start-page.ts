@@ -67,7 +67,7 @@ export function startPage(shown: StartPage, language: Language, texts: Texts) {
 <body class="wide">
 <header class="column top"><span class="brand"><span class="mark" aria-hidden="true">P</span> <span>poterne</span></span></header>
 <main class="column">
-<h1>poterne</h1>
+<h1 class="hidden">poterne</h1>
 ${isOpen ? '' : `<p class="lead">${escapeHtml(words.closed)}</p>`}
 <ul class="card rows">
 ${items.join('\n')}
@@ -82,7 +82,8 @@ ${isOpen ? `<script>${script}</script>` : ''}
 
 function peopleSection(people: StartPage['people'], texts: Texts): string {
   const { start } = texts
-  if (people.length === 0) return `<h2>${escapeHtml(start.people)}</h2>\n<p>${escapeHtml(start.nobody)}</p>\n`
+  const nobody = escapeHtml(start.nobody).replace(/`(.+)`/, '<code>$1</code>')
+  if (people.length === 0) return `<h2>${escapeHtml(start.people)}</h2>\n<p>${nobody}</p>\n`
   return `<h2>${escapeHtml(start.people)}</h2>\n<ul class="card rows">${people.map((person) => card(person, texts)).join('\n')}</ul>\n`
 }
 
