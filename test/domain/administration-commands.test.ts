@@ -126,7 +126,7 @@ describe('over the socket of a service with the embedded database', () => {
         /^--state must be waiting, sent, delivered, unknown, refused or expired, not gone\n$/,
       ],
       [['messages', 'list', '--channel', 'fax'], /^--channel must be email, sms or application, not fax\n$/],
-      [['messages', 'list', '--account', 'a', '--to', 'b'], /^name the person by --account or by --to/],
+      [['messages', 'list', '--account', 'a@b.co', '--to', 'b'], /^name the person by --account or by --to/],
       [
         ['accounts', 'list', 'da'],
         /^a search is an e-mail address, .*, an id, or any three characters of .*, not da\n$/,
