@@ -9,7 +9,7 @@ import { promtool } from '../helpers/prometheus.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 interface Line {
   name: string
@@ -51,7 +51,7 @@ test('the service that runs is asked, its disk is looked at, and its metrics are
       const seen = await examine()
       return levelOf(seen.checks, 'database') === 'ok' && seen
     },
-    { what: 'an answer of the database', timeoutMs: 40_000 },
+    { what: 'an answer of the database', timeoutMs: 120_000 },
   )
   expect(full.checks.find(({ name }) => name === 'disk')).toMatchObject({
     level: 'failure',
