@@ -2,7 +2,6 @@
 import type { Config } from '../platform/config/types.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { applyMigrations, migrationNames, planMigrations } from '../platform/postgres/migrate.ts'
-import { version } from '../platform/version.ts'
 import { keepSnapshot } from '../storage/embedded/kept-snapshot.ts'
 
 /**
@@ -14,7 +13,7 @@ export async function migrateDatabase(database: Database, { storage }: Pick<Conf
     const pending = await planMigrations(database)
     const migrations = migrationNames.slice(0, migrationNames.length - pending.length)
     if (pending.length > 0 && migrations.length > 0)
-      await keepSnapshot(database, storage.dataDir, { migrations, version: version.version, now })
+      await keepSnapshot(database, storage.dataDir, { migrations, now })
   }
   return applyMigrations(database, now)
 }

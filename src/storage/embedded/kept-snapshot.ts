@@ -8,6 +8,7 @@ import { DATABASE_DIRECTORY } from '../../platform/data-directory.ts'
 import { DIRECTORY_LOCK, lockDirectory } from '../../platform/directory-lock.ts'
 import { flush, flushTree } from '../../platform/flush.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import { version } from '../../platform/version.ts'
 import { swapDatabase, UPGRADED } from './directory.ts'
 
 const KEPT_SNAPSHOT = `${DATABASE_DIRECTORY}.before-upgrade`
@@ -32,14 +33,15 @@ export interface KeptSnapshot {
 export async function keepSnapshot(
   database: Database,
   dataDir: string,
-  { now, ...made }: { migrations: string[]; version: string; now: Date },
+  { migrations, now }: { migrations: string[]; now: Date },
 ): Promise<void> {
   const copy = await database.files!.snapshot()
   // Unlocked, it would be removed as one that nobody reads any more.
   const unlock = lockDirectory(copy)
   try {
     await flushTree(copy)
-    writeFileSync(join(copy, NOTE), JSON.stringify({ made_at: now.toISOString(), ...made }))
+    const note = { made_at: now.toISOString(), migrations, version: version.version }
+    writeFileSync(join(copy, NOTE), JSON.stringify(note))
     flush(join(copy, NOTE))
   } catch (error) {
     rmSync(copy, { recursive: true, force: true })
