@@ -82,9 +82,11 @@ ${isOpen ? `<script>${script}</script>` : ''}
 
 function peopleSection(people: StartPage['people'], texts: Texts): string {
   const { start } = texts
-  const nobody = escapeHtml(start.nobody).replace(/`(.+)`/, '<code>$1</code>')
-  if (people.length === 0) return `<h2>${escapeHtml(start.people)}</h2>\n<p>${nobody}</p>\n`
-  return `<h2>${escapeHtml(start.people)}</h2>\n<ul class="card rows">${people.map((person) => card(person, texts)).join('\n')}</ul>\n`
+  const shown =
+    people.length === 0
+      ? `<p>${escapeHtml(start.nobody).replace(/`(.+)`/, '<code>$1</code>')}</p>`
+      : `<ul class="card rows">${people.map((person) => card(person, texts)).join('\n')}</ul>`
+  return `<h2>${escapeHtml(start.people)}</h2>\n${shown}\n`
 }
 
 function card(
