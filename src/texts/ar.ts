@@ -568,7 +568,8 @@ export const ar: Texts = {
     app_code: 'رمز التطبيق الآن',
     sign_in_as: 'تسجيل الدخول باسم {name}',
     application: 'لتطبيقك',
-    no_application: 'لتسجيل الدخول عبر إعادة التوجيه، اكتب في config.toml:',
+    no_application:
+      'لتسجيل الدخول عبر إعادة التوجيه، اكتب في config.toml في المجلد الذي بدأ منه poterne، ثم أعد تشغيله:',
   },
   purposes: {
     confirmation: 'تأكيد الحساب',

@@ -581,7 +581,8 @@ export const en: Texts = {
     app_code: 'Code of the app, now',
     sign_in_as: 'Sign in as {name}',
     application: 'For your application',
-    no_application: 'For sign-in by a redirect, write into config.toml:',
+    no_application:
+      'For sign-in by a redirect, write into config.toml in the folder where poterne was started, and start it again:',
   },
   purposes: {
     confirmation: 'Account confirmation',

@@ -589,7 +589,8 @@ export const es: Texts = {
     app_code: 'Código de la aplicación, ahora',
     sign_in_as: 'Iniciar sesión como {name}',
     application: 'Para su aplicación',
-    no_application: 'Para iniciar sesión mediante una redirección, escriba en config.toml:',
+    no_application:
+      'Para iniciar sesión mediante una redirección, escriba en config.toml, en la carpeta donde se inició poterne, y vuelva a iniciarlo:',
   },
   purposes: {
     confirmation: 'Confirmación de la cuenta',

@@ -591,7 +591,8 @@ export const fr = {
     app_code: 'Code de l’application, maintenant',
     sign_in_as: 'Se connecter en tant que {name}',
     application: 'Pour votre application',
-    no_application: 'Pour une connexion par redirection, écrivez dans config.toml :',
+    no_application:
+      'Pour une connexion par redirection, écrivez dans config.toml, dans le dossier où poterne a été démarré, puis redémarrez-le :',
   },
   purposes: {
     confirmation: 'Confirmation du compte',

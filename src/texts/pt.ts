@@ -592,7 +592,8 @@ export const pt: Texts = {
     app_code: 'Código da aplicação, agora',
     sign_in_as: 'Iniciar sessão como {name}',
     application: 'Para a sua aplicação',
-    no_application: 'Para iniciar sessão por redirecionamento, escreva em config.toml:',
+    no_application:
+      'Para iniciar sessão por redirecionamento, escreva em config.toml, na pasta onde o poterne foi iniciado, e reinicie-o:',
   },
   purposes: {
     confirmation: 'Confirmação da conta',

@@ -104,7 +104,8 @@ export function printRecord(record: Record<string, unknown>): void {
 }
 
 /** Stored text may hold line breaks and terminal codes: they are shown, and do nothing. */
-export const toCell = (value: Cell) => (value === null ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?'))
+export const toCell = (value: Cell) =>
+  value === null || value === '' ? '-' : String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?')
 
 /** `87.3 KiB`, `12.0 MiB`, `3.4 GiB`. */
 export function formatBytes(bytes: number): string {
