@@ -1,7 +1,8 @@
-/** Rows of the embedded database arrive whole and typed, from this thread and from one of its own. */
+/** Rows of the embedded database arrive whole and typed, and for who asked, from this thread and from one of its own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
+import { currentRequest, runAsRequest } from '../../src/platform/request-context.ts'
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts'
 import { openEmbeddedInThread } from '../../src/storage/embedded/thread.ts'
 import { newDataDirectory } from '../helpers/embedded-directory.ts'
@@ -42,6 +43,19 @@ describe.each([
       id: '00000000-0000-0000-0000-000000000001',
     })
     expect(Object.values(nulls!)).toEqual(Array(12).fill(null))
+  })
+
+  test('the work of a transaction belongs to the request that asked for it, also where it waits for another', async () => {
+    const askers = ['first', 'second', 'third']
+    const seen = askers.map((requestId) =>
+      runAsRequest({ requestId }, () =>
+        database.transaction(async () => {
+          await Bun.sleep(1)
+          return currentRequest()?.requestId
+        }),
+      ),
+    )
+    expect(await Promise.all(seen)).toEqual(askers)
   })
 
   test('many rows, and rows larger than what PostgreSQL sends at once', async () => {

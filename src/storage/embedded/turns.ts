@@ -1,4 +1,6 @@
 /** The embedded database has one session, so its work runs one after the other, each of it in a turn. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 export type Turns = ReturnType<typeof createTurns>
 
 /** After so many readers in a row, the first writer that waits has its turn. */
@@ -32,7 +34,8 @@ export function createTurns() {
   /** Work that reads does not wait for the writes that wait already. */
   const inTurn = <T>(work: () => Promise<T>, isReading = false): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const turn = () => Promise.resolve().then(work).then(resolve, reject)
+    // The events of a turn name who asked for it, and not who asked for the one that began the turns.
+    const turn = AsyncLocalStorage.bind(() => Promise.resolve().then(work).then(resolve, reject))
     ;(isReading ? readers : others).push(turn)
     if (!isRunning) {
       isRunning = true
