@@ -27,6 +27,7 @@ import {
   startExecutable,
 } from '../helpers/executable.ts'
 import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -180,21 +181,25 @@ if (process.getuid?.() === 0) {
       expect(run(['keys', 'list'], asNobody)).toEqual({ code: 0, error: '' })
     })
 
-    test('backs up to a directory of root, and restores a file of root, while the service is stopped', async () => {
-      const { directory, run } = await newPlaceOfNobody()
-      expect(run(['accounts', 'create', '--email', 'ada@example.com', '--verified']).error).toBe('')
-      const own = mkdtempSync(join(place, 'root-'))
-      chmodSync(own, 0o700)
-      const [file, passphrase] = [join(own, 'auth.backup'), join(own, 'passphrase')]
-      writeFileSync(passphrase, 'a passphrase of some length\n', { mode: 0o600 })
-      const sealing = ['--passphrase-file', passphrase]
-      expect(run(['backup', file, ...sealing, '--with-secret'])).toEqual({ code: 0, error: '' })
-      expect([lstatSync(file).uid, lstatSync(file).mode & 0o777]).toEqual([0, 0o600])
-      expect(run(['restore', file, ...sealing, '--replace', '--yes'])).toEqual({ code: 0, error: '' })
-      expect(run(['accounts', 'show', 'ada@example.com'], asNobody)).toEqual({ code: 0, error: '' })
-      expect(filesOf(directory).filter((each) => lstatSync(each).uid !== NOBODY)).toEqual([])
-      expect(readdirSync(own).sort()).toEqual(['auth.backup', 'passphrase'])
-    })
+    /** Each run does this and the next in private-directory.test.ts, where only root may pass to the directory as well. */
+    longTest(
+      'backs up to a directory of root, and restores a file of root, while the service is stopped',
+      async () => {
+        const { directory, run } = await newPlaceOfNobody()
+        expect(run(['accounts', 'create', '--email', 'ada@example.com', '--verified']).error).toBe('')
+        const own = mkdtempSync(join(place, 'root-'))
+        chmodSync(own, 0o700)
+        const [file, passphrase] = [join(own, 'auth.backup'), join(own, 'passphrase')]
+        writeFileSync(passphrase, 'a passphrase of some length\n', { mode: 0o600 })
+        const sealing = ['--passphrase-file', passphrase]
+        expect(run(['backup', file, ...sealing, '--with-secret'])).toEqual({ code: 0, error: '' })
+        expect([lstatSync(file).uid, lstatSync(file).mode & 0o777]).toEqual([0, 0o600])
+        expect(run(['restore', file, ...sealing, '--replace', '--yes'])).toEqual({ code: 0, error: '' })
+        expect(run(['accounts', 'show', 'ada@example.com'], asNobody)).toEqual({ code: 0, error: '' })
+        expect(filesOf(directory).filter((each) => lstatSync(each).uid !== NOBODY)).toEqual([])
+        expect(readdirSync(own).sort()).toEqual(['auth.backup', 'passphrase'])
+      },
+    )
 
     describe('backs up as root beside a service of another user', () => {
       function newBackup() {
@@ -212,7 +217,7 @@ if (process.getuid?.() === 0) {
         return { own, file, backUp }
       }
 
-      test('to a directory of its own, and leaves no copy and no file of root', async () => {
+      longTest('to a directory of its own, and leaves no copy and no file of root', async () => {
         const { directory } = newPlace()
         chownSync(directory, NOBODY, NOBODY)
         const service = await spawnExecutable(['serve', '--dev'], {
@@ -326,8 +331,8 @@ if (process.getuid?.() === 0) {
     })
 
     test('is refused with one line where it is not root', async () => {
-      const { directory, run, make } = newPlace()
-      await make()
+      const { directory, run } = await newPlaceOfNobody()
+      for (const each of filesOf(directory)) lchownSync(each, 0, 0)
       chmodSync(directory, 0o777)
       const { code, error } = run(['keys', 'list'], asNobody)
       expect(code).toBe(1)
