@@ -13,13 +13,22 @@ setDefaultTimeout(180_000)
 
 const secret = 'ab'.repeat(32)
 
-test('a backup is checked against its seal and its manifest, and what is wrong with it is one line', async () => {
+test('a backup without an account is made where that is asked for, and is checked against its seal and its manifest', async () => {
   const directory = newDirectory('verify')
   const write = (name: string, content: string | Uint8Array) => writeFileSync(join(directory, name), content)
   const { url, drop } = await createDatabase()
   const { file: config } = writeSettings({ server: { secret }, database: { url } })
   const poterne = (args: string[], env: Record<string, string> = {}) => runPoterne(args, { directory, env })
-  const made = await poterne(['backup', 'good', '--allow-empty', '--json', '--config', config])
+  const make = (...options: string[]) => poterne(['backup', 'good', ...options, '--config', config])
+  // It is kept only where that is asked for.
+  const empty = await make()
+  expect([empty.code, empty.error]).toEqual([
+    1,
+    expect.stringMatching(/holds no account: name the right one with --config.* --allow-empty\n$/),
+  ])
+  expect(readdirSync(directory)).toEqual([])
+  const made = await make('--allow-empty', '--json')
+  expect([made.error, made.code]).toEqual(['warning: it holds no account\n', 0])
   await drop()
   const { rows, tables, bytes } = JSON.parse(made.out)
   write('secret', `${secret}\n`)

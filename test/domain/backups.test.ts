@@ -1,12 +1,9 @@
 /** `poterne backup` while a service serves, and `poterne restore` of what it wrote, on both kinds of database. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import pino from 'pino'
 import { createSecretStore } from '../../src/domain/credentials/secrets/store.ts'
-import { createBackupService, lastDue } from '../../src/operations/backups/service.ts'
-import { createBackupStore } from '../../src/operations/backups/store.ts'
 import { openSocket } from '../../src/platform/admin-socket.ts'
 import { type CopySession, openServerCopy } from '../../src/platform/postgres/copy.ts'
 import type { Database } from '../../src/platform/postgres/database.ts'
@@ -26,7 +23,6 @@ import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { type Settings, startService, type TestService, writeSettings } from '../helpers/service.ts'
 import { reduced } from '../helpers/soak.ts'
-import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -446,22 +442,6 @@ async function writeOlderBackup(session: CopySession, secret: Uint8Array): Promi
   return file
 }
 
-test('a backup that holds no account is kept only where that is asked for', async () => {
-  const { url } = await createDatabase()
-  const settings = { server: { secret: 'cd'.repeat(32) }, database: { url } }
-  const file = join(newDirectory('empty'), 'auth.backup')
-  const refused = await poterne(['backup', file], settings)
-  expect([refused.code, refused.error]).toEqual([
-    1,
-    expect.stringMatching(/holds no account: name the right one with --config.* --allow-empty\n$/),
-  ])
-  expect(readdirSync(dirname(file))).toEqual([])
-  const kept = await poterne(['backup', file, '--allow-empty'], settings)
-  expect([kept.error, kept.code]).toEqual(['warning: it holds no account\n', 0])
-  expect(kept.out).toContain(' 0 accounts, ')
-  expect(readdirSync(dirname(file))).toEqual(['auth.backup'])
-})
-
 test('a backup of an older version is brought up to date', async () => {
   const { url } = await createDatabase({ migrated: false })
   const database = await connectServer({ url, poolSize: 1 })
@@ -488,122 +468,4 @@ test('a backup of an older version is brought up to date', async () => {
   expect(await service.logIn(ada)).toMatchObject({ status: 200 })
   const fresh = await service.signUp(newEmail())
   expect(await service.logIn(fresh)).toMatchObject({ status: 200 })
-})
-
-describe('a scheduled backup', () => {
-  const directory = join(newDirectory('scheduled'), 'backups')
-  const backup = { at: '03:30', directory, keep: 1 }
-  const service = useService({ settings: { backup } })
-  const replica = use(
-    () => startService({ storage: service.storage, clock: service.clock, settings: { backup } }),
-    service,
-  )
-  const takeDue = () => Promise.all([service, replica].map(({ inside }) => inside.services.backups.takeDue()))
-  const events = async (type: string) => (await service.inside.services.auditTrail.list({ type })).items
-
-  test('is made once its time has come, by one replica, and the newest files stay', async () => {
-    mkdirSync(directory)
-    const old = 'poterne-20200101-013000.backup'
-    writeFileSync(join(directory, old), '')
-    await takeDue()
-    expect(readdirSync(directory)).toEqual([old])
-    service.clock.advance(86_400_000)
-    await takeDue()
-    await takeDue()
-    const made = readdirSync(directory)
-    expect(made).toEqual([expect.stringMatching(/^poterne-\d{8}-\d{6}\.backup$/)])
-    expect(made).not.toContain(old)
-    expect(await events('backup.created')).toMatchObject([
-      { actor: { type: 'system' }, data: { file: made[0] } },
-    ])
-    const { lastSuccessAt } = await service.inside.services.backups.getState()
-    expect(Math.abs(service.clock.now().getTime() - lastSuccessAt!.getTime())).toBeLessThan(60_000)
-  })
-
-  test('is made up for at the next start where no replica ran at its time, and taken by the next one where it was stopped', async () => {
-    const database = await connectServer({ url: service.storage.database!.url as string, poolSize: 2 })
-    const made: string[] = []
-    const start = (name: string, make: (signal: AbortSignal) => Promise<unknown> = async () => {}) =>
-      createBackupService({
-        ...{ files: undefined, clock: service.clock, logger: pino({ enabled: false }), at: '03:30' },
-        store: createBackupStore(database),
-        make: async (signal) => {
-          await make(signal)
-          made.push(name)
-          return { file: name, bytes: 1, rows: 1 }
-        },
-      })
-    try {
-      service.clock.advance(86_400_000)
-      const stopped = start('stopped', async (signal) => {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        signal.throwIfAborted()
-      })
-      const taking = stopped.takeDue()
-      const due = lastDue('03:30', service.clock.now())
-      const isTaken = async () => (await stopped.getState()).takenFor?.getTime() === due.getTime()
-      await waitFor(isTaken, { what: 'the round to be claimed' })
-      await Promise.all([stopped.close(), taking])
-      for (const name of ['next', 'later']) await start(name).takeDue()
-      expect(made).toEqual(['next'])
-    } finally {
-      await database.close()
-    }
-  })
-
-  test('that fails is a line of the log and an event', async () => {
-    rmSync(directory, { recursive: true })
-    writeFileSync(directory, 'no directory')
-    service.clock.advance(86_400_000)
-    await takeDue()
-    expect(await events('backup.failed')).toHaveLength(1)
-    const log = [...service.log, ...replica.log].filter((line) =>
-      line.includes('the scheduled backup failed'),
-    )
-    expect(log).toHaveLength(1)
-    expect((await service.inside.services.backups.getState()).lastFailure).toContain('EEXIST')
-  })
-})
-
-describe('the times of a schedule', () => {
-  test('are those of the clock on the wall', () => {
-    const at = (text: string) => lastDue('03:30', new Date(text)).getTime()
-    expect(at('2026-07-02T03:30:00')).toBe(new Date('2026-07-02T03:30:00').getTime())
-    expect(at('2026-07-02T03:29:59')).toBe(new Date('2026-07-01T03:30:00').getTime())
-    expect(at('2026-07-02T23:00:00')).toBe(new Date('2026-07-02T03:30:00').getTime())
-  })
-
-  test.each([
-    ['Europe/Paris', '2026-03-29T00:00Z', '2026-10-25T00:00Z'],
-    ['America/New_York', '2026-03-08T06:00Z', '2026-11-01T06:00Z'],
-    // Half an hour.
-    ['Australia/Lord_Howe', '2026-10-03T12:00Z', '2026-04-04T12:00Z'],
-    // The clock changes at midnight.
-    ['Africa/Cairo', '2026-04-23T22:00Z', '2026-10-29T21:00Z'],
-  ])('come once a day in %s, also on days when the clock changes', (zone, spring, autumn) => {
-    const { env } = process
-    const before = env.TZ
-    env.TZ = zone
-    try {
-      for (const at of ['00:00', '00:30', '01:30', '01:45', '02:00', '02:30', '03:00', '23:30']) {
-        for (const change of [spring, autumn]) {
-          const days = new Map<string, number>()
-          let seen = 0
-          const from = Date.parse(change) - 3 * 86_400_000
-          for (let minute = 0; minute < 6 * 1440; minute += 5) {
-            const due = lastDue(at, new Date(from + minute * 60_000))
-            // A run is due, as in the service, if it is later than the last look that found one due.
-            if (due.getTime() <= seen) continue
-            seen = from + minute * 60_000
-            days.set(due.toDateString(), (days.get(due.toDateString()) ?? 0) + 1)
-          }
-          expect([at, change, [...days.values()]]).toEqual([at, change, Array(days.size).fill(1)])
-          expect(days.size).toBeGreaterThan(5)
-        }
-      }
-    } finally {
-      if (before === undefined) delete env.TZ
-      else env.TZ = before
-    }
-  })
 })
