@@ -19,6 +19,7 @@ import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { runHere } from '../helpers/run-here.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { newHookSecret, webhookSettings } from '../helpers/webhook-receiver.ts'
 
@@ -399,23 +400,27 @@ describe('over the socket of a service with the embedded database', () => {
   })
 })
 
-describe.each(['postgres', 'redis'] as const)('without a socket, on %s', (shape) => {
-  const service = useService({ shape })
-  const on = (settings: Settings, ...args: string[]) => {
-    const { directory, file } = writeSettings(settings)
-    return run([...args, '--config', file], directory)
-  }
+/** They change accounts and sessions, which lie in PostgreSQL on either. */
+describe.each(reduced(['redis'] as const, ['postgres', 'redis'] as const))(
+  'without a socket, on %s',
+  (shape) => {
+    const service = useService({ shape })
+    const on = (settings: Settings, ...args: string[]) => {
+      const { directory, file } = writeSettings(settings)
+      return run([...args, '--config', file], directory)
+    }
 
-  test('they work on the configured database, and leave no file', async () => {
-    const { person, bearer } = await service.signedIn()
-    const set = await on(service.storage, 'accounts', 'set', person.identifier, '--role', '3', '--json')
-    expect([set.code, JSON.parse(set.out).role_id]).toEqual([0, 3])
-    const sessions = await on(service.storage, 'sessions', 'end', person.identifier, '--yes')
-    expect(sessions.code).toBe(0)
-    expect((await service.get('me', { bearer })).status).toBe(401)
-    const { directory, file } = writeSettings(service.storage)
-    const listed = await run(['accounts', 'list', '--config', file], directory)
-    expect(listed.out).toContain(person.identifier)
-    expect(existsSync(join(directory, 'data'))).toBe(false)
-  })
-})
+    test('they work on the configured database, and leave no file', async () => {
+      const { person, bearer } = await service.signedIn()
+      const set = await on(service.storage, 'accounts', 'set', person.identifier, '--role', '3', '--json')
+      expect([set.code, JSON.parse(set.out).role_id]).toEqual([0, 3])
+      const sessions = await on(service.storage, 'sessions', 'end', person.identifier, '--yes')
+      expect(sessions.code).toBe(0)
+      expect((await service.get('me', { bearer })).status).toBe(401)
+      const { directory, file } = writeSettings(service.storage)
+      const listed = await run(['accounts', 'list', '--config', file], directory)
+      expect(listed.out).toContain(person.identifier)
+      expect(existsSync(join(directory, 'data'))).toBe(false)
+    })
+  },
+)

@@ -17,6 +17,7 @@ import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startService, writeSettings } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 
 setDefaultTimeout(180_000)
 
@@ -167,7 +168,9 @@ async function strangersIn(url: string, applied = 0): Promise<string[]> {
 describe('where poterne never started', () => {
   test.each(Object.keys(kinds))('a %s stays as it is, under any of our names, and is named', async (kind) => {
     expect(names.length).toBeGreaterThan(150)
-    for (const owner of ['the same', 'another']) {
+    // Whose it is makes no difference: that is tried where names alone tell, and where arguments tell as well.
+    const owners = ['table', 'function'].includes(kind) ? ['the same', 'another'] : ['another']
+    for (const owner of reduced(owners, ['the same', 'another'])) {
       await using shared = await openShared()
       const makeAll = names.map(kinds[kind]!).join(';')
       await shared.admin.unsafe(
