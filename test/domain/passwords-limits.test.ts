@@ -1,8 +1,7 @@
-/** The bounds for a guesser of passwords and codes, and the reset that lets the owner in again; the parity of times. */
+/** The bounds for a guesser of passwords and codes, and the reset that lets the owner in again. */
 import { describe, expect, test } from 'bun:test'
 import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
-import { expectSameTime, type TimedCall, timeInterleaved } from '../helpers/parity.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
@@ -144,37 +143,4 @@ describe('a full queue of passwords to hash', () => {
     turn = registered.then(() => {})
     return registered
   }
-})
-
-describe('the time of an answer', () => {
-  const service = useService()
-
-  /** The calls come in random order, and each by itself: what the one before had to send is sent by then. */
-  const expectAlike = (known: TimedCall['call'], unknown: TimedCall['call']) =>
-    expectSameTime(() =>
-      timeInterleaved(
-        [
-          { name: 'known', before: service.delivered, call: known },
-          { name: 'unknown', before: service.delivered, call: unknown },
-        ],
-        50,
-      ),
-    )
-
-  test('to a forgotten password is the same for known and unknown', async () => {
-    const { identifier } = await service.signUp(newEmail())
-    await expectAlike(
-      () => service.post('password/forgot', { identifier }),
-      () => service.post('password/forgot', { identifier: newEmail() }),
-    )
-  }, 120_000)
-
-  test('to a wrong code is the same for known and unknown', async () => {
-    const people = await Promise.all(Array.from({ length: 30 }, () => service.signUp(newEmail())))
-    let next = 0
-    await expectAlike(
-      () => service.post('password/reset', resetBody(people[next++ % people.length]!.identifier, 'no')),
-      () => service.post('password/reset', resetBody(newEmail(), 'no')),
-    )
-  }, 120_000)
 })

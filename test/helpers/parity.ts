@@ -320,14 +320,14 @@ export const measureForm = (
     samples,
   )
 
-export interface TimedCall {
+interface TimedCall {
   name: string
   before?: (() => Promise<unknown>) | undefined
   call: () => Promise<{ status: number }>
 }
 
 /** Milliseconds by class, and one status for all of them, or it throws. Each round takes the classes in a new order. */
-export async function timeInterleaved(calls: TimedCall[], samples: number): Promise<Map<string, number[]>> {
+async function timeInterleaved(calls: TimedCall[], samples: number): Promise<Map<string, number[]>> {
   const times = new Map(calls.map(({ name }) => [name, [] as number[]]))
   const statuses = new Set<number>()
   let hasRepeated = false
