@@ -4,13 +4,21 @@ import { createApiClient, newEmail, newPhone, PASSWORD, registration } from '../
 import { dumpTables } from '../helpers/database.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { createInbox } from '../helpers/inbox.ts'
-import { differingShapes, type Settings, startService, type TestService } from '../helpers/service.ts'
+import {
+  differingShapes,
+  type Settings,
+  type Shape,
+  startService,
+  type TestService,
+} from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const TABLES = ['accounts', 'sessions', 'messages', 'code_budgets']
 
-describe.each(differingShapes)('SQL on %s', (shape) => {
+/** One parameter is like another on every shape; hostile numbers and times are tried on both databases. */
+describe.each(reduced<Shape[]>(['redis'], differingShapes))('SQL on %s', (shape) => {
   const service = useService({ shape })
 
   test.each([
