@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { fr } from '../../src/texts/fr.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { type CallOptions, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
@@ -228,7 +229,7 @@ describe('a waiting registration is contested', () => {
   afterAll(() => service?.close())
 
   const message = (contested: boolean) =>
-    contested ? expect.stringMatching(/mot de passe/) : 'Votre compte a été confirmé avec succès.'
+    contested ? expect.stringMatching(/mot de passe/) : fr.sentences.account_confirmed
 
   type Try = [address: string, password: string]
 
@@ -390,10 +391,7 @@ describe('who an identifier means, with limits on', () => {
       { identifier: email, otp: await service.newestCode(email), password: OWNERS },
       owner(),
     )
-    expect([status, body]).toEqual([
-      201,
-      { status: 201, message: 'Votre compte a été confirmé avec succès.' },
-    ])
+    expect([status, body]).toEqual([201, { status: 201, message: fr.sentences.account_confirmed }])
     expect((await logIn(email, STRANGERS)).status).toBe(401)
     expect((await logIn(email, OWNERS)).body.account.phone).toBeNull()
   })
@@ -456,7 +454,7 @@ describe('who an identifier means, with limits on', () => {
     const { identifier } = await service.signUp(newEmail())
     const before = (await logIn(identifier, PASSWORD)).body.account
     const answer = await register({ email: identifier, phone: newPhone() }, STRANGERS, stranger())
-    expect(answer.body.message).toBe('Un code à 6 chiffres vous a été envoyé par e-mail.')
+    expect(answer.body.message).toBe(fr.sentences.code_sent_by_email)
     expect(service.inbox.textsTo(identifier)).toHaveLength(2)
     expect(service.inbox.textsTo(identifier)[1]).not.toMatch(/\d{6}/)
     expect((await logIn(identifier, STRANGERS)).status).toBe(401)

@@ -2,6 +2,7 @@
 import { describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
+import { fr } from '../../src/texts/fr.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { passMidnight } from '../helpers/limited-service.ts'
@@ -58,7 +59,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
       201,
       {
         status: 201,
-        message: 'Un code à 6 chiffres a été envoyé au nouveau numéro.',
+        message: fr.sentences.phone_change_sent,
         channel: 'sms',
         expires_in: 600,
         resend_after: 0,
@@ -79,7 +80,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const { identifier: old, bearer } = await signedIn()
     const email = newEmail().replace('person', 'Person')
     const asked = await change(bearer, email)
-    expect(asked.body.message).toBe('Un code à 6 chiffres a été envoyé à la nouvelle adresse e-mail.')
+    expect(asked.body.message).toBe(fr.sentences.email_change_sent)
     const answer = await confirm(bearer, 'email', await service.inbox.nextCode(email))
     expect(answer.body.account.email).toBe(email)
     expect((await logIn(email.toLowerCase())).status).toBe(200)

@@ -1,6 +1,7 @@
 /** Turning two factors on and off through HTTP, by sent codes and by authenticator app. */
 import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
+import { fr } from '../../src/texts/fr.ts'
 import { newEmail, newPhone, PASSWORD, type Person, registration } from '../helpers/api-client.ts'
 import {
   appCode,
@@ -299,7 +300,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
       const otp = appCode(secret, now(), 1)
       expect((await disable(bearer, { otp })).body).toEqual({
         status: 200,
-        message: 'La double authentification est désactivée.',
+        message: fr.sentences.two_factor_disabled,
       })
       expect((await me(bearer)).two_factor_enabled).toBe(false)
       await noticed(person.identifier, /double authentification vient d’être désactivée/)

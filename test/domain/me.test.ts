@@ -1,5 +1,6 @@
 /** The own account, seen and erased, through HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { fr } from '../../src/texts/fr.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -43,7 +44,7 @@ describe.each(racingShapes)('the own account on %s', (shape) => {
     const { person, account, bearer: access_token, refresh_token } = await service.signedIn()
     const other = await service.logIn(person)
     const answer = await erase(access_token)
-    expect(answer.body).toEqual({ status: 200, message: 'Votre compte a été supprimé définitivement.' })
+    expect(answer.body).toEqual({ status: 200, message: fr.sentences.account_erased })
     for (const bearer of [access_token, other.access_token]) {
       expect((await service.get('me', { bearer })).body.code).toBe('invalid_token')
     }

@@ -1,6 +1,7 @@
 /** A forgotten password, and another one for the one that is known, through HTTP on every storage shape. */
 import { describe, expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { fr } from '../../src/texts/fr.ts'
 import {
   type Answer,
   newEmail,
@@ -71,7 +72,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const asked = await forgot(person.identifier)
       expect(asked.body).toEqual({
         status: 201,
-        message: 'Si un compte correspond à cet identifiant, un code à 6 chiffres vient de lui être envoyé.',
+        message: fr.sentences.password_reset_sent,
         channel: 'email',
         expires_in: 600,
         resend_after: 0,
@@ -81,7 +82,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
         200,
         {
           status: 200,
-          message: 'Votre mot de passe a été modifié. Vous pouvez maintenant vous connecter.',
+          message: fr.sentences.password_reset,
           removed: [],
         },
       ])
@@ -262,7 +263,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       const answer = await change(bearer, PASSWORD)
       expect([answer.status, answer.body]).toEqual([
         200,
-        { status: 200, message: 'Votre mot de passe a été modifié.' },
+        { status: 200, message: fr.sentences.password_changed },
       ])
       expect((await me(bearer)).status).toBe(200)
       expectRefusal(await me(elsewhere), 'invalid_token')

@@ -1,5 +1,6 @@
 /** Registration and confirmation through HTTP, on every storage shape. */
 import { describe, expect } from 'bun:test'
+import { fr } from '../../src/texts/fr.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
@@ -17,13 +18,13 @@ describe.each(shapes)('registration on %s', (shape) => {
     expect(registered.status).toBe(201)
     expect(registered.body).toEqual({
       status: 201,
-      message: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
+      message: fr.sentences.code_sent_by_email,
     })
     const before = await service.post('login', { identifier: email, password: PASSWORD })
     expect(before.body.code).toBe('account_unconfirmed')
     const otp = await service.inbox.nextCode(email)
     const confirmed = await service.post('verify-account', { identifier: email, otp })
-    expect(confirmed.body).toEqual({ status: 201, message: 'Votre compte a été confirmé avec succès.' })
+    expect(confirmed.body).toEqual({ status: 201, message: fr.sentences.account_confirmed })
     expectRefusal(await service.post('verify-account', { identifier: email, otp }), 'invalid_code')
     const { account } = await service.logIn({ identifier: email, password: PASSWORD })
     expect(account.account_confirmed).toBe(true)
@@ -34,7 +35,7 @@ describe.each(shapes)('registration on %s', (shape) => {
     const phone = newPhone()
     const national = phone.replace('+33', '0')
     const registered = await service.post('register', { ...registration(phone), phone: national })
-    expect(registered.body.message).toBe('Un code à 6 chiffres vous a été envoyé par SMS.')
+    expect(registered.body.message).toBe(fr.sentences.code_sent_by_sms)
     const otp = await service.inbox.nextCode(phone)
     const confirmed = await service.post('verify-account', { identifier: phone.replace('+', '00'), otp })
     expect(confirmed.status).toBe(201)

@@ -1,5 +1,6 @@
 /** Answers after a code was sent: how, for how long it is valid, when another may be asked for, and where it went. */
 import { describe, expect, test } from 'bun:test'
+import { fr } from '../../src/texts/fr.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { useLimited } from '../helpers/use-service.ts'
@@ -21,8 +22,7 @@ describe('a code that is sent', () => {
     service.clock.advance(3600 * SECOND)
     for (const identifier of [email, newEmail()]) {
       const forgot = async () => (await service.post('password/forgot', { identifier }, newClient())).body
-      const message =
-        'Si un compte correspond à cet identifiant, un code à 6 chiffres vient de lui être envoyé.'
+      const message = fr.sentences.password_reset_sent
       const sent = { status: 201, message, channel: 'email', expires_in: 600 }
       expect(await forgot()).toEqual({ ...sent, resend_after: 0 })
       expect(await forgot()).toEqual({ ...sent, resend_after: 0 })
@@ -47,7 +47,7 @@ describe('a code that is sent', () => {
       const { body } = await service.post('email/change', { email: to, password }, { bearer })
       expect(body).toEqual({
         ...sent,
-        message: 'Un code à 6 chiffres a été envoyé à la nouvelle adresse e-mail.',
+        message: fr.sentences.email_change_sent,
         channel: 'email',
       })
     }
@@ -74,12 +74,12 @@ describe('a code that is sent', () => {
     const stepUp = await service.post('2fa/request-otp', {}, { bearer })
     expect(stepUp.body).toEqual({
       status: 201,
-      message: 'Un code à 6 chiffres vous a été envoyé par e-mail.',
+      message: fr.sentences.code_sent_by_email,
       ...where,
     })
     const { login_token } = (await service.post('login', person, newClient())).body.two_factor
     const ask = (body: object) => service.post('2fa/request-otp', body, newClient())
-    const message = 'Un code à 6 chiffres vous a été renvoyé.'
+    const message = fr.sentences.two_factor_code_sent
     expect((await ask({ identifier: email, login_token })).body).toEqual({ status: 201, message, ...where })
     for (const body of [{ identifier: email }, { identifier: email, login_token: 'x'.repeat(43) }])
       expect((await ask(body)).body).toEqual({ status: 201, message })

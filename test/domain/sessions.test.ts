@@ -1,6 +1,7 @@
 /** The life of a session after login, through HTTP, on every storage shape. */
 import { describe, expect } from 'bun:test'
 import { decodeJwt } from 'jose'
+import { fr } from '../../src/texts/fr.ts'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { lockAccount, spyOnStatements } from '../helpers/database.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -193,7 +194,7 @@ describe.each(shapes)('a session on %s', (shape) => {
         by === 'access token' ? {} : { refresh_token },
         by === 'refresh token' ? {} : { bearer },
       )
-      expect([answer.status, answer.body]).toEqual([200, { status: 200, message: 'Déconnexion effectuée.' }])
+      expect([answer.status, answer.body]).toEqual([200, { status: 200, message: fr.sentences.logged_out }])
       expectRefusal(await me(bearer, replica), 'invalid_token')
       expectRefusal(await refresh(refresh_token, replica), 'invalid_token')
     })
@@ -238,7 +239,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       const other = await service.logIn(person)
       const stranger = await service.signedIn()
       const answer = await service.post('logout-all', undefined, { bearer })
-      expect(answer.body).toEqual({ status: 200, message: 'Déconnexion effectuée sur tous vos appareils.' })
+      expect(answer.body).toEqual({ status: 200, message: fr.sentences.logged_out_everywhere })
       for (const token of [bearer, other.access_token]) {
         expectRefusal(await me(token, replica), 'invalid_token')
       }
@@ -299,7 +300,7 @@ describe.each(shapes)('a session on %s', (shape) => {
       }
       expect((await me(other.access_token)).status).toBe(200)
       const answer = await end(otherId, access_token)
-      expect(answer.body).toEqual({ status: 200, message: 'Cet appareil est maintenant déconnecté.' })
+      expect(answer.body).toEqual({ status: 200, message: fr.sentences.session_ended })
       expectRefusal(await me(other.access_token, replica), 'invalid_token')
       expectRefusal(await refresh(other.refresh_token), 'invalid_token')
       expectRefusal(await end(otherId, access_token), 'session_not_found')

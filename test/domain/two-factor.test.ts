@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
+import { fr } from '../../src/texts/fr.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { racingShapes, startService, testsOn } from '../helpers/service.ts'
@@ -17,7 +18,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
 
   const requestCode = async (identifier: string, to = identifier) => {
     const answer = await service.post('2fa/request-otp', { identifier })
-    expect(answer.body).toEqual({ status: 201, message: 'Un code à 6 chiffres vous a été renvoyé.' })
+    expect(answer.body).toEqual({ status: 201, message: fr.sentences.two_factor_code_sent })
     return service.inbox.nextCode(to)
   }
 
