@@ -93,6 +93,12 @@ test('what is understood is accepted, and read as it was meant', () => {
   })
 })
 
+test('a scheme is shown as it was written, which is what is wrong with it', () => {
+  expect(problemsOf({ url: 'REDIS://h/1' })).toEqual([
+    'redis.url = "REDIS://h/1": expected a URL that begins with redis:// or rediss:// (from POTERNE_REDIS_URL)',
+  ])
+})
+
 describe('a database that the server does not have', () => {
   let server: RedisServer
   let administrator: Redis

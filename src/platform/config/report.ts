@@ -69,7 +69,7 @@ export function mask(rule: Pick<KeyRule<unknown, string>, 'secret'>, value: unkn
 }
 
 /**
- * Shows the parts of a URL that are certainly not secret: scheme, host and the name of a database. Credentials, query and
+ * Shows the parts of a URL that are certainly not secret: the scheme as it was written, host and the name of a database. Credentials, query and
  * any other path are masked, because some gateways expect a key in the path. A URL that may have been misread (an
  * unescaped `@`, `/` or `#` in a password) is masked as a whole.
  */
@@ -81,5 +81,6 @@ function maskAddress(text: string): string {
   const isStore = /^(postgres(ql)?|rediss?):$/.test(url.protocol)
   const path = isStore || url.pathname.length <= 1 ? url.pathname : `/${masked}`
   const query = url.search === '' ? '' : `?${masked}`
-  return `${url.protocol}//${credentials ? `${masked}@` : ''}${url.host}${path}${query}`
+  const scheme = text.slice(0, url.protocol.length)
+  return `${scheme}//${credentials ? `${masked}@` : ''}${url.host}${path}${query}`
 }
