@@ -36,20 +36,6 @@ describe('a second process', () => {
     await first.close()
   })
 
-  test('on the same data directory is refused with one line; after kill -9 the directory is free', async () => {
-    const first = await startExecutable({ shape: 'embedded' })
-    const { code, error } = await runExecutable(['serve', ...first.configArgs], {
-      env: { POTERNE_SERVER_PORT: '0' },
-    })
-    expect(code).toBe(1)
-    expect(lines(error)).toHaveLength(1)
-    expect(error).toContain('is in use by another poterne')
-    expect((await first.call('GET', '/readyz')).status).toBe(200)
-    await first.kill('SIGKILL')
-    await first.start()
-    await first.close()
-  })
-
   test('started at the same moment on an empty database: it is migrated once, and both serve', async () => {
     const { settings: storage, drop } = await newStorage('redis', { migrated: false })
     const [smtp, gateway] = await Promise.all([startSmtp({ security: 'none', auth: null }), startGateway()])
@@ -73,7 +59,7 @@ describe('a second process', () => {
 
 describe('--dev', () => {
   test('its pages answer only to a Host that is loopback', async () => {
-    const dev = await startExecutable({ shape: 'embedded', args: ['--dev'] })
+    const dev = await startExecutable({ shape: 'postgres', args: ['--dev'] })
     const statusOf = async (host: string, path: string) => {
       const answer = await sendRaw(dev.port, [
         `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
