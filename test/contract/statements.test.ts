@@ -198,6 +198,16 @@ test('every statement that opens an account asks for the permit, and opens it on
   ])
 })
 
+test('an import looks each line up by an index, also while PostgreSQL knows of no account', async () => {
+  const { text } = ofTheProduct().find(({ name }) => name === 'imports.find_known')!
+  await client.unsafe(`set plan_cache_mode = force_generic_plan; prepare looking_up as ${text}`)
+  const plan = JSON.stringify(await client.unsafe(`explain execute looking_up('[]')`))
+  await client.unsafe('deallocate looking_up; reset plan_cache_mode')
+  // That plan is kept while many come in: what reads every account once for a call reads ever more.
+  expect(plan).toContain('accounts_waiting_for')
+  expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan on accounts/)
+})
+
 describe('PostgreSQL describes as declared', () => {
   for (const statement of ofTheProduct()) {
     test(statement.name, async () => {

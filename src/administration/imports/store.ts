@@ -1,5 +1,6 @@
 /** Accounts of an import: whether they are there already, and all of a call in one transaction. */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import { endClaimsTo } from '../../domain/accounts/core/account-sql.ts'
 import { forgetForeignPasswords } from '../../domain/accounts/core/changes-sql.ts'
 import { addImported, endWaitingFor } from '../../domain/accounts/core/opening-sql.ts'
@@ -37,6 +38,13 @@ export interface Found {
   imported: boolean
 }
 
+/**
+ * The row that has a unique name. With a limit PostgreSQL looks each one up by its index; without, it would read every
+ * account in each call until it learns how many came in since. `where` says the name alone, or another index would do.
+ */
+const one = (columns: SQL, table: PgTable, where: SQL) =>
+  sql`lateral (select ${columns} from ${table} where ${where} limit 1) as ${table}`
+
 const findKnown = defineStatement({
   name: 'imports.find_known',
   params: { lines: 'text' },
@@ -46,31 +54,35 @@ const findKnown = defineStatement({
     select * from jsonb_to_recordset(${p.lines}::jsonb) as named (
            line int, uuid uuid, email text, phone text, "mayWaitFor" jsonb, username text, identities jsonb, passkeys jsonb))
   select line, 'uuid' as field, ${accounts}.uuid, false as imported
-    from named join ${accounts} on ${accounts}.uuid = named.uuid
+    from named cross join ${one(sql`uuid`, accounts, sql`uuid = named.uuid`)}
   union all
   select line, 'erased', named.uuid, false from named
    where exists (select 1 from ${erasedAccounts} where ${erasedAccounts}.uuid = named.uuid)
       or exists (select 1 from ${events} where type = 'account.erased' and account = named.uuid)
   union all
-  select line, 'email', ${accounts}.uuid, coalesce(origin = 'import', false) and named."mayWaitFor" ? email_key
-    from named join ${accounts} on email_key = named.email and email_confirmed_at is not null
+  select line, 'email', ${accounts}.uuid, coalesce(origin = 'import', false) and named."mayWaitFor" ? named.email
+    from named cross join
+         ${one(sql`uuid, origin`, accounts, sql`email_key = named.email and email_confirmed_at is not null`)}
   union all
-  select line, 'phone', ${accounts}.uuid, coalesce(origin = 'import', false) and named."mayWaitFor" ? ${accounts}.phone
-    from named join ${accounts} on ${accounts}.phone = named.phone and phone_confirmed_at is not null
+  select line, 'phone', ${accounts}.uuid, coalesce(origin = 'import', false) and named."mayWaitFor" ? named.phone
+    from named cross join
+         ${one(sql`uuid, origin`, accounts, sql`phone = named.phone and phone_confirmed_at is not null`)}
   union all
   select line, case when contact.key = named.phone then 'phone' else 'email' end, ${accounts}.uuid, origin = 'import'
-    from named cross join jsonb_array_elements_text("mayWaitFor") contact (key)
-    join ${accounts} on waiting_for = contact.key and origin is not null
+    from named cross join jsonb_array_elements_text("mayWaitFor") contact (key) cross join
+         ${one(sql`uuid, origin`, accounts, sql`waiting_for = contact.key`)}
+   where origin is not null
   union all
-  select line, 'username', null::uuid, false from named join ${usernames} on hash = decode(named.username, 'hex')
+  select line, 'username', null::uuid, false
+    from named cross join ${one(sql`1`, usernames, sql`hash = decode(named.username, 'hex')`)}
   union all
   select line, 'identities', null::uuid, false
-    from named cross join jsonb_to_recordset(named.identities) as linked (issuer text, subject text)
-    join ${identities} on ${identities}.issuer = linked.issuer and ${identities}.subject = linked.subject
+    from named cross join jsonb_to_recordset(named.identities) as linked (issuer text, subject text) cross join
+         ${one(sql`1`, identities, sql`issuer = linked.issuer and subject = linked.subject`)}
   union all
   select line, 'passkeys', null::uuid, false
-    from named cross join jsonb_array_elements_text(named.passkeys) held (id)
-    join ${passkeys} on credential_id = held.id`,
+    from named cross join jsonb_array_elements_text(named.passkeys) held (id) cross join
+         ${one(sql`1`, passkeys, sql`credential_id = held.id`)}`,
 })
 
 const endWaiting = defineStatement({
