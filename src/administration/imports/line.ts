@@ -1,5 +1,4 @@
 /** A line of an import, as it was read, and the names under which a line or an account may be there already. */
-import { createHash } from 'node:crypto'
 import type { ForeignPassword } from '../../domain/credentials/foreign-digests/foreign-password.ts'
 import { parseEmail } from '../../domain/foundation/identifiers/email.ts'
 import { parsePhone } from '../../domain/foundation/identifiers/phone.ts'
@@ -100,7 +99,9 @@ export interface LineKey {
 /** Read from the line as it came, so that the command, which has no store, finds the same ones. */
 export function keysOf(record: Record<string, unknown>, defaultCountry: string): LineKey[] {
   const text = (field: string) => (typeof record[field] === 'string' ? (record[field] as string) : '')
-  const list = (field: string) => (Array.isArray(record[field]) ? (record[field] as unknown[]) : [])
+  // A line with more is refused.
+  const list = (field: string) =>
+    Array.isArray(record[field]) ? (record[field] as unknown[]).slice(0, 100) : []
   const email = parseEmail(text('email'))?.key
   const phone = parsePhone(text('phone'), defaultCountry)?.key
   const identities = list('identities')
@@ -134,6 +135,10 @@ function joined(value: unknown, fields: string[]): string {
   return fields.map((field) => String(record[field] ?? '')).join(' ')
 }
 
-/** A number in the place of the key, so that a command can keep those of every line. */
-export const shortKey = ({ field, key }: LineKey): number =>
-  Number(createHash('sha256').update(`${field} ${key}`).digest().readBigUInt64BE() >> 11n)
+const digest = Buffer.alloc(32)
+
+/** 53 bits in the place of the key, so that a command can keep those of every line. */
+export function shortKey({ field, key }: LineKey): number {
+  Bun.CryptoHasher.hash('sha256', `${field} ${key}`, digest)
+  return digest.readUInt32BE(0) * 2 ** 21 + (digest.readUInt32BE(4) >>> 11)
+}

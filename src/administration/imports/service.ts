@@ -9,7 +9,7 @@ import { parseDigest } from '../../domain/foundation/hashing/digest.ts'
 import type { HashService } from '../../domain/foundation/hashing/service.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { currentRequest } from '../../platform/request-context.ts'
-import { type ImportedLine, keysOf, LineRefused, type RefusalCode, shortKey } from './line.ts'
+import { type ImportedLine, keysOf, type LineKey, LineRefused, type RefusalCode } from './line.ts'
 import { createLineReader } from './read-line.ts'
 import type { Found, ImportStore, MadeLine } from './store.ts'
 
@@ -50,37 +50,17 @@ export function createImportService(needs: Needs) {
     }
   }
 
-  /** Of lines that name the same, the first one that is not refused has it. */
-  function refuseTwice(
-    records: Record<string, unknown>[],
-    results: (LineResult | null)[],
-    at: number,
-    seen: Map<number, number>,
-  ) {
-    const keys = keysOf(records[at] as Record<string, unknown>, config.accounts.defaultCountry)
-    const twice = keys.find((key) => seen.has(shortKey(key)))
-    if (twice)
-      results[at] = { ...refusal('twice_in_file', twice.field), other: seen.get(shortKey(twice)) as number }
-    return keys.filter(({ isClaim }) => !isClaim).map(shortKey)
-  }
-
   /** What the store knows decides about each line, in their order. */
   function decide(records: Record<string, unknown>[], lines: (ImportedLine | LineResult)[], found: Found[]) {
-    const seen = new Map<number, number>()
+    /** Of lines that name the same, the first one that is not refused has it. */
+    const seen = new Map<string, number>()
     const families = new Set(hashing.families())
+    const foundOf = Map.groupBy(found, ({ line }) => line)
     return lines.map((line, at) => {
-      const results: (LineResult | null)[] = []
-      results[at] = isResult(line) ? line : null
       if (isResult(line)) return line
-      const keys = refuseTwice(records, results, at, seen)
-      const outcome =
-        results[at] ??
-        known(
-          line,
-          found.filter((each) => each.line === at),
-        ) ??
-        admitFamily(line, families)
-      if (outcome?.outcome !== 'refused') for (const key of keys) seen.set(key, at)
+      const keys = keysOf(records[at] as Record<string, unknown>, config.accounts.defaultCountry)
+      const outcome = twice(keys, seen) ?? known(line, foundOf.get(at) ?? []) ?? admitFamily(line, families)
+      if (outcome?.outcome !== 'refused') for (const key of keys) if (!key.isClaim) seen.set(nameOf(key), at)
       return outcome ?? line
     })
   }
@@ -126,7 +106,8 @@ export function createImportService(needs: Needs) {
   ) {
     const lines = records.map(read)
     const asked = lines.map((line) => (isResult(line) ? null : line))
-    const decided = decide(records, lines, await stores.imports.findKnown(asked))
+    const found = records.length === 0 ? [] : await stores.imports.findKnown(asked)
+    const decided = decide(records, lines, found)
     const fresh = decided.flatMap((line, at) => (isResult(line) ? [] : [{ line, at }]))
     if (dryRun) return { decided, fresh, added: true }
     await Promise.all(
@@ -181,6 +162,14 @@ const refusal = (code: RefusalCode, field?: string): LineResult => ({
   code,
   ...(field !== undefined && { field }),
 })
+
+const nameOf = ({ field, key }: LineKey) => `${field} ${key}`
+
+/** Null where no earlier line has one of the names. */
+function twice(keys: LineKey[], seen: Map<string, number>): LineResult | null {
+  const taken = keys.find((key) => seen.has(nameOf(key)))
+  return taken ? { ...refusal('twice_in_file', taken.field), other: seen.get(nameOf(taken)) as number } : null
+}
 
 /** Null where nothing of the line is there. */
 function known({ uuid }: ImportedLine, found: Found[]): LineResult | null {

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { endClaimsTo } from '../../domain/accounts/core/account-sql.ts'
 import { forgetForeignPasswords } from '../../domain/accounts/core/changes-sql.ts'
-import { addImported, endWaitingFor } from '../../domain/accounts/core/opening-sql.ts'
+import { addImported, endWaitingFor, importedFields } from '../../domain/accounts/core/opening-sql.ts'
 import { addImportedUsernames, hashUsernames } from '../../domain/accounts/core/usernames-sql.ts'
 import { addImportedApps } from '../../domain/credentials/authenticators/factors-sql.ts'
 import { eventOfEach, eventOrigin, eventOriginTypes } from '../../domain/foundation/events/event-sql.ts'
@@ -19,7 +19,7 @@ import {
   passkeys,
   usernames,
 } from '../../platform/postgres/schema.ts'
-import { defineStatement } from '../../platform/postgres/statement.ts'
+import { defineStatement, json } from '../../platform/postgres/statement.ts'
 import type { ImportedLine } from './line.ts'
 
 /** A line with everything that was made for it. */
@@ -94,8 +94,8 @@ const endWaiting = defineStatement({
 const add = defineStatement({
   name: 'imports.add',
   params: { lines: 'text', now: 'timestamptz' },
-  row: { id: 'bigint', uuid: 'uuid' },
-  sql: addImported,
+  row: { ids: json<Record<string, number>>() },
+  sql: (p) => sql`with made as (${addImported(p)}) select jsonb_object_agg(uuid, id) as ids from made`,
 })
 
 const addUsernames = defineStatement({
@@ -189,12 +189,9 @@ export function createImportStore(database: Database) {
     )
     for (const key of new Set(lines.flatMap(ownContacts)))
       if (claimed.has(key)) await transaction.run(endWaiting, { key })
-    const made = await transaction.all(add, { lines: JSON.stringify(lines.map(rowOf)), now })
-    const ids = new Map(made.map(({ id, uuid }) => [uuid, id]))
+    const { ids } = (await transaction.first(add, { lines: JSON.stringify(lines.map(rowOf)), now }))!
     const ofEach = <Row>(rows: (line: MadeLine) => Row[]) =>
-      JSON.stringify(
-        lines.flatMap((line) => rows(line).map((row) => ({ account: ids.get(line.uuid), ...row }))),
-      )
+      JSON.stringify(lines.flatMap((line) => rows(line).map((row) => ({ account: ids[line.uuid], ...row }))))
     const hashes = await hashUsernames(
       transaction,
       lines.flatMap(({ username }) => username ?? []),
@@ -212,7 +209,7 @@ export function createImportStore(database: Database) {
     const claimedHere = new Set(lines.flatMap(claimsOf))
     for (const line of lines) {
       const proved = verifiedOf(line).filter(({ key }) => claimed.has(key) || claimedHere.has(key))
-      if (proved.length > 0) await endClaimsTo(transaction, ids.get(line.uuid) as number, proved)
+      if (proved.length > 0) await endClaimsTo(transaction, ids[line.uuid] as number, proved)
     }
   }
 
@@ -259,18 +256,16 @@ const claimsOf = ({ emailKey, emailConfirmedAt, phone, phoneConfirmedAt }: MadeL
   ...(phone && !phoneConfirmedAt ? [phone] : []),
 ]
 
-/** The columns of `addImported`: the names of the line, as the database writes them. */
-function rowOf({ identities: [identity], passkeys: _, sealedTotp: __, ...line }: MadeLine) {
+/** What `addImported` reads; it takes what is not there for null. */
+function rowOf(line: MadeLine): Record<string, unknown> {
+  const [identity] = line.identities
   const isByProvider = identity !== undefined && line.passwordDigest === null
-  const row = {
-    ...line,
-    provider: isByProvider ? identity.provider : 'local',
-    providerUid: isByProvider ? identity.subject : null,
+  const row: Record<string, unknown> = {}
+  for (const field of importedFields) {
+    const value = line[field as keyof MadeLine]
+    if (value !== null) row[field] = value
   }
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  )
+  row.provider = isByProvider ? identity.provider : 'local'
+  if (isByProvider) row.providerUid = identity.subject
+  return row
 }

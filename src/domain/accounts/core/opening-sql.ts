@@ -3,6 +3,7 @@
  * those end that nobody confirmed.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { camelCase } from '../../../platform/postgres/database.ts'
 import { accounts, registrationClaims } from '../../../platform/postgres/schema.ts'
 import type { Placeholders } from '../../../platform/postgres/statement.ts'
 import { createSweep } from '../../../platform/postgres/sweep.ts'
@@ -198,7 +199,7 @@ export const changeRegistration = (p: Placeholders<'accountId' | 'key' | 'verifi
          account_confirmed_at = case when ${p.verified} then ${p.now} end
    where id = ${p.accountId} and account_confirmed_at is null`
 
-/** The columns that a line of an import says, as they come in a JSON array. */
+/** The columns that a line of an import says. */
 const importedColumns = {
   uuid: 'uuid',
   email: 'text',
@@ -230,17 +231,17 @@ const importedColumns = {
   provider_uid: 'text',
 }
 
+/** Their names in the JSON of `addImported`. */
+export const importedFields = Object.keys(importedColumns).map(camelCase)
+
 /** `lines`: JSON, in the order in which the accounts get their ids. */
 export const addImported = (p: Placeholders<'lines' | 'now'>): SQL => {
-  const names = sql.raw(Object.keys(importedColumns).join(', '))
-  const columns = sql.raw(
-    Object.entries(importedColumns)
-      .map((each) => each.join(' '))
-      .join(', '),
-  )
+  const types = Object.values(importedColumns)
+  const fields = importedFields.map((field) => `"${field}"`)
   return sql`
-  insert into ${accounts} (${names}, origin, updated_at)
-  select ${names}, 'import', ${p.now} from jsonb_to_recordset(${p.lines}::jsonb) as line (${columns})
+  insert into ${accounts} (${sql.raw(Object.keys(importedColumns).join(', '))}, origin, updated_at)
+  select ${sql.raw(fields.join(', '))}, 'import', ${p.now}
+    from jsonb_to_recordset(${p.lines}::jsonb) as line (${sql.raw(fields.map((field, at) => `${field} ${types[at]}`).join(', '))})
   returning id, uuid`
 }
 

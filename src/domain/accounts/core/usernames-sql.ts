@@ -33,6 +33,7 @@ export async function hashUsernames(
   executor: Executor,
   names: readonly string[],
 ): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map()
   const { key } = (await executor.first(findUsernameKey, {}))!
   const hashOf = (name: string) => createHmac('sha256', Buffer.from(key, 'hex')).update(name).digest('hex')
   return new Map(names.map((name) => [name, hashOf(name)]))
