@@ -83,14 +83,32 @@ test('a hostile file is read to its end, and what is good in it comes in', async
   expect([again.code, again.error]).toEqual([2, expect.stringContaining('is there already')])
 })
 
-test('lines of one name are found across calls', async () => {
-  const email = newEmail()
-  const lines = [line({ email }), ...Array.from({ length: 120 }, () => line()), line({ email })]
-  const file = join(directory, 'many.jsonl')
-  writeFileSync(file, lines.join('\n'))
-  const { code, out, error } = await run(file)
-  expect([code, out.split('\n')[0]]).toEqual([1, 'imported 121, present 0, refused 1'])
-  expect(error).toContain('line 122: twice_in_file (email)')
+test('lines of one name are found across calls, the one under way among them', async () => {
+  const [email, free] = [newEmail(), newEmail()]
+  const others = (length: number) => Array.from({ length }, () => line())
+  const refused = line({ email: free, emial: free })
+  // The first call takes 50 lines.
+  const lines = [
+    line({ email }),
+    refused,
+    ...others(48),
+    line({ email }),
+    line({ email: free }),
+    ...others(70),
+  ]
+  const [file, report] = [join(directory, 'many.jsonl'), join(directory, 'many-report.jsonl')]
+  writeFileSync(file, [...lines, line({ email: free })].join('\n'))
+  const { code, out } = await run(file, '--report', report)
+  expect([code, out.split('\n')[0]]).toEqual([1, 'imported 120, present 0, refused 3'])
+  const reported = readFileSync(report, 'utf8').trim().split('\n')
+  const all = reported.map((each): Record<string, unknown> => JSON.parse(each))
+  expect(all.map((each) => each.line)).toEqual(all.map((_, at) => at + 1))
+  const twice = { outcome: 'refused', code: 'twice_in_file', field: 'email' }
+  expect(all.filter(({ outcome }) => outcome === 'refused')).toEqual([
+    { line: 2, outcome: 'refused', code: 'unknown_field', field: 'email' },
+    { line: 51, ...twice, other_line: 1 },
+    { line: 123, ...twice, other_line: 52 },
+  ])
 })
 
 test('a file that is not there is wrong usage', async () => {

@@ -1,7 +1,7 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { describeRefusal, keysOf, shortKey } from '../../administration/imports/line.ts'
+import { describeRefusal, keysOf, type LineKey, shortKey } from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
 import { configOption, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
@@ -94,7 +94,17 @@ interface Settings {
   totals: ReturnType<typeof createTotals>
 }
 
-/** Lines wait for a call together, those that are refused here among them, so that the report keeps their order. */
+/** A line that waits for its call. */
+type WaitingLine = ReadLine & { keys: ShortKey[]; refused: Reported | null }
+
+interface ShortKey extends Omit<LineKey, 'key'> {
+  key: number
+}
+
+/**
+ * Lines wait for a call together, those that are refused here among them, so that the report keeps their order. While a
+ * call is under way, the lines of the next one are read.
+ */
 async function importLines(
   call: Call,
   lines: AsyncIterable<ReadLine>,
@@ -102,60 +112,72 @@ async function importLines(
 ) {
   /** The line that has a name, for every line that was not refused. */
   const seen = new Map<number, number>()
-  let waiting: (ReadLine & { refused?: Reported })[] = []
+  /** The names of the lines under way: the answer says which of them have theirs. */
+  let asked = new Set<number>()
+  let underWay = Promise.resolve()
+  let waiting: WaitingLine[] = []
   let size = FIRST_RECORDS
   let bytes = 0
 
-  function refusedHere(read: ReadLine): Reported | null {
+  function refusedHere(read: ReadLine, keys: ShortKey[]): Reported | null {
     const { line } = read
     if ('code' in read) return { line, outcome: 'refused', code: read.code }
-    const twice = keysOf(read.record, country).find((key) => seen.has(shortKey(key)))
+    const twice = keys.find(({ key }) => seen.has(key))
     if (!twice) return null
-    const other_line = seen.get(shortKey(twice)) as number
+    const other_line = seen.get(twice.key) as number
     return { line, outcome: 'refused', code: 'twice_in_file', field: twice.field, other_line }
   }
 
-  async function flush(): Promise<void> {
-    const sent = waiting.filter((read) => read.refused === undefined)
+  async function importThem(batch: WaitingLine[]): Promise<void> {
+    const sent = batch.filter(({ refused }) => refused === null)
     const records = sent.map((read) => ('record' in read ? read.record : {}))
     const startedAt = performance.now()
     const { results } = records.length > 0 ? await send(call, records, dryRun) : { results: [] }
     const ms = performance.now() - startedAt
     size = Math.max(1, Math.min(MOST_RECORDS, Math.round((size * CALL_MS) / Math.max(ms, CALL_MS / 2))))
-    const byLine = new Map(sent.map(({ line }, at) => [line, results[at] as LineResult]))
-    for (const read of waiting) note(read, byLine.get(read.line), sent)
-    const last = waiting.at(-1)
+    let at = 0
+    for (const each of batch) {
+      if (each.refused === null) note(each, results[at++] as LineResult, sent)
+      else totals.add(each.refused)
+    }
+    asked = new Set()
+    const last = batch.at(-1)
     if (last !== undefined) totals.showProgress(last)
+  }
+
+  function note({ line, keys }: WaitingLine, result: LineResult, sent: ReadLine[]): void {
+    if (result.outcome !== 'refused') for (const { key, isClaim } of keys) if (!isClaim) seen.set(key, line)
+    totals.add(reported(line, result, sent), result.hash)
+  }
+
+  async function flush(): Promise<void> {
+    await underWay
+    const batch = waiting
     waiting = []
     bytes = 0
+    asked = new Set(batch.flatMap(({ keys }) => keys.map(({ key }) => key)))
+    underWay = importThem(batch)
+    // Whoever waits for it learns that it failed; until then lines are read.
+    underWay.catch(() => {})
   }
 
-  function note(
-    read: ReadLine & { refused?: Reported },
-    result: LineResult | undefined,
-    sent: ReadLine[],
-  ): void {
-    if (result === undefined) {
-      totals.add(read.refused as Reported)
-      return
+  try {
+    for await (const read of lines) {
+      if (bytes + read.bytes > MOST_BYTES) await flush()
+      const keys = 'record' in read ? shortKeysOf(read.record, country) : []
+      if (keys.some(({ key }) => asked.has(key))) await underWay
+      waiting.push({ ...read, keys, refused: refusedHere(read, keys) })
+      bytes += read.bytes
+      if (waiting.length >= size) await flush()
     }
-    if (result.outcome !== 'refused' && 'record' in read) remember(read.record, read.line)
-    totals.add(reported(read.line, result, sent), result.hash)
+    await flush()
+  } finally {
+    await underWay
   }
-
-  function remember(record: Record<string, unknown>, line: number): void {
-    for (const key of keysOf(record, country)) if (!key.isClaim) seen.set(shortKey(key), line)
-  }
-
-  for await (const read of lines) {
-    if (bytes + read.bytes > MOST_BYTES) await flush()
-    const refused = refusedHere(read)
-    waiting.push(refused === null ? read : { ...read, refused })
-    bytes += read.bytes
-    if (waiting.length >= size) await flush()
-  }
-  await flush()
 }
+
+const shortKeysOf = (record: Record<string, unknown>, country: string): ShortKey[] =>
+  keysOf(record, country).map((key) => ({ ...key, key: shortKey(key) }))
 
 function reported(line: number, { other, hash: _, ...result }: LineResult, sent: ReadLine[]): Reported {
   return { line, ...result, ...(other !== undefined && { other_line: (sent[other] as ReadLine).line }) }

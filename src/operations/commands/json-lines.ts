@@ -48,7 +48,8 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>) {
   let length = 0
   let upTo = 0
   const take = () => {
-    const bytes = length > LONGEST_LINE_BYTES ? null : Buffer.concat(parts)
+    const whole = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+    const bytes = length > LONGEST_LINE_BYTES ? null : whole
     upTo += length + 1
     parts = []
     length = 0
