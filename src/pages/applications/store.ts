@@ -1,14 +1,10 @@
 /** Codes of the hand-over, in the table `authorization_codes`, and the sessions that they open. */
 import { type SQL, sql } from 'drizzle-orm'
 import { accountRow } from '../../domain/accounts/core/account-sql.ts'
-import { changeAndRecord, eventOrigin, eventOriginTypes } from '../../domain/foundation/events/event-sql.ts'
-import {
-  endSessions,
-  endSurplusBelow,
-  lives,
-  openSessionBelow,
-} from '../../domain/sessions/core/session-sql.ts'
+import { eventOrigin, eventOriginTypes } from '../../domain/foundation/events/event-sql.ts'
+import { endSessions, lives, openSessionBelow } from '../../domain/sessions/core/session-sql.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import { retryConflicts } from '../../platform/postgres/failure.ts'
 import { accounts, authorizationCodes, sessions } from '../../platform/postgres/schema.ts'
 import {
   defineStatement,
@@ -127,13 +123,13 @@ const redeem = defineStatement({
   row: { ...accountRow, authenticatedAt: 'timestamptz', amr: 'text', nonce: 'text?', scope: 'text?' },
   sql: (p) => sql`
   with owner as (
-    select id, password_changed_at from ${accounts}
+    select id, uuid, password_changed_at from ${accounts}
      where id = (select account_id from ${authorizationCodes} join ${sessions} on ${sessions}.id = session_id
                   where ${authorizationCodes}.code_hash = ${p.codeHash})
        and account_confirmed_at is not null and locked_at is null and ${mayEnter(p)}
        for update),
   found as (
-    select ${authorizationCodes}.code_hash, session_id, account_id, device_type, device_os, device_fingerprint,
+    select ${authorizationCodes}.code_hash, session_id, account_id, owner.uuid as account_uuid, device_type, device_os, device_fingerprint,
            ip as browser_ip, sign_in_ip as browser_sign_in_ip, amr, stays, nonce, ${authorizationCodes}.scope,
            ${sessions}.created_at as authenticated_at, ${sessions}.expires_at as browser_ends
       from ${authorizationCodes}
@@ -148,8 +144,7 @@ const redeem = defineStatement({
   used as (
     update ${authorizationCodes} set used_at = ${p.now}, opened = ${p.id} from found
      where ${authorizationCodes}.code_hash = found.code_hash),
-  ${endSurplusBelow({ ...p, clientId: p.application }, sql`found`)},
-  opened as (${openSessionBelow({ ...p, clientId: p.application }, sql`found`)})
+  ${openSessionBelow({ ...p, clientId: p.application }, sql`found`)}
   select ${accounts}.*, authenticated_at, amr, nonce, scope from found join ${accounts} on ${accounts}.id = found.account_id`,
 })
 
@@ -243,16 +238,8 @@ export function createApplicationStore(database: Database) {
      * The account and how it was authenticated. Null where the code was used, is too old or belongs to another request, or
      * where the browser's session is over.
      */
-    async redeem(redemption: Redemption, session: ValuesOf<typeof sessionBelowParamTypes>, now: Date) {
-      const { application } = redemption
-      const params = { ...redemption, ...session, now, ...eventOrigin() }
-      return changeAndRecord(database, redeem, params, now, ({ uuid }) => ({
-        type: 'session.started',
-        account: uuid,
-        sessionId: session.id,
-        data: { application },
-      }))
-    },
+    redeem: (redemption: Redemption, session: ValuesOf<typeof sessionBelowParamTypes>, now: Date) =>
+      retryConflicts(() => database.first(redeem, { ...redemption, ...session, now, ...eventOrigin() })),
     /** Ends what the code opened, if it was used more than ten seconds and less than ten minutes ago. */
     async endReused({ redirectUri: _, groups: __, ...code }: Redemption, now: Date): Promise<void> {
       const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)

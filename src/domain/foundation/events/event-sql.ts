@@ -51,7 +51,7 @@ export const eventOriginTypes = { eventOrigin: 'text' } as const
  */
 export const eventOfEach = (
   p: Placeholders<'eventOrigin' | 'now'>,
-  type: EventType,
+  type: EventType | SQL,
   { account, session, data }: { account: SQL; session: SQL; data: SQL },
   rows: SQL,
 ): SQL => sql`
@@ -60,7 +60,7 @@ export const eventOfEach = (
            actor_type text, actor_id text, actor_name text, request_id text, address text, device text)),
   recorded as (
     insert into ${events} (type, outcome, created_at, account, actor_type, actor_id, actor_name, session_id, request_id, data)
-    select ${sql.raw(`'${type}'`)}, 'success', ${p.now}, ${account}, coalesce(origin.actor_type, 'account'),
+    select ${typeof type === 'string' ? sql.raw(`'${type}'`) : type}, 'success', ${p.now}, ${account}, coalesce(origin.actor_type, 'account'),
            case when origin.actor_type is null then ${account}::text else origin.actor_id end, origin.actor_name,
            ${session}, origin.request_id, ${data}
       from origin cross join ${rows}

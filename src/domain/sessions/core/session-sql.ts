@@ -86,9 +86,13 @@ export const renewBrowserSession = (
     update ${sessions} set family_hash = ${p.newCookieHash}
      where id = ${p.sessionId} and family_hash = ${p.cookieHash} and kind = 'browser' and ${lives(p)}`
 
+/** An application has so many sessions below one browser at most; of more, those that were opened first end. */
+const MOST_BELOW = 5
+
 /**
- * The session of an application, below that of the browser: `found` has the columns of the browser's row and, of the code,
- * the account's `account_id` and the granted `scope`. Without an address it has those of the browser.
+ * CTEs. `opened` is the session of an application, below that of the browser; `surplus` gives way to it. `found` has the
+ * columns of the browser's row, the account's `account_id` and `account_uuid` and, of the code, the granted `scope`. Without
+ * an address the session has those of the browser.
  */
 export const openSessionBelow = (
   p: Placeholders<
@@ -102,9 +106,23 @@ export const openSessionBelow = (
     | 'name'
     | 'kind'
     | 'endsWithBrowser'
+    | 'eventOrigin'
   >,
   found: SQL,
 ): SQL => sql`
+  surplus as (
+    ${endUnrecorded(
+      p,
+      sql`id in (
+      select older.id from ${sessions} older, ${found}
+       where older.account_id = ${found}.account_id and older.parent_id = ${found}.session_id
+         and older.client_id = ${p.clientId} and older.revoked_at is null and older.expires_at > ${p.now}
+       order by older.created_at desc, older.id offset ${sql.raw(String(MOST_BELOW - 1))})`,
+      undefined,
+      false,
+    )}
+    returning id),
+  opened as (
     insert into ${sessions} (id, account_id, device_type, device_name, device_os, device_fingerprint, ip, sign_in_ip,
                              amr, created_at, last_used_at, expires_at, ends_at, family_hash, kind, parent_id, client_id,
                              scope, authenticated_at)
@@ -114,19 +132,17 @@ export const openSessionBelow = (
            ${p.clientId}, scope, authenticated_at
       from ${found}, lateral (
         select case when ${p.endsWithBrowser} and not stays then least(${p.endsAt}, browser_ends)
-                    else ${p.endsAt} end as ends) life`
-
-/** An application has at most five sessions below one browser; the one that was opened first ends. */
-export const endSurplusBelow = (p: Placeholders<'eventOrigin' | 'now' | 'clientId'>, found: SQL): SQL =>
-  endSessions(
+                    else ${p.endsAt} end as ends) life
+    returning id),
+  ${eventOfEach(
     p,
-    'too_many',
-    sql`id in (
-      select older.id from ${sessions} older, ${found}
-       where older.account_id = ${found}.account_id and older.parent_id = ${found}.session_id
-         and older.client_id = ${p.clientId} and older.revoked_at is null and older.expires_at > ${p.now}
-       order by older.created_at desc, older.id offset 4)`,
-  )
+    sql`changed.type`,
+    { account: sql`${found}.account_uuid`, session: sql`changed.id`, data: sql`changed.data` },
+    sql`${found} cross join (
+        select 'session.ended' as type, id, '{"cause": "too_many"}'::jsonb as data from surplus
+        union all
+        select 'session.started', id, jsonb_build_object('application', ${p.clientId}) from opened) changed`,
+  )}`
 
 /** It returns true for a session of the same browser: its own, and those of the applications below it. */
 export const isOfSameBrowser = (sessionId: SQL): SQL => sql`
