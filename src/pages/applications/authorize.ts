@@ -122,7 +122,7 @@ export function createAuthorize(needs: Needs) {
   function findObstacle(visit: SignedIn, handOver: HandOver): Obstacle | null {
     const application = find(handOver.application)
     const { name } = application
-    const another = visit.to('/sign-in', signInAgain(visit, handOver))
+    const another = () => visit.to('/sign-in', signInAgain(visit, handOver))
     // An entry without `own` is refused when the code is made.
     if (isForOpenId(application) && !applications.admits(application, visit.session.account)) {
       const description = 'this account may not enter'
@@ -131,7 +131,7 @@ export function createAuthorize(needs: Needs) {
         error: 'access_denied',
         description,
         answer: () => ({
-          ...notOpenScreen(visit, name, { another, back }),
+          ...notOpenScreen(visit, name, { another: another(), back }),
           refusal: new AppError('insufficient_scope', { cause: 'may_not_enter' }),
         }),
       }
@@ -145,7 +145,7 @@ export function createAuthorize(needs: Needs) {
         account.twoFactorEnabled
           ? visits.go(visit, '/sign-in', { ...signInAgain(visit, handOver), distrusts: true })
           : twoFactorWantedScreen(visit, name, {
-              another,
+              another: another(),
               setUp: visit.to('/account/two-factor', { ...languageOf(visit.flow), handOver }),
               onwards: visit.to('/oauth2/continue', { handOver }),
             }),

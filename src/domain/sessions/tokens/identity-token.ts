@@ -4,7 +4,7 @@
  * as a hint.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { CompactSign, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { KeyService } from './key-service.ts'
@@ -61,7 +61,8 @@ export function createIdentityTokens({ keys, clock, issuer, lifetimeSeconds }: O
     await keys.haveBeenRead()
     const { kid, privateKey } = keys.signingKey()
     const iat = nowSeconds()
-    return new SignJWT({ ...claims, iss: issuer, iat, exp: iat + seconds })
+    // `SignJWT` would copy the claims, which took a tenth of the time of a signature.
+    return new CompactSign(Buffer.from(JSON.stringify({ ...claims, iss: issuer, iat, exp: iat + seconds })))
       .setProtectedHeader({ alg: ALGORITHM, typ, kid })
       .sign(privateKey)
   }
