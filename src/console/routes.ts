@@ -44,7 +44,7 @@ function subjectsIn(language: PageLanguage, service: string): Record<string, str
   return Object.fromEntries(
     Object.entries({ ...codes, ...notices }).map(([purpose, { subject }]) => [
       `purpose:${purpose}`,
-      subject.replace('{service}', service),
+      subject.replace('{service}', () => service),
     ]),
   )
 }

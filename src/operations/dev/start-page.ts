@@ -103,7 +103,7 @@ function card(
   ]
   return `<li><div class="row acts"><span class="text"><span dir="ltr">${name}</span>
 ${lines.map((line) => (line === '' ? '' : `<span>${line}</span>`)).join('\n')}</span>
-<form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button class="button quiet little">${escapeHtml(start.sign_in_as.replace('{name}', identifier))}</button></form></div>
+<form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button class="button quiet little">${escapeHtml(start.sign_in_as.replace('{name}', () => identifier))}</button></form></div>
 </li>`
 }
 

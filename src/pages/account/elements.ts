@@ -123,7 +123,7 @@ export function onwardsButton(
   const { handOver } = visit.flow
   const name = handOver && applications.get(handOver.application)
   if (name === undefined) return null
-  const label = visit.texts.pages.continue_to.replace('{application}', name)
+  const label = visit.texts.pages.continue_to.replace('{application}', () => name)
   return linkButton(label, onTheWay(visit, '/oauth2/continue'), 'main')
 }
 

@@ -120,6 +120,7 @@ ${logoFile && html`<meta property="og:image" content="${origin}${logoFile.path}"
     render(page: PageOfPeople): string {
       const { language, texts, title, content, wide, bare, refreshTo, aside } = page
       const { pages: words } = texts
+      const description = words.sign_in_to.replace('{service}', () => name)
       const rendered = html`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>
@@ -130,7 +131,7 @@ ${logoFile && html`<meta property="og:image" content="${origin}${logoFile.path}"
 <meta name="theme-color" content="#0d0f12" media="(prefers-color-scheme: dark)">
 ${refreshTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${refreshTo}">`}
 <title>${title} · ${name}</title>
-${bare ? new Html(`<style>${style}</style>`) : head(title, words.sign_in_to.replace('{service}', name))}
+${bare ? new Html(`<style>${style}</style>`) : head(title, description)}
 </head>
 <body${wide && html` class="wide"`}>
 <header class="column top"><span class="brand">${brand(bare)}</span>${aside}</header>

@@ -40,7 +40,8 @@ const settings = {
       { id: 'other', name: 'Other', redirect_uris: ['https://other.example.com/in'] },
       {
         id: 'desk',
-        name: 'Desk',
+        // Where one text takes the place of another, two dollars would be one.
+        name: 'Desk $$',
         redirect_uris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
         sign_out_uris: ['http://127.0.0.1/cb', 'http://[::1]/out?x=1'],
       },
@@ -359,7 +360,7 @@ describe('what may be asked for', () => {
     const verifier = newVerifier()
     const more = { client_id: 'desk', redirect_uri: 'http://127.0.0.1:49152/cb' }
     await browser.open(authorizeAddress(verifier, more))
-    expect(browser.title).toBe('Continue to Desk')
+    expect(browser.title).toBe('Continue to Desk $$')
     expect(browser.html).not.toContain('http-equiv="refresh"')
     const [, next = ''] = /<a class="button main" href="([^"]+)"/.exec(browser.html) ?? []
     await browser.open(next)
@@ -387,7 +388,7 @@ describe('what may be asked for', () => {
     )
     expect(browser.html).toBe('')
     const link = (await onward(`Mozilla/5.0 (X11; Linux x86_64) ${webkit}`)) ?? ''
-    expect([browser.left, browser.title]).toEqual([null, 'Continue to Desk'])
+    expect([browser.left, browser.title]).toEqual([null, 'Continue to Desk $$'])
     expect(link).toStartWith('com.example.app:/cb?code=')
     const code = new URL(link.replaceAll('&amp;', '&')).searchParams.get('code') ?? ''
     expect((await redeem(service, code, verifier, more)).status).toBe(200)

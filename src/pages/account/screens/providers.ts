@@ -50,8 +50,8 @@ export function linkScreen(visit: OwnVisit, security: Security): Screen {
   const { provider, email } = identity
   const name = nameOfProvider(provider)
   return proofScreen(visit, security, {
-    title: pages.link_title.replace('{provider}', name),
-    lead: pages.link_lead.replace('{provider}', name),
+    title: pages.link_title.replace('{provider}', () => name),
+    lead: pages.link_lead.replace('{provider}', () => name),
     action: '/account/providers/confirm',
     button: pages.link,
     before: rows([
@@ -67,8 +67,11 @@ export function unlinkScreen(visit: OwnVisit, security: Security, linked: readon
   const email = linked.find((identity) => identity.provider === provider)?.email ?? null
   const name = nameOfProvider(provider)
   return proofScreen(visit, security, {
-    title: pages.unlink_title.replace('{provider}', name),
-    lead: withContact(pages.unlink_lead.replace('{provider}', name), email ?? pages.your_account_there),
+    title: pages.unlink_title.replace('{provider}', () => name),
+    lead: withContact(
+      pages.unlink_lead.replace('{provider}', () => name),
+      email ?? pages.your_account_there,
+    ),
     action: '/account/providers/remove',
     button: pages.unlink,
     danger: true,

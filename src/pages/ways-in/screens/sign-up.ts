@@ -21,7 +21,7 @@ import {
 function joinScreen(visit: View, { to, now, offered }: Drawing): Screen {
   const { pages } = visit.texts
   const who = visit.session?.account.email ?? visit.session?.account.phone ?? ''
-  const title = pages.join_service.replace('{service}', offered.service)
+  const title = pages.join_service.replace('{service}', () => offered.service)
   return {
     title,
     content: html`${heading(title, withContact(pages.join_lead, who))}
