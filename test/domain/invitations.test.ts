@@ -145,9 +145,11 @@ describe('making invitations', () => {
     const { page: viewer } = await signInAs(service, 'viewer')
     expect((await viewer.call('GET', 'invitations')).status).toBe(200)
     expectRefusal(await viewer.call('POST', 'invitations', {}), 'insufficient_scope')
-    const { page: owner } = await signInAs(service, 'owner')
+    const { page: owner, uuid, person } = await signInAs(service, 'owner')
     const made = await owner.call('POST', 'invitations', { groups: ['staff'] })
     expect(made.status).toBe(201)
+    const [listed] = (await owner.call('GET', 'invitations')).body.items
+    expect(listed.created_by).toEqual({ type: 'administrator', id: uuid, name: person.identifier })
     expect((await owner.call('DELETE', `invitations/${made.body.id}`)).status).toBe(200)
     expectRefusal(await owner.call('DELETE', `invitations/${made.body.id}`), 'invitation_not_found')
     expectRefusal(await owner.call('DELETE', 'invitations/999'), 'invitation_not_found')

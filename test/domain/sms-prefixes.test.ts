@@ -89,6 +89,7 @@ describe('on the page', () => {
     expect((await support.page.call('POST', 'sms/prefixes', wish)).body.created_by).toMatchObject({
       type: 'administrator',
       id: support.uuid,
+      name: support.person.identifier,
     })
     for (const [method, at, body] of [
       ['GET', 'sms/prefixes', undefined],

@@ -26,6 +26,23 @@ const findAdministrators = defineStatement({
    order by id limit ${sql.raw(String(MAXIMUM_ADMINISTRATORS))}`,
 })
 
+/** Who made something: an administrator by the uuid alone, so that nothing of the person stays after an erasure. */
+interface Made {
+  creatorType: string | null
+  creatorId: string | null
+  creatorName: string | null
+}
+
+/** The same, with the names that administrators have now. */
+export async function withCreators<Item extends Made>(
+  store: Pick<AuditTrailStore, 'findNames'>,
+  items: Item[],
+): Promise<Item[]> {
+  const uuidOf = ({ creatorType, creatorId }: Made) => (creatorType === 'administrator' && creatorId) || ''
+  const names = await store.findNames([...new Set(items.map(uuidOf).filter(Boolean))])
+  return items.map((item) => ({ ...item, creatorName: names.get(uuidOf(item)) ?? item.creatorName }))
+}
+
 export type AuditTrailStore = ReturnType<typeof createAuditTrailStore>
 
 export function createAuditTrailStore(database: Database) {

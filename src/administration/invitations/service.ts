@@ -17,6 +17,7 @@ import { invalid } from '../../platform/http/read-values.ts'
 import { withParameters } from '../../platform/http/redirect.ts'
 import { AppError } from '../../texts/errors.ts'
 import { type AdminCaller, scopesOf } from '../access/access.ts'
+import { type AuditTrailStore, withCreators } from '../audit/store.ts'
 
 interface InvitationWish {
   roleId?: number | string | null | undefined
@@ -46,14 +47,14 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
   limits: LimitService
   mailedInvitations: ReturnType<typeof createMailedInvitations>
-  stores: { invitations: InvitationStore }
+  stores: { invitations: InvitationStore; auditTrail: Pick<AuditTrailStore, 'findNames'> }
 }
 
 export type InvitationService = ReturnType<typeof createInvitationService>
 
 export function createInvitationService(needs: Needs) {
   const { roles, limits, mailedInvitations, clock, config, stores } = needs
-  const { invitations: store } = stores
+  const { invitations: store, auditTrail } = stores
   const { invitationUrl } = config.accounts
   const withRole = (invitation: Invitation): ShownInvitation => ({
     ...invitation,
@@ -103,7 +104,8 @@ export function createInvitationService(needs: Needs) {
   async function get(uuid: string): Promise<ShownInvitation> {
     const found = isUuid(uuid) ? await store.find(uuid) : null
     if (found === null) throw new AppError('invitation_not_found')
-    return withRole(found)
+    const [invitation] = await withCreators(auditTrail, [withRole(found)])
+    return invitation!
   }
 
   return {
@@ -161,7 +163,8 @@ export function createInvitationService(needs: Needs) {
     get,
     async list(query: PageQuery): Promise<Page<ShownInvitation>> {
       const { limit, after } = readPage(query)
-      return toPage(await store.list(after, limit + 1), limit, withRole)
+      const page = toPage(await store.list(after, limit + 1), limit, withRole)
+      return { ...page, items: await withCreators(auditTrail, page.items) }
     },
     /** Nobody uses it from now on; accounts that it opened stay. */
     async revoke(uuid: string): Promise<void> {

@@ -8,10 +8,11 @@ import type { Ground } from '../../platform/ground.ts'
 import { invalid } from '../../platform/http/read-values.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { AdminCaller } from '../access/access.ts'
+import { type AuditTrailStore, withCreators } from '../audit/store.ts'
 
 interface Needs extends Pick<Ground, 'clock'> {
   funnel: Pick<Funnel, 'refreshClosed'>
-  stores: { smsClosings: SmsClosingStore }
+  stores: { smsClosings: SmsClosingStore; auditTrail: Pick<AuditTrailStore, 'findNames'> }
 }
 
 const [SHORTEST_MS, LONGEST_MS] = [60_000, 30 * 86_400_000]
@@ -24,12 +25,15 @@ const readPrefix = (typed: string): string => typed.replaceAll(/[\s().-]/g, '')
 export type SmsPrefixes = ReturnType<typeof createSmsPrefixes>
 
 export function createSmsPrefixes({ clock, funnel, stores }: Needs) {
-  const { smsClosings: store } = stores
+  const { smsClosings: store, auditTrail } = stores
 
   /** Those that are closed now, by the prefix; by hand where both closed one. */
   async function listClosed(): Promise<SmsClosing[]> {
     const rows = await store.list(clock.now())
-    return rows.filter(({ prefix }, at) => prefix !== rows[at - 1]?.prefix)
+    return withCreators(
+      auditTrail,
+      rows.filter(({ prefix }, at) => prefix !== rows[at - 1]?.prefix),
+    )
   }
 
   async function get(prefix: string): Promise<SmsClosing> {
