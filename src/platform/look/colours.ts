@@ -106,14 +106,14 @@ function lift({ lightness, chroma, hue }: Oklch, to: number): string {
   return fromOklch({ lightness: to, chroma: chroma * share, hue })
 }
 
-/** The same hue, as far from the ground as words need. */
-function readable(colour: string, theme: Theme): string {
+/** The same hue, so far from the ground: `WORDS` can be read, `SHAPES` can be seen. */
+function apart(colour: string, theme: Theme, least: number): string {
   const given = toOklch(colour)
   const step = theme === 'dark' ? 0.01 : -0.01
-  let words = colour
-  for (let to = given.lightness; contrast(words, grounds[theme].ground) < WORDS[theme]; to += step)
-    words = lift(given, to)
-  return words
+  let found = colour
+  for (let to = given.lightness; contrast(found, grounds[theme].ground) < least; to += step)
+    found = lift(given, to)
+  return found
 }
 
 /** The fill stays as it was given, unless nobody would see it: a dark one on dark, one like the ground on light. */
@@ -133,15 +133,14 @@ export interface BrandTokens {
 }
 
 export function brandTokens(colour: string, theme: Theme): BrandTokens {
-  const { ground, ink } = grounds[theme]
+  const { ground } = grounds[theme]
   const brand = fillOn(theme, colour)
   return {
     brand,
     // White is what people expect in a button. On some colours between, neither it nor the ink can be read.
     onBrand: [WHITE, grounds.light.ink].find((words) => contrast(brand, words) >= WORDS_ON_FILL) ?? BLACK,
-    accent: readable(colour, theme),
-    brandEdge:
-      contrast(brand, ground) < SHAPES ? `color-mix(in srgb, ${ink} 22%, transparent)` : 'transparent',
+    accent: apart(colour, theme, WORDS[theme]),
+    brandEdge: contrast(brand, ground) < SHAPES ? apart(brand, theme, SHAPES) : 'transparent',
   }
 }
 
