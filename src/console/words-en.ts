@@ -398,7 +398,6 @@ export const wordsEn = {
   close_prefix_why: 'Nobody gets an SMS at these numbers until then, the owners of accounts included.',
   close_it: 'Close the prefix',
   reason: 'Reason',
-  days_long: '{count} days',
   no_prefixes: 'No prefix is closed.',
   prefix_closed: '{prefix} is closed.',
   prefix_opened: '{prefix} is open again.',

@@ -406,7 +406,6 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   close_prefix_why: 'Personne ne reçoit de SMS à ces numéros jusque-là, pas même les titulaires de comptes.',
   close_it: 'Fermer le préfixe',
   reason: 'Raison',
-  days_long: '{count} jours',
   no_prefixes: 'Aucun préfixe n’est fermé.',
   prefix_closed: '{prefix} est fermé.',
   prefix_opened: '{prefix} est rouvert.',

@@ -246,6 +246,12 @@ describe('the page of administration', () => {
     await page.click('dialog button[type=submit]')
     const token = await (await page.waitForSelector('dialog code:has-text("pot_adm_")')).textContent()
     expect(token).toMatch(/^pot_adm_[0-9A-Za-z]{28}$/)
+    // The word of a button stays in one line, however long what it copies is.
+    await page.setViewportSize({ width: 390, height: 900 })
+    expect(await page.evaluate<number>('document.querySelector(".once .button").offsetHeight')).toBeLessThan(
+      40,
+    )
+    await page.setViewportSize({ width: 1440, height: 900 })
     await press(page, 'Close')
     await page.waitForSelector('td:has-text("nightly export")')
 

@@ -19,11 +19,11 @@ function svg(name, attributes = {}, children = []) {
   return made
 }
 
-/** The next number that is 1, 2 or 5 times a power of ten. */
+/** The next number that is 1, 2, 4, 6 or 8 times a power of ten: its half, which stands beside the axis too, is whole. */
 function roundUp(value) {
   if (value <= 4) return 4
   const power = 10 ** Math.floor(Math.log10(value))
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)
+  return [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value)
 }
 
 /** `series`: label, colour (a class of page.css), one value for each hour, and where its number leads. */

@@ -3,7 +3,7 @@ import { actions, actionsOf } from './account-actions.js'
 import { deviceOf, factsOf, isKnownDevice } from './account-facts.js'
 import { streamOf } from './account-stream.js'
 import { call, may } from './api.js'
-import { avatar, button, element, icon, notice, say } from './elements.js'
+import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
 import { exactTime, hourOf, time } from './times.js'
 
@@ -20,11 +20,14 @@ export async function accountScreen(uuid, refresh) {
   const context = { account, path, refresh, act: actions(refresh) }
   const { buttons, reasons } = actionsOf(context)
   return [
-    element('p', { class: 'up' }, element('a', { href: '#/accounts' }, [icon('back'), say('accounts')])),
+    wayUp('#/accounts', say('accounts')),
     element('div', { class: 'title who' }, [
       avatar(personOf(account), 'big'),
       element('div', { class: 'text' }, [
-        element('div', { class: 'acts' }, [element('h1', {}, personOf(account)), stateOf(account)]),
+        element('div', { class: 'acts' }, [
+          element('h1', {}, breakable(personOf(account))),
+          stateOf(account),
+        ]),
         element('p', { class: 'soft' }, shortOf(account, sessions)),
       ]),
       element('div', { class: 'acts' }, buttons),

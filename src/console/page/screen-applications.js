@@ -1,11 +1,15 @@
 /** The applications that people are handed over to. */
-import { element, say, twoLines } from './elements.js'
+import { avatar, element, say, twoLines, wayUp } from './elements.js'
 import { pagedTable } from './pages.js'
 import { number } from './times.js'
 
 export async function applicationsScreen() {
   const columns = [
-    [say('application_name'), ({ id, name }) => twoLines(name, id), 'first'],
+    [
+      say('application_name'),
+      ({ id, name }) => element('span', { class: 'pair' }, [avatar(name), twoLines(name, id)]),
+      'first',
+    ],
     [say('application_own'), ({ own }) => say(own ? 'yes' : 'no'), 'named'],
     [say('application_secret'), ({ public: isPublic }) => say(isPublic ? 'no' : 'yes'), 'named'],
     [
@@ -16,6 +20,7 @@ export async function applicationsScreen() {
     [say('sessions'), ({ sessions }) => number(sessions), 'number'],
   ]
   return [
+    wayUp('#/', say('overview')),
     element('h1', {}, say('applications')),
     element('p', { class: 'lead' }, say('applications_lead')),
     element(

@@ -33,14 +33,14 @@ export async function invitationsScreen(_search, refresh) {
       'acts',
     ])
   }
-  const make = () => mayWrite && button(say('new_invitation'), () => create(refresh), 'main', 'plus')
+  const make = (kind) => mayWrite && button(say('new_invitation'), () => create(refresh), kind, 'plus')
   const byMail = () => mayWrite && button(say('invite_by_mail'), () => inviteByMail(refresh), '', 'mail')
   const empty = emptyState(
     say('no_invitations'),
-    element('div', { class: 'acts middle' }, [byMail(), make()]),
+    element('div', { class: 'acts middle' }, [byMail(), make('')]),
   )
   return [
-    titleRow(say('invitations'), [byMail(), make()]),
+    titleRow(say('invitations'), [byMail(), make('main')]),
     element('div', { class: 'card list' }, await pagedTable('invitations', {}, columns, { empty })),
   ]
 }

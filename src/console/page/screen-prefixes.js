@@ -1,10 +1,10 @@
 /** The prefixes of telephone numbers that are closed to SMS. */
 import { call } from './api.js'
 import { announce, dialog } from './dialogs.js'
-import { badge, button, element, emptyState, say, titleRow, twoLines } from './elements.js'
+import { badge, button, element, emptyState, say, titleRow, twoLines, wayUp } from './elements.js'
 import { field } from './forms.js'
 import { pagedTable } from './pages.js'
-import { dayOf, time } from './times.js'
+import { dayOf, spanOf, time } from './times.js'
 
 export async function prefixesScreen(_search, refresh) {
   const columns = [
@@ -17,6 +17,7 @@ export async function prefixesScreen(_search, refresh) {
   const make = (kind) => button(say('close_prefix'), () => close(refresh), kind, 'plus')
   const empty = emptyState(say('no_prefixes'), make(''))
   return [
+    wayUp('#/', say('overview')),
     titleRow(say('prefixes'), make('main')),
     element('p', { class: 'lead' }, say('prefixes_lead')),
     element('div', { class: 'card list' }, await pagedTable('sms/prefixes', {}, columns, { empty })),
@@ -27,14 +28,14 @@ const byCell = ({ closed_by: by, created_by: creator }) =>
   by === 'guard' ? badge(say('the_guard'), 'warn') : (creator.name ?? say(`actor_${creator.type}`))
 
 const DAYS = ['1', '7', '30']
-const DAY_MS = 86_400_000
+const DAY_SECONDS = 86_400
 
 /** The day on which it ends stands beside the number of days. */
 export const daysField = (name, label, days, value) =>
   field(name, label, {
     options: days.map((count) => [
       count,
-      `${say('days_long', { count })} (${dayOf(Date.now() + Number(count) * DAY_MS)})`,
+      `${spanOf(Number(count) * DAY_SECONDS)} (${dayOf(Date.now() + Number(count) * DAY_SECONDS * 1000)})`,
     ]),
     value,
   })

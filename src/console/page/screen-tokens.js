@@ -21,7 +21,7 @@ export async function tokensScreen(_search, refresh) {
     ['', (token) => button(say('revoke'), () => revoke(token, refresh), 'danger'), 'acts'],
   ]
   const make = () => createToken(refresh)
-  const empty = emptyState(say('no_tokens'), button(say('new_token'), make, 'main', 'plus'))
+  const empty = emptyState(say('no_tokens'), button(say('new_token'), make, '', 'plus'))
   return [
     titleRow(say('tokens'), button(say('new_token'), make, 'main', 'plus')),
     element('div', { class: 'card list' }, await pagedTable('tokens', {}, columns, { empty })),
