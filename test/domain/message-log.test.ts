@@ -47,7 +47,7 @@ describe('messages', () => {
   })
 
   test('what became of a code is told: used, replaced, expired, or open', async () => {
-    const { identifier, uuid } = await person()
+    const { identifier, password, uuid } = await person()
     const codes = async () =>
       (await ofAccount(uuid)).map((message) => (message as Message & { code: string | null }).code)
     await waitFor(async () => (await codes())[0] === 'used', { what: 'the use of a code' })
@@ -59,6 +59,14 @@ describe('messages', () => {
     expect(await codes()).toEqual(['expired', 'replaced', 'used'])
     const [, , first] = (await call('GET', `accounts/${uuid}/messages`)).body.items
     expect(first.code_used_at).toMatch(/^\d{4}-/)
+    // The code for a new contact is one of the contact, and told of the account all the same.
+    const next = newEmail()
+    const { access_token: bearer } = await service.logIn({ identifier, password })
+    await service.post('email/change', { email: next, password }, { bearer })
+    expect((await codes())[0]).toBe('open')
+    const otp = await service.inbox.nextCode(next)
+    expect((await service.post('email/confirm', { otp }, { bearer })).status).toBe(200)
+    await waitFor(async () => (await codes())[1] === 'used', { what: 'the use of the code for a contact' })
     await call('PUT', `accounts/${uuid}/email`, { value: newEmail(), verified: true })
     expect(await codes()).toContain(null)
   })

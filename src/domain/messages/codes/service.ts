@@ -45,8 +45,8 @@ export interface Attempt extends Omit<Counted, 'subject' | 'purpose'> {
 interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   stores: { codes: CodeStore; attempts: AttemptStore }
   config: Pick<Config, 'codes'>
-  /** Called after a right code, and not waited for. */
-  onRight?(code: Omit<CodeBinding, 'group'>): void
+  /** Called after a right code, and not waited for. `owner`: the account that it was sent to, or else its subject. */
+  onRight?(code: Omit<CodeBinding, 'group'> & { owner: string }): void
   /** Called after each wrong one, and not waited for. */
   onWrong?(): Promise<void>
   metrics?: Pick<Metrics, 'count'>
@@ -93,7 +93,7 @@ export function createCodeService(needs: Needs) {
   async function compare(
     code: Omit<CodeBinding, 'group'>,
     typed: string,
-    { caller, byAddress, keepsRight = false, test = null, others = [] }: Attempt,
+    { caller, byAddress, countsOn, keepsRight = false, test = null, others = [] }: Attempt,
     accepts: boolean,
   ): Promise<CodeResult> {
     const digits = requireDigits(typed)
@@ -103,7 +103,8 @@ export function createCodeService(needs: Needs) {
     const sent = await findSent(tried, digits, others)
     if (keepsRight && (await holds(sent, digits))) return 'right'
     const result = await store.take(sent, hash(sent, digits), config.attempts, clock.now())
-    if (result === 'right') onRight?.({ ...code, destination: sent.destination })
+    if (result === 'right')
+      onRight?.({ ...code, destination: sent.destination, owner: countsOn ?? code.subject })
     if (accepts && result !== 'spent') countCompared(sent, result)
     return result
   }

@@ -10,7 +10,6 @@ import type { Config } from '../../../platform/config/types.ts'
 import { causeOf } from '../../../platform/failure.ts'
 import { daysBefore } from '../../../platform/postgres/sweep.ts'
 import type { Metrics } from '../../foundation/metrics/metrics.ts'
-import type { CodeBinding } from '../codes/service.ts'
 import type { TellOperator } from '../outbox/operator-notices.ts'
 import type { Breaker } from '../senders/breaker.ts'
 import type { SmsClosingStore } from './closing-store.ts'
@@ -133,8 +132,8 @@ export function createFunnel(options: Options) {
     /** A gateway took a code. */
     codeSent: (to: string): void => prefixes.count(to, 'codes'),
     /** A code was right: it is noted at its message within a second. */
-    verified({ subject, purpose, destination }: Omit<CodeBinding, 'group'>): void {
-      typed.push({ subject, purpose, destination, at: clock.now() })
+    verified({ subject, owner, purpose, destination }: Omit<TypedCode, 'at'>): void {
+      typed.push({ subject, owner, purpose, destination, at: clock.now() })
     },
     /** See prefixes.ts. */
     closedBy: prefixes.closedBy,

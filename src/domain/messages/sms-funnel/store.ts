@@ -47,6 +47,8 @@ export type Receipt = 'delivered' | 'failed'
 /** A code that was right, and when. */
 export interface TypedCode {
   subject: string
+  /** The account whose message carried it: of a new contact the code has a subject of its own. */
+  owner: string
   purpose: CodePurpose
   destination: string
   at: Date
@@ -152,12 +154,12 @@ const markVerified = defineStatement({
   with sent as materialized (
     select at, (
         select id from ${messages}
-         where coalesce(account_uuid, code_subject) = typed.subject and code_subject = typed.subject
+         where coalesce(account_uuid, code_subject) in (typed.subject, typed.owner) and code_subject = typed.subject
            and code_purpose = typed.purpose and destination = typed.destination and created_at <= typed.at
            and verified_at is null
          order by id desc limit 1) as id
       from jsonb_to_recordset(${p.codes}::jsonb)
-        as typed (subject uuid, purpose text, destination text, at timestamptz))
+        as typed (subject uuid, owner uuid, purpose text, destination text, at timestamptz))
   ${noteVerified(sql`sent`)}
   returning message.gateway, message.destination`,
 })
