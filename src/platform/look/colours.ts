@@ -21,6 +21,8 @@ export type Theme = keyof typeof grounds
 const WORDS = { light: 5, dark: 7 } as const
 const WORDS_ON_FILL = 4.5
 const SHAPES = 3
+/** Of a line, from the ground: still 3 from the page around it, which is a little darker. */
+const EDGES = 3.25
 const [WHITE, BLACK] = ['#ffffff', '#000000']
 /** Below that, a colour is that of the ground, and a button in it would not be seen. */
 const DIFFERS = 1.15
@@ -106,7 +108,7 @@ function lift({ lightness, chroma, hue }: Oklch, to: number): string {
   return fromOklch({ lightness: to, chroma: chroma * share, hue })
 }
 
-/** The same hue, so far from the ground: `WORDS` can be read, `SHAPES` can be seen. */
+/** The same hue, so far from the ground: `WORDS` can be read, `EDGES` can be seen. */
 function apart(colour: string, theme: Theme, least: number): string {
   const given = toOklch(colour)
   const step = theme === 'dark' ? 0.01 : -0.01
@@ -140,7 +142,7 @@ export function brandTokens(colour: string, theme: Theme): BrandTokens {
     // White is what people expect in a button. On some colours between, neither it nor the ink can be read.
     onBrand: [WHITE, grounds.light.ink].find((words) => contrast(brand, words) >= WORDS_ON_FILL) ?? BLACK,
     accent: apart(colour, theme, WORDS[theme]),
-    brandEdge: contrast(brand, ground) < SHAPES ? apart(brand, theme, SHAPES) : 'transparent',
+    brandEdge: contrast(brand, ground) < EDGES ? apart(brand, theme, EDGES) : 'transparent',
   }
 }
 
