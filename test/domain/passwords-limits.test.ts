@@ -115,10 +115,10 @@ describe('a full queue of passwords to hash', () => {
       ({ answer: busy, otp } = await resetWhileFull())
     expect([...failure(busy), busy.headers.get('retry-after')]).toEqual([503, 'server_busy', '1'])
     expect((await service.post('password/reset', resetBody(identifier, otp))).status).toBe(200)
-  }, 60_000)
+  })
 
   test('lets those pass whose code was right already', async () => {
-    const people = await Promise.all(Array.from({ length: 6 }, () => newEmail()).map(registerSlowly))
+    const people = await Promise.all(Array.from({ length: 3 }, () => newEmail()).map(registerSlowly))
     const codes = await Promise.all(
       people.map(async (identifier) => {
         await service.post('password/forgot', { identifier })
@@ -134,7 +134,7 @@ describe('a full queue of passwords to hash', () => {
       const again = await service.post('password/reset', resetBody(people[index]!, codes[index]!))
       expect(again.status).toBe(200)
     }
-  }, 60_000)
+  })
 
   /** The queue takes two at once here. */
   let turn = Promise.resolve()
