@@ -93,8 +93,10 @@ async function waitUntil<T>(
   look: () => T | undefined | Promise<T | undefined>,
   service: Bun.Subprocess,
 ): Promise<T> {
-  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await Bun.sleep(PAUSE_MS)) {
-    if (service.exitCode !== null) throw new Error(`it ended with ${service.exitCode}`)
+  for (const last = Date.now() + READY_WITHIN_MS; Date.now() < last; await Bun.sleep(PAUSE_MS)) {
+    // One that a signal ended, as an instruction that the processor lacks does, has no exit code.
+    const end = service.exitCode ?? service.signalCode
+    if (end !== null) throw new Error(`it ended with ${end}`)
     const found = await look()
     if (found !== undefined) return found
   }

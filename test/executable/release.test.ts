@@ -66,12 +66,13 @@ test('the executable of the build is tried, packed, offered, summed and signed',
   expect([index.version, Object.keys(index.targets)]).toEqual([version, [target]])
 })
 
-/** A program that says "listening" and answers every path with `status`, after a hundred lines of its own. */
+/** A program that says "listening" and answers every path with `status`, after a hundred lines of its own; 0 kills it. */
 function pretender(status: number): string {
   const path = join(newDirectory('pretender'), 'poterne')
   const source = `#!${process.execPath}
 if (process.argv[2] === 'version') { console.log('{"version":"${version}"}'); process.exit(0) }
 for (let line = 1; line <= 100; line++) console.log('line ' + line)
+if (${status} === 0) process.kill(process.pid, 'SIGKILL')
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('', { status: ${status} }) })
 console.log(JSON.stringify({ url: 'http://127.0.0.1:1/admin/', msg: 'administration listens' }))
 console.log(JSON.stringify({ url: 'http://127.0.0.1:' + server.port, msg: 'listening' }))
@@ -81,14 +82,18 @@ console.log(JSON.stringify({ url: 'http://127.0.0.1:' + server.port, msg: 'liste
   return path
 }
 
-test.each([404, 500])(
-  'a trial that is answered %i ends at once, with the last lines of its log',
-  async (status) => {
+test.each([
+  [404, '/readyz answers 404'],
+  [500, '/readyz answers 500'],
+  [0, 'it ended with SIGKILL'],
+])(
+  'a trial that is answered %i (0: killed) ends at once, with the last lines of its log',
+  async (status, reason) => {
     const started = performance.now()
     const executable = pretender(status)
     const failure = await tryExecutable({ executable, version }).catch((error: Error) => error.message)
-    expect(failure).toContain(`/readyz answers ${status}\n`)
-    expect(failure).not.toContain('line 82\n')
+    expect(failure).toContain(`${reason}\n`)
+    expect(failure).not.toContain(status === 0 ? 'line 80\n' : 'line 82\n')
     expect(failure).toContain('line 83\n')
     expect(performance.now() - started).toBeLessThan(60_000)
   },
