@@ -91,10 +91,6 @@ export const titleRow = (title, actions = []) =>
 export const wayUp = (href, label) =>
   element('p', { class: 'up' }, element('a', { href }, [icon('back'), label]))
 
-/** An address breaks before its host, where it is wider than its place. */
-export const breakable = (name) =>
-  name.split(/(?=@)/).flatMap((part, at) => (at === 0 ? part : [element('wbr'), part]))
-
 const noticeIcons = { bad: 'alert', warn: 'alert', good: 'check', '': 'info' }
 
 /** An icon, a sentence, and at most one action. `kind`: bad, warn or good. */

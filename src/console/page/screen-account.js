@@ -3,7 +3,7 @@ import { actions, actionsOf } from './account-actions.js'
 import { deviceOf, factsOf, isKnownDevice } from './account-facts.js'
 import { streamOf } from './account-stream.js'
 import { call, may } from './api.js'
-import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
+import { avatar, button, element, notice, say, wayUp } from './elements.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
 import { exactTime, hourOf, time } from './times.js'
 
@@ -24,10 +24,7 @@ export async function accountScreen(uuid, refresh) {
     element('div', { class: 'title who' }, [
       avatar(personOf(account), 'big'),
       element('div', { class: 'text' }, [
-        element('div', { class: 'acts' }, [
-          element('h1', {}, breakable(personOf(account))),
-          stateOf(account),
-        ]),
+        element('div', { class: 'acts' }, [element('h1', {}, personOf(account)), stateOf(account)]),
         element('p', { class: 'soft' }, shortOf(account, sessions)),
       ]),
       element('div', { class: 'acts' }, buttons),
