@@ -37,14 +37,16 @@ func main() {
 			Type string
 			Data struct {
 				Account      string
-				AccountState *map[string]any `json:"account_state"`
+				AccountState json.RawMessage `json:"account_state"`
 			}
 		}
 		if !isSigned(request.Header, body) || json.Unmarshal(body, &event) != nil {
 			response.WriteHeader(http.StatusUnauthorized)
 		} else if _, isOld := seen.LoadOrStore(request.Header.Get("webhook-id"), true); !isOld {
-			users.Store(event.Data.Account, event.Data.AccountState)
-			fmt.Println(event.Type, event.Data.Account, event.Data.AccountState)
+			if event.Data.Account != "" && event.Data.AccountState != nil {
+				users.Store(event.Data.Account, event.Data.AccountState)
+			}
+			fmt.Println(event.Type, event.Data.Account, string(event.Data.AccountState))
 		}
 	})))
 }

@@ -8,12 +8,12 @@ const [users, seen] = [new Map(), new Set()]
 function isSigned(headers, body) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false
-  const wanted = `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-  const isWanted = (one) => one.length === wanted.length && timingSafeEqual(Buffer.from(one), Buffer.from(wanted))
-  return signatures.split(' ').some(isWanted)
+  const wanted = Buffer.from(`v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
+  const isWanted = (one) => one.length === wanted.length && timingSafeEqual(one, wanted)
+  return signatures.split(' ').map((one) => Buffer.from(one)).some(isWanted)
 }
 
-createServer(async (request, response) => {
+async function take(request, response) {
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) body += chunk
   if (!isSigned(request.headers, body)) return response.writeHead(401).end()
@@ -23,4 +23,8 @@ createServer(async (request, response) => {
   if (isNew) console.log(type, data.account, users.get(data.account)?.email ?? '-')
   seen.add(request.headers['webhook-id'])
   response.writeHead(204).end()
-}).listen(Number(process.env.PORT ?? 3000), '127.0.0.1')
+}
+
+// A request that breaks off ends alone.
+createServer((request, response) => take(request, response).catch(() => response.destroy()))
+  .listen(Number(process.env.PORT ?? 3000), '127.0.0.1')

@@ -16,11 +16,11 @@ sub is_signed {
 }
 
 my $server = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $ENV{PORT} // 3000, Listen => 64, ReuseAddr => 1) or die $!;
-$| = 1;
+$| = 1; binmode STDOUT, ':utf8'; $SIG{PIPE} = 'IGNORE';  # whoever goes away early ends nothing
 while (my $client = $server->accept) {
     my (%head, $body);
     while (defined(my $line = <$client>)) { last if $line =~ /^\r?\n/; $head{lc $1} = $2 if $line =~ /^([\w-]+):\s*(.*?)\r?\n/ }
-    read $client, $body, $head{'content-length'} // 0;
+    read $client, $body, ($head{'content-length'} // '') =~ /^(\d{1,6})$/ ? $1 : 0;
     my $signed = is_signed(\%head, $body // '');
     if ($signed && !$seen{$head{'webhook-id'}}++) {
         my ($type, $data) = @{decode_json $body}{qw(type data)};

@@ -10,8 +10,8 @@ def is_signed(headers, body):
     if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > 300:
         return False
     digest = hmac.digest(key, f"{name}.{timestamp}.".encode() + body, "sha256")
-    wanted = "v1," + base64.b64encode(digest).decode()
-    return any(hmac.compare_digest(one, wanted) for one in headers.get("webhook-signature", "").split(" "))
+    wanted = b"v1," + base64.b64encode(digest)
+    return any(hmac.compare_digest(one.encode(), wanted) for one in headers.get("webhook-signature", "").split(" "))
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
