@@ -35,6 +35,11 @@ const MOST_REQUESTS = 8
 const MOST_RETRIES = 2
 /** Fewer events are not worth a look at the log or a write of the position, while there is other work. */
 const BATCH = 50
+/**
+ * A look at the log asks about so many ids, and after a look that found little about twice as many as that one: without
+ * statistics PostgreSQL sorts all that it is asked about.
+ */
+const LEAST_IDS = 1000
 
 type Outcome = Awaited<ReturnType<Deliver>>
 /** It gives false where the failure counts for nothing, since the endpoint is away. */
@@ -47,6 +52,7 @@ const newHolding = ({ position, awaySince, lastAcceptedAt }: HeldEndpoint, began
   saved: position,
   savedAtMs: beganMs,
   mustSave: false,
+  idsAtOnce: LEAST_IDS,
   /** By the clock of the process that only goes forward. */
   leaseEndsMs: beganMs + LEASE_MS,
   awaySince,
@@ -184,6 +190,7 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
     while (isHeld(held) && window.readTo() < settled && isWorthIt()) {
       await readBatch(held, window.room())
       fill(held)
+      await saveIfDue(held)
     }
     // Nobody waits for the slow requests about one account for longer than one of them takes.
     const isFull = window.room() < BATCH && window.readTo() < settled
@@ -193,9 +200,10 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
 
   async function readBatch(held: Holding, room: number): Promise<void> {
     const { window } = held
-    const upTo = settled
+    const upTo = Math.min(settled, window.readTo() + held.idsAtOnce)
     held.asideMeanwhile.clear()
     const found = await stores.events.follow({ types }, window.readTo(), upTo, room)
+    held.idsAtOnce = found.length < room ? held.idsAtOnce * 2 : LEAST_IDS
     const known = await aside.accountsAmong(found)
     const surplus = new Set(window.surplusOf(found, known.union(held.asideMeanwhile)))
     if (surplus.size > 0 && !(await aside.put([...surplus]))) return
