@@ -139,10 +139,9 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
       }
       entry.state = 'waiting'
       entry.probes += 1
-      // All that was read was tried, and nothing was taken: what comes after it in the log has its turn.
+      // As many are held as may be, and the log goes on: what comes after them has its turn.
       const isFull = held.window.room() === 0 && held.window.readTo() < settled
-      if (entry.probes > 1 && isFull)
-        await putAside(held.window.waitingAbout(new Set([entry.account])), aside.put)
+      if (isFull) await putAside(held.window.waitingAbout(new Set([entry.account])), aside.put)
     })
   }
 
