@@ -89,56 +89,77 @@ export const describeRefusal = (line: number, { code, field }: { code?: string; 
   `line ${line}: ${code}${field ? ` (${code === 'unknown_field' ? `the nearest one is ${field}` : field})` : ''}`
 
 /** The name of a thing that only one account may have, and the field that says it. */
-export interface LineKey {
+export interface LineKey<Key = string> {
   field: string
-  key: string
-  /** A contact that the line does not verify: others may have it as well, unless they verified it. */
-  isClaim?: true
+  key: Key
+  /** A contact that the line does not verify is `waiting`, or `claimed` where others may have it unless they verified it. */
+  as: 'held' | 'waiting' | 'claimed'
 }
 
+/** The contacts of a line as they are compared. */
+interface Contacts {
+  email: string | null
+  phone: string | null
+}
+
+const textIn = (record: Record<string, unknown>, field: string) =>
+  typeof record[field] === 'string' ? (record[field] as string) : ''
+
+export const comparedContacts = (record: Record<string, unknown>, defaultCountry: string): Contacts => ({
+  email: parseEmail(textIn(record, 'email'))?.key ?? null,
+  phone: parsePhone(textIn(record, 'phone'), defaultCountry)?.key ?? null,
+})
+
 /** Read from the line as it came, so that the command, which has no store, finds the same ones. */
-export function keysOf(record: Record<string, unknown>, defaultCountry: string): LineKey[] {
-  const text = (field: string) => (typeof record[field] === 'string' ? (record[field] as string) : '')
+export function keysOf(record: Record<string, unknown>, { email, phone }: Contacts): LineKey[] {
   // A line with more is refused.
   const list = (field: string) =>
     Array.isArray(record[field]) ? (record[field] as unknown[]).slice(0, 100) : []
-  const email = parseEmail(text('email'))?.key
-  const phone = parsePhone(text('phone'), defaultCountry)?.key
   const identities = list('identities')
-  const contact = (field: string, key: string | undefined, verified: unknown, waits: boolean): LineKey[] => {
-    if (key === undefined) return []
-    const proved = { field, key: `${key} verified` }
-    if (verified) return [{ field, key }, proved]
-    return waits
-      ? [
-          { field, key },
-          { ...proved, isClaim: true },
-        ]
-      : [{ ...proved, isClaim: true }]
-  }
   const isConfirmed = Boolean(record.email_verified_at || record.phone_verified_at || identities.length > 0)
+  const contact = (field: string, name: string | null, verified: unknown, mayWait: boolean) =>
+    named(field, name ?? '', verified ? 'held' : mayWait && !isConfirmed ? 'waiting' : 'claimed')
   return [
-    { field: 'uuid', key: text('uuid').toLowerCase() },
-    ...contact('email', email, record.email_verified_at, !isConfirmed),
-    ...contact('phone', phone, record.phone_verified_at, !isConfirmed && email === undefined),
-    { field: 'username', key: text('username').toLowerCase() },
-    ...identities.map((each) => ({
-      field: 'identities',
-      key: joined(each, ['provider', 'issuer', 'subject']),
-    })),
-    ...list('passkeys').map((each) => ({ field: 'passkeys', key: joined(each, ['id']) })),
-  ].filter(({ key }) => key !== '')
+    named('uuid', textIn(record, 'uuid').toLowerCase()),
+    contact('email', email, record.email_verified_at, true),
+    contact('phone', phone, record.phone_verified_at, email === null),
+    named('username', textIn(record, 'username').toLowerCase()),
+    ...identities.map((each) => named('identities', joined(each, ['provider', 'issuer', 'subject']))),
+    ...list('passkeys').map((each) => named('passkeys', joined(each, ['id']))),
+  ].flat()
 }
+
+const named = (field: string, name: string, as: LineKey['as'] = 'held'): LineKey[] =>
+  name === '' ? [] : [{ field, key: `${field} ${name}`, as }]
 
 function joined(value: unknown, fields: string[]): string {
   const record = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
   return fields.map((field) => String(record[field] ?? '')).join(' ')
 }
 
+/** Of lines that name the same, the first one that is not refused has it; null where no earlier line has one of the names. */
+export function findTwice<Key>(keys: LineKey<Key>[], lines: { get(key: Key): number | undefined }) {
+  for (const { field, key, as } of keys) {
+    const kept = lines.get(key)
+    if (kept !== undefined && (kept >= 0 || as !== 'claimed'))
+      return { field, line: kept >= 0 ? kept : ~kept }
+  }
+  return null
+}
+
+/** Keeps the names of a line that was not refused. The line of a contact that waits is kept below zero. */
+export function keepNames<Key>(
+  keys: LineKey<Key>[],
+  line: number,
+  lines: { set(key: Key, line: number): unknown },
+): void {
+  for (const { key, as } of keys) if (as !== 'claimed') lines.set(key, as === 'held' ? line : ~line)
+}
+
 const digest = Buffer.alloc(32)
 
-/** 53 bits in the place of the key, so that a command can keep those of every line. */
-export function shortKey({ field, key }: LineKey): number {
-  Bun.CryptoHasher.hash('sha256', `${field} ${key}`, digest)
-  return digest.readUInt32BE(0) * 2 ** 21 + (digest.readUInt32BE(4) >>> 11)
+/** 53 bits in the place of the key, none of them 0 alone, so that a command can keep those of every line. */
+export function shortKey(key: string): number {
+  Bun.CryptoHasher.hash('sha256', key, digest)
+  return digest.readUInt32BE(0) * 2 ** 21 + (digest.readUInt32BE(4) >>> 11) + 1
 }

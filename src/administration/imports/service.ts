@@ -9,7 +9,7 @@ import { parseDigest } from '../../domain/foundation/hashing/digest.ts'
 import type { HashService } from '../../domain/foundation/hashing/service.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { currentRequest } from '../../platform/request-context.ts'
-import { type ImportedLine, keysOf, type LineKey, LineRefused, type RefusalCode } from './line.ts'
+import { findTwice, type ImportedLine, keepNames, keysOf, LineRefused, type RefusalCode } from './line.ts'
 import { createLineReader } from './read-line.ts'
 import type { Found, ImportStore, MadeLine } from './store.ts'
 
@@ -52,15 +52,18 @@ export function createImportService(needs: Needs) {
 
   /** What the store knows decides about each line, in their order. */
   function decide(records: Record<string, unknown>[], lines: (ImportedLine | LineResult)[], found: Found[]) {
-    /** Of lines that name the same, the first one that is not refused has it. */
     const seen = new Map<string, number>()
     const families = new Set(hashing.families())
     const foundOf = Map.groupBy(found, ({ line }) => line)
     return lines.map((line, at) => {
       if (isResult(line)) return line
-      const keys = keysOf(records[at] as Record<string, unknown>, config.accounts.defaultCountry)
-      const outcome = twice(keys, seen) ?? known(line, foundOf.get(at) ?? []) ?? admitFamily(line, families)
-      if (outcome?.outcome !== 'refused') for (const key of keys) if (!key.isClaim) seen.set(nameOf(key), at)
+      const contacts = { email: line.emailKey, phone: line.phone }
+      const keys = keysOf(records[at] as Record<string, unknown>, contacts)
+      const twice = findTwice(keys, seen)
+      const outcome = twice
+        ? { ...refusal('twice_in_file', twice.field), other: twice.line }
+        : (known(line, foundOf.get(at) ?? []) ?? admitFamily(line, families))
+      if (outcome?.outcome !== 'refused') keepNames(keys, at, seen)
       return outcome ?? line
     })
   }
@@ -162,14 +165,6 @@ const refusal = (code: RefusalCode, field?: string): LineResult => ({
   code,
   ...(field !== undefined && { field }),
 })
-
-const nameOf = ({ field, key }: LineKey) => `${field} ${key}`
-
-/** Null where no earlier line has one of the names. */
-function twice(keys: LineKey[], seen: Map<string, number>): LineResult | null {
-  const taken = keys.find((key) => seen.has(nameOf(key)))
-  return taken ? { ...refusal('twice_in_file', taken.field), other: seen.get(nameOf(taken)) as number } : null
-}
 
 /** Null where nothing of the line is there. */
 function known({ uuid }: ImportedLine, found: Found[]): LineResult | null {

@@ -1,8 +1,17 @@
 /** `poterne import FILE|-`: brings accounts in from another system, one JSON object a line. */
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { describeRefusal, keysOf, type LineKey, shortKey } from '../../administration/imports/line.ts'
+import {
+  comparedContacts,
+  describeRefusal,
+  findTwice,
+  keepNames,
+  keysOf,
+  type LineKey,
+  shortKey,
+} from '../../administration/imports/line.ts'
 import type { LineResult } from '../../administration/imports/service.ts'
+import { createNumberMap } from '../../platform/number-map.ts'
 import { configOption, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { type ReadLine, readJsonLines, requireReadable } from './json-lines.ts'
@@ -95,11 +104,7 @@ interface Settings {
 }
 
 /** A line that waits for its call. */
-type WaitingLine = ReadLine & { keys: ShortKey[]; refused: Reported | null }
-
-interface ShortKey extends Omit<LineKey, 'key'> {
-  key: number
-}
+type WaitingLine = ReadLine & { keys: LineKey<number>[]; refused: Reported | null }
 
 /**
  * Lines wait for a call together, those that are refused here among them, so that the report keeps their order. While a
@@ -111,7 +116,7 @@ async function importLines(
   { dryRun, country, totals }: Settings,
 ) {
   /** The line that has a name, for every line that was not refused. */
-  const seen = new Map<number, number>()
+  const seen = createNumberMap()
   /** The names of the lines under way: the answer says which of them have theirs. */
   let asked = new Set<number>()
   let underWay = Promise.resolve()
@@ -119,13 +124,12 @@ async function importLines(
   let size = FIRST_RECORDS
   let bytes = 0
 
-  function refusedHere(read: ReadLine, keys: ShortKey[]): Reported | null {
+  function refusedHere(read: ReadLine, keys: LineKey<number>[]): Reported | null {
     const { line } = read
     if ('code' in read) return { line, outcome: 'refused', code: read.code }
-    const twice = keys.find(({ key }) => seen.has(key))
-    if (!twice) return null
-    const other_line = seen.get(twice.key) as number
-    return { line, outcome: 'refused', code: 'twice_in_file', field: twice.field, other_line }
+    const twice = findTwice(keys, seen)
+    if (twice === null) return null
+    return { line, outcome: 'refused', code: 'twice_in_file', field: twice.field, other_line: twice.line }
   }
 
   async function importThem(batch: WaitingLine[]): Promise<void> {
@@ -146,7 +150,7 @@ async function importLines(
   }
 
   function note({ line, keys }: WaitingLine, result: LineResult, sent: ReadLine[]): void {
-    if (result.outcome !== 'refused') for (const { key, isClaim } of keys) if (!isClaim) seen.set(key, line)
+    if (result.outcome !== 'refused') keepNames(keys, line, seen)
     totals.add(reported(line, result, sent), result.hash)
   }
 
@@ -176,8 +180,11 @@ async function importLines(
   }
 }
 
-const shortKeysOf = (record: Record<string, unknown>, country: string): ShortKey[] =>
-  keysOf(record, country).map((key) => ({ ...key, key: shortKey(key) }))
+const shortKeysOf = (record: Record<string, unknown>, country: string): LineKey<number>[] =>
+  keysOf(record, comparedContacts(record, country)).map(({ key, ...rest }) => ({
+    ...rest,
+    key: shortKey(key),
+  }))
 
 function reported(line: number, { other, hash: _, ...result }: LineResult, sent: ReadLine[]): Reported {
   return { line, ...result, ...(other !== undefined && { other_line: (sent[other] as ReadLine).line }) }
