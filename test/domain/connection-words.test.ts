@@ -6,7 +6,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { lockData, noteReady } from '../../src/storage/embedded/lock.ts'
+import { isStarting, lockData, noteReady } from '../../src/storage/embedded/lock.ts'
 import { createCertificate, type TestCertificate } from '../helpers/certificates.ts'
 import { startChangingProxy } from '../helpers/changing-proxy.ts'
 import { runPoterne } from '../helpers/executable.ts'
@@ -247,6 +247,9 @@ test('a data directory that was taken just now belongs to a service that is star
   noteReady(directory)
   expect(() => lockData(directory)).toThrow(/is in use by another poterne: stop that one first$/)
   unlock()
+  lockData(directory)()
+  // Commands that follow one another do not wait for a service.
+  expect(isStarting(directory)).toBe(false)
 })
 
 test('a backup by a user from whom policies hide rows is refused', async () => {

@@ -1,16 +1,18 @@
 /** Processes that meet others of their kind at the start, and what --dev adds. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
 import { devKey } from '../helpers/dev-pages.ts'
-import { newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
+import { newStorage, runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { startSmtp } from '../helpers/smtp.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
 
@@ -55,6 +57,18 @@ describe('a second process', () => {
     await Promise.all(both.map((each) => each.close()))
     await Promise.all([smtp.stop(), gateway.stop(), drop()])
   })
+})
+
+test('a command that meets the start of a service waits for it', async () => {
+  const directory = newDirectory('meeting')
+  const env = { POTERNE_SERVER_PORT: '0' }
+  const service = await spawnExecutable(['serve', '--dev'], { directory, env })
+  await waitFor(() => existsSync(join(directory, 'data/in-use-do-not-remove')), { what: 'its lock' })
+  const { code, error } = await runExecutable(['accounts', 'list'], { directory })
+  expect([code, error]).toEqual([0, ''])
+  expect(service.stdout()).toContain('"listening"')
+  service.signal('SIGTERM')
+  expect(await service.exited).toBe(0)
 })
 
 describe('--dev', () => {

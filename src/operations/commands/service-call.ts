@@ -18,6 +18,7 @@ import type { LoadedConfig } from '../../platform/config/load.ts'
 import { nameOfUser } from '../../platform/data-directory.ts'
 import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { runAsRequest } from '../../platform/request-context.ts'
+import { isStarting } from '../../storage/embedded/lock.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { type CommonOptions, identifierOf, timeOf } from './option-values.ts'
@@ -84,7 +85,16 @@ function socketSettingsOf(loaded: LoadedConfig): Partial<SocketSettings> {
   return { admin: { socket: textOf('admin', 'socket') }, ...(dataDir !== null && { storage: { dataDir } }) }
 }
 
-async function findSocket({ socket }: ServiceCallOptions, config: Partial<SocketSettings>) {
+/** A service that was started just before the command is waited for. */
+async function findSocket(options: ServiceCallOptions, config: Partial<SocketSettings>) {
+  for (;;) {
+    const socket = await lookForSocket(options, config)
+    if (socket !== null || !config.storage || !isStarting(config.storage.dataDir)) return socket
+    await Bun.sleep(200)
+  }
+}
+
+async function lookForSocket({ socket }: ServiceCallOptions, config: Partial<SocketSettings>) {
   if (socket !== undefined) {
     if (await answers(socket)) return socket
     throw new CommandFailure(1, `no service answers at ${socket}`)

@@ -40,15 +40,18 @@ export function lockData(directory: string): () => void {
     const lock = tryLock(directory, name)
     if (typeof lock !== 'function') {
       release()
-      throw new DataDirectoryLocked(directory, wasTakenShortlyAgo(directory))
+      throw new DataDirectoryLocked(directory, isStarting(directory))
     }
     locks.push(lock)
   }
   dateLock(directory, new Date())
-  return release
+  return () => {
+    noteReady(directory)
+    release()
+  }
 }
 
-/** A service that is ready is not starting any more, however shortly ago it took the lock. */
+/** What is ready, or at its end, is not starting any more, however shortly ago it took the lock. */
 export const noteReady = (directory: string): void => dateLock(directory, new Date(0))
 
 /** The time of the file says since when a start may be under way: SQLite writes nothing into it. */
@@ -60,9 +63,13 @@ function dateLock(directory: string, date: Date): void {
   }
 }
 
-function wasTakenShortlyAgo(directory: string): boolean {
-  const found = statSync(join(directory, FILE), { throwIfNoEntry: false })
-  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) < STARTING_MS
+/** True while whoever took the lock shortly ago may become a service that answers, or end. */
+export function isStarting(directory: string): boolean {
+  try {
+    return Math.abs(Date.now() - statSync(join(directory, FILE)).mtimeMs) < STARTING_MS
+  } catch {
+    return false
+  }
 }
 
 export type DirectoryLock = ReturnType<typeof createLock>
