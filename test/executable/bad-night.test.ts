@@ -44,6 +44,7 @@ const secretLines = () => readFileSync(environment, 'utf8').match(/^SERVER_SECRE
 
 let service: Executable
 let systemctl: Bun.Server<undefined>
+let starting: Promise<unknown> = Promise.resolve()
 
 beforeAll(async () => {
   for (const directory of [etc, lib, bin]) mkdirSync(directory, { mode: 0o700 })
@@ -66,8 +67,10 @@ beforeAll(async () => {
     idleTimeout: 255,
     async fetch({ url }) {
       const verb = new URL(url).pathname.slice(1)
+      await starting
       if (verb !== 'start') await service.kill('SIGTERM')
-      if (verb !== 'stop') await start()
+      // As systemd does, it does not wait until the service is ready.
+      if (verb !== 'stop') starting = start()
       return new Response()
     },
   })
@@ -118,6 +121,7 @@ async function runSection(heading: string) {
   const lines = block!.replace(/^(poterne (?:doctor|config check) .*)$/gm, '$1 || [ $? = 1 ]')
   const ran = await run(`${variables}\n${lines}`)
   expect({ heading, ...ran }).toMatchObject({ heading, code: 0 })
+  await starting
   return ran.out
 }
 
