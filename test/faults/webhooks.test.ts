@@ -13,7 +13,7 @@ import { delayWhileAwayMs } from '../../src/platform/waiting.ts'
 import { asOperator, listening } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { countRows } from '../helpers/database.ts'
-import { runPoterne } from '../helpers/executable.ts'
+import { runPoterne, startExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import {
@@ -59,11 +59,12 @@ const hasAll = (receiver: Receiver, accounts: string[]) => {
   return accounts.every((account) => times.has(account))
 }
 
+const EVENTS = reduced(400, 10_000)
+const KILLS = reduced(1, 10)
+/** So many may come twice after each. */
+const MOST_TWICE = 100
+
 describe('processes that are killed', () => {
-  const EVENTS = reduced(400, 10_000)
-  const KILLS = reduced(1, 10)
-  /** So many may come twice after each. */
-  const MOST_TWICE = 100
   let receiver: Receiver
   let database: Database
   /** Resolves once it tells the endpoint, or waits for its turn. */
@@ -117,6 +118,64 @@ describe('processes that are killed', () => {
     expect(times.reduce((sum, each) => sum + each - 1, 0)).toBeLessThanOrEqual(KILLS * MOST_TWICE)
     expect(receiver.problems).toEqual([])
   })
+})
+
+interface Page {
+  items: { id: number; set_aside: number }[]
+}
+
+longTest('the embedded shape, killed amid ten thousand events, loses none of them', async () => {
+  const refused = new Set<number>()
+  const receiver = await startReceiver(({ data: { id } }) => {
+    if (id % 100 > 0 || refused.has(id)) return { delayMs: 2 }
+    refused.add(id)
+    return { status: 500 }
+  })
+  const { url, secret } = receiver
+  const settings = webhookSettings({ name: 'app', url, secret, events: ['account.updated'] })
+  const service = await startExecutable({ shape: 'embedded', settings })
+  // What is set aside is told more slowly than 24 people make events: of many, each one's next event comes later.
+  const people = await Array.fromAsync({ length: 300 }, () => service.signedIn())
+  const unix = join((service.storage.storage as { data_dir: string }).data_dir, 'admin.sock')
+  const ask = async (path: string) =>
+    ((await (await fetch(`http://administration/admin/v1/${path}`, { unix } as RequestInit)).json()) as Page)
+      .items
+
+  let acknowledged = 0
+  /** Until the service is killed. */
+  async function changeOn({ bearer }: (typeof people)[number]): Promise<void> {
+    for (;;) {
+      const profile = { name: `Ada ${acknowledged}` }
+      const answer = await service.call('PATCH', '/api/v1/auth/me', { profile }, { bearer }).catch(() => null)
+      if (answer === null) return
+      expect(answer.status).toBe(200)
+      acknowledged++
+    }
+  }
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const load = people.map(changeOn)
+    await waitFor(() => acknowledged >= (EVENTS * kill) / KILLS, { timeoutMs: 300_000 })
+    expect(await service.kill('SIGKILL')).toBe(137)
+    await Promise.all(load)
+    await service.start()
+  }
+  const happened: number[] = []
+  for (let page: Page['items'] | null = null; page === null || page.length > 0; ) {
+    // Nothing is read past a transaction that is open, so the last page waits for more.
+    page = await ask(`events?after=${happened.at(-1) ?? 0}&type=account.updated&limit=200&wait=2`)
+    happened.push(...page!.map(({ id }) => id))
+  }
+  expect(happened.length).toBeGreaterThanOrEqual(acknowledged)
+  const told = () => new Set(receiver.accepted().map(({ data }) => data.id))
+  await waitFor(() => told().size >= happened.length, { timeoutMs: 300_000 })
+  await waitFor(async () => (await ask('webhooks'))[0]?.set_aside === 0)
+  expect([...told()].sort((a, b) => a - b)).toEqual(happened)
+  expect(receiver.accepted().length - happened.length).toBeLessThanOrEqual(KILLS * MOST_TWICE)
+  expect(refused.size).toBeGreaterThan(EVENTS / 200)
+  expect(await ask('webhooks')).toMatchObject([{ given_up: 0, lag_seconds: 0, away_since: null }])
+  expect(receiver.problems).toEqual([])
+  await service.close()
+  await receiver.close()
 })
 
 describe('one person’s events', () => {
