@@ -9,6 +9,7 @@ import { markSvg } from '../platform/look/mark.ts'
 import { styleIn } from '../platform/look/style.ts'
 import { pickLanguage } from '../texts/accept-language.ts'
 import { languages, nameOfLanguage, textDirection } from '../texts/languages.ts'
+import { fillSentence } from '../texts/sentences.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { wordsEn } from './words-en.ts'
 import { wordsFr } from './words-fr.ts'
@@ -44,7 +45,7 @@ function subjectsIn(language: PageLanguage, service: string): Record<string, str
   return Object.fromEntries(
     Object.entries({ ...codes, ...notices }).map(([purpose, { subject }]) => [
       `purpose:${purpose}`,
-      subject.replace('{service}', () => service),
+      fillSentence(subject, { service }),
     ]),
   )
 }

@@ -3,6 +3,10 @@ import type { ErrorCode, FieldError, OwnMessage } from './errors.ts'
 import { type Language, primaryTag } from './languages.ts'
 import type { Texts } from './texts.ts'
 
+/** Puts values in the place of `{name}`, as they are: a `$` in one of them means nothing. */
+export const fillSentence = (sentence: string, values: Record<string, string>): string =>
+  sentence.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
+
 /** Returns the problem of a field, in words. */
 export function fieldSentence(
   { code, reason, minimum, maximum, nearest }: FieldError,

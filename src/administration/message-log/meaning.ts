@@ -1,5 +1,6 @@
 /** The outcome of a message, as a sentence for those who look after people. */
 import type { OutboxChannel } from '../../domain/messages/outbox/message.ts'
+import { fillSentence } from '../../texts/sentences.ts'
 import type { MessageState } from './store.ts'
 
 const english = {
@@ -101,15 +102,15 @@ interface Fate {
 /** The page of administration has these two languages. */
 export function meaningOf(fate: Fate, language: string): string {
   const sentences = language.startsWith('fr') ? french : english
-  const causes = causesOf(fate).map(({ key, ...values }) => fill(sentences[key], values))
-  return fill(sentences[outcomeOf(fate)], { cause: [...new Set(causes)].join('; ') })
+  const causes = causesOf(fate).map(({ key, ...values }) => fillSentence(sentences[key], values))
+  return fillSentence(sentences[outcomeOf(fate)], { cause: [...new Set(causes)].join('; ') })
 }
 
 /** One cause of `detail`, as a sentence without a beginning: "the mail server could not be reached". */
 export function meaningOfCause(fate: Pick<Fate, 'channel' | 'detail'>, language: string): string {
   const sentences = language.startsWith('fr') ? french : english
   return causesOf(fate)
-    .map(({ key, ...values }) => fill(sentences[key], values))
+    .map(({ key, ...values }) => fillSentence(sentences[key], values))
     .join('; ')
 }
 
@@ -162,6 +163,3 @@ const gatewayCauses: Record<string, Key> = {
 
 const causeOfGateway = (status: string): Key =>
   gatewayCauses[status] ?? (/^5/.test(status) ? 'gateway_trouble' : 'gateway_refused')
-
-const fill = (sentence: string, values: Record<string, string>): string =>
-  sentence.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')

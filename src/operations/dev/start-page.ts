@@ -4,6 +4,7 @@ import { BUILT_IN } from '../../platform/look/colours.ts'
 import { type IconName, iconSvg } from '../../platform/look/icons.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
+import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { pagePolicy } from './page-policy.ts'
 import type { DevPerson } from './people.ts'
@@ -103,7 +104,7 @@ function card(
   ]
   return `<li><div class="row acts"><span class="text"><span dir="ltr">${name}</span>
 ${lines.map((line) => (line === '' ? '' : `<span>${line}</span>`)).join('\n')}</span>
-<form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button class="button quiet little">${escapeHtml(start.sign_in_as.replace('{name}', () => identifier))}</button></form></div>
+<form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button class="button quiet little">${escapeHtml(fillSentence(start.sign_in_as, { name: identifier }))}</button></form></div>
 </li>`
 }
 

@@ -1,5 +1,6 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
+import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {
   codeField,
@@ -123,7 +124,7 @@ export function onwardsButton(
   const { handOver } = visit.flow
   const name = handOver && applications.get(handOver.application)
   if (name === undefined) return null
-  const label = visit.texts.pages.continue_to.replace('{application}', () => name)
+  const label = fillSentence(visit.texts.pages.continue_to, { application: name })
   return linkButton(label, onTheWay(visit, '/oauth2/continue'), 'main')
 }
 

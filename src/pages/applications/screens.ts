@@ -1,5 +1,6 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
 import type { ApplicationConfig } from '../../platform/config/types.ts'
+import { fillSentence } from '../../texts/sentences.ts'
 import { heading, submit, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
@@ -28,7 +29,7 @@ export function unknownScreen(
     content: html`${heading(pages.unknown_application_title, what === 'application' ? pages.unknown_application : pages.unknown_redirect)}${
       lines !== null && html`<pre dir="ltr">${lines}</pre>`
     }
-<a class="button quiet main" href="/sign-in">${pages.go_to.replace('{service}', () => service)}</a>
+<a class="button quiet main" href="/sign-in">${fillSentence(pages.go_to, { service })}</a>
 ${CLIENT_ID.test(application) && html`<p class="next small soft" dir="ltr">client_id: <code>${application}</code></p>`}`,
   }
 }
@@ -55,7 +56,7 @@ export function continueScreen(
   href: string,
   another?: string,
 ): Screen {
-  const title = pages.continue_to.replace('{application}', () => name)
+  const title = fillSentence(pages.continue_to, { application: name })
   const who = session?.account.email ?? session?.account.phone
   return {
     title,
@@ -69,7 +70,7 @@ export function continueScreen(
  * that of the program, with its code.
  */
 export const openProgramScreen = ({ texts: { pages } }: View, name: string, href: string): Screen => {
-  const title = pages.continue_to.replace('{application}', () => name)
+  const title = fillSentence(pages.continue_to, { application: name })
   return {
     title,
     content: html`${heading(title)}<a class="button main" href="${href}">${pages.continue}</a>`,
@@ -86,13 +87,13 @@ export function notOpenScreen(
   name: string,
   { another, back }: { another: string; back: string },
 ): Screen {
-  const title = pages.not_open_title.replace('{application}', () => name)
+  const title = fillSentence(pages.not_open_title, { application: name })
   const who = session?.account.email ?? session?.account.phone
   return {
     title,
     content: html`${heading(title, html`${pages.not_open_lead} ${who && withContact(pages.signed_in_as, who)}`)}
 <div class="stack next">${otherAccount(pages, another)}
-<a class="button quiet" href="${back}">${pages.back_to.replace('{application}', () => name)}</a></div>`,
+<a class="button quiet" href="${back}">${fillSentence(pages.back_to, { application: name })}</a></div>`,
   }
 }
 
@@ -102,7 +103,7 @@ export function twoFactorWantedScreen(
   name: string,
   { another, onwards, setUp }: { another: string; onwards: string; setUp: string },
 ): Screen {
-  const title = pages.two_factor_wanted_title.replace('{application}', () => name)
+  const title = fillSentence(pages.two_factor_wanted_title, { application: name })
   return {
     title,
     content: html`${heading(title, pages.two_factor_wanted_lead)}

@@ -5,6 +5,7 @@ import { isMark } from '../../platform/look/logo.ts'
 import { markSvg } from '../../platform/look/mark.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, nameOfLanguage, textDirection } from '../../texts/languages.ts'
+import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { readScript } from './assets.ts' with { type: 'macro' }
 import { icon, initialsOf } from './elements.ts'
@@ -120,7 +121,7 @@ ${logoFile && html`<meta property="og:image" content="${origin}${logoFile.path}"
     render(page: PageOfPeople): string {
       const { language, texts, title, content, wide, bare, refreshTo, aside } = page
       const { pages: words } = texts
-      const description = words.sign_in_to.replace('{service}', () => name)
+      const description = fillSentence(words.sign_in_to, { service: name })
       const rendered = html`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
 <head>

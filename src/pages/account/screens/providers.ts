@@ -3,6 +3,7 @@
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import type { LinkedIdentity } from '../../../domain/sign-in/identities/store.ts'
 import { nameOfProvider } from '../../../texts/names.ts'
+import { fillSentence } from '../../../texts/sentences.ts'
 import { isolated, markOf, notice, row, rows, withContact } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
@@ -50,8 +51,8 @@ export function linkScreen(visit: OwnVisit, security: Security): Screen {
   const { provider, email } = identity
   const name = nameOfProvider(provider)
   return proofScreen(visit, security, {
-    title: pages.link_title.replace('{provider}', () => name),
-    lead: pages.link_lead.replace('{provider}', () => name),
+    title: fillSentence(pages.link_title, { provider: name }),
+    lead: fillSentence(pages.link_lead, { provider: name }),
     action: '/account/providers/confirm',
     button: pages.link,
     before: rows([
@@ -67,11 +68,8 @@ export function unlinkScreen(visit: OwnVisit, security: Security, linked: readon
   const email = linked.find((identity) => identity.provider === provider)?.email ?? null
   const name = nameOfProvider(provider)
   return proofScreen(visit, security, {
-    title: pages.unlink_title.replace('{provider}', () => name),
-    lead: withContact(
-      pages.unlink_lead.replace('{provider}', () => name),
-      email ?? pages.your_account_there,
-    ),
+    title: fillSentence(pages.unlink_title, { provider: name }),
+    lead: withContact(fillSentence(pages.unlink_lead, { provider: name }), email ?? pages.your_account_there),
     action: '/account/providers/remove',
     button: pages.unlink,
     danger: true,

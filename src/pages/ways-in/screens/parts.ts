@@ -3,6 +3,7 @@
  * that was only named.
  */
 import { nameOfProvider } from '../../../texts/names.ts'
+import { fillSentence } from '../../../texts/sentences.ts'
 import {
   check,
   type FieldOptions,
@@ -73,7 +74,7 @@ export function identifierInput(
 
 /** A provider with its mark, as a button that goes to it. */
 export const providerLabel = ({ texts: { pages } }: View, name: string): Html =>
-  html`${markOf(name)}<span>${pages.continue_with.replace('{provider}', () => nameOfProvider(name))}</span>`
+  html`${markOf(name)}<span>${fillSentence(pages.continue_with, { provider: nameOfProvider(name) })}</span>`
 
 /** Without a label its button stands elsewhere on the page. */
 export function passkeyForm(

@@ -1,4 +1,6 @@
 /** The page that signs in, and those at the end of a way. */
+
+import { fillSentence } from '../../../texts/sentences.ts'
 import {
   check,
   heading,
@@ -46,7 +48,7 @@ export function signInScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = texts
   const { offered, to, now } = drawing
   const problem = showProblem(visit, ['identifier', 'password'], { now, support: offered.support })
-  const title = pages.sign_in_to.replace('{service}', () => offered.service)
+  const title = fillSentence(pages.sign_in_to, { service: offered.service })
   return {
     title: pages.sign_in,
     content: html`${heading(title)}
@@ -70,7 +72,7 @@ ${check('stay', pages.stay_signed_in, { checked: flow.typed?.stay === 'yes' })}
 ${submit(pages.sign_in, '', problem.wait)}
 </form>
 ${otherWays(visit, drawing)}
-${canRegister(visit, offered) && html`<p class="foot">${pages.no_account.replace('{service}', () => offered.service)} ${wayOf('ways', pages.create_account, to('/sign-in/register'))}</p>`}`,
+${canRegister(visit, offered) && html`<p class="foot">${fillSentence(pages.no_account, { service: offered.service })} ${wayOf('ways', pages.create_account, to('/sign-in/register'))}</p>`}`,
   }
 }
 

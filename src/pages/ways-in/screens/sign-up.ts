@@ -1,4 +1,6 @@
 /** Registration: the form, an invitation, the terms, the confirmation. */
+
+import { fillSentence } from '../../../texts/sentences.ts'
 import { codeField, heading, otherWay, submit, wayOf, withContact, withTerms } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen, View } from '../../visits/visit.ts'
@@ -21,7 +23,7 @@ import {
 function joinScreen(visit: View, { to, now, offered }: Drawing): Screen {
   const { pages } = visit.texts
   const who = visit.session?.account.email ?? visit.session?.account.phone ?? ''
-  const title = pages.join_service.replace('{service}', () => offered.service)
+  const title = fillSentence(pages.join_service, { service: offered.service })
   return {
     title,
     content: html`${heading(title, withContact(pages.join_lead, who))}
