@@ -1,9 +1,11 @@
 /** The reading and the changes of an operator, by the routes behind the socket, on every storage shape. */
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { decodeProtectedHeader } from 'jose'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { operatorOf } from '../helpers/administration.ts'
 import { newPhone } from '../helpers/api-client.ts'
+import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
@@ -284,7 +286,13 @@ describe.each(shapes)('administration on %s', (shape) => {
     const { items } = (await call('GET', 'keys')).body
     expect(items.map(({ kid }: { kid: string }) => kid)).toContain(key.kid)
     const [first] = items
+    const before = await service.signedIn()
     expect((await call('POST', 'keys/revoke', { kid: first.kid })).body.revoked).toBe(true)
+    expectRefusal(await service.get('me', { bearer: before.bearer }), 'invalid_token')
+    // What it signed would be refused a moment later.
+    const { bearer } = await service.signedIn()
+    expect(decodeProtectedHeader(bearer).kid).not.toBe(first.kid)
+    expect((await service.get('me', { bearer })).status).toBe(200)
     expect((await call('POST', 'keys/revoke', { kid: first.kid })).body.revoked).toBe(false)
     for (const type of ['key.rotated', 'key.revoked']) {
       const [event] = (await call('GET', `events?type=${type}`)).body.items

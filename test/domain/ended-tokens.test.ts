@@ -68,7 +68,7 @@ describe.each(shapes)('the feed of ended tokens on %s', (shape) => {
     const asked = performance.now()
     const waiting = follow(service, token, `?after=${cursor}&wait=20`)
     await Bun.sleep(300)
-    await service.post('logout', {}, { bearer })
+    expect((await service.post('logout', {}, { bearer })).status).toBe(200)
     expect((await waiting).ended).toMatchObject([{ session: sidOf(bearer) }])
     expect(performance.now() - asked).toBeLessThan(3000)
     const quiet = await follow(service, token, `?after=${cursor}&wait=0`)

@@ -88,6 +88,11 @@ export function createKeyService(options: KeyServiceOptions) {
       onRefreshFailure(error)
     }
   }
+  /** A refresh that is under way may have read the store before the change. */
+  async function refreshAfterChange(): Promise<void> {
+    await refresh.underWay()?.catch(() => {})
+    await refreshByItself()
+  }
   function begin(): void {
     timer = setInterval(refreshByItself, refreshMs)
     timer.unref()
@@ -122,12 +127,15 @@ export function createKeyService(options: KeyServiceOptions) {
         .map(({ kid, publicJwk }) => ({ ...publicJwk, kid, use: 'sig' as const, alg: algorithm })),
     }),
     list: rotation.list,
-    revoke: rotation.revoke,
+    /** Nothing is signed with it or accepted here from now on, and at other replicas after their next refresh. */
+    async revoke(kid: string) {
+      const revoked = await rotation.revoke(kid)
+      if (revoked) await refreshAfterChange()
+      return revoked
+    },
     async rotate(how?: { atOnce?: boolean }): Promise<KeyDescription> {
       const key = await rotation.rotate(how)
-      // A refresh that is under way may have read the store before the change.
-      await refresh.underWay()?.catch(() => {})
-      await refresh()
+      await refreshAfterChange()
       return key
     },
     /** Reads the store again and rotates if it is time. Runs by itself every `refreshMs` after `start`. */
