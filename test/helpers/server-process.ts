@@ -39,15 +39,15 @@ export function controlServer({ directory, command, answers }: ServerProcessOpti
     const log = openSync(logFile, 'a')
     launch(command, { cwd: directory, output: log })
     closeSync(log)
-    let ended = false
+    let looksWithout = 0
     await waitFor(
       async () => {
-        ended = processesUnder(directory).length === 0
-        return ended || (await answers())
+        looksWithout = processesUnder(directory).length === 0 ? looksWithout + 1 : 0
+        return looksWithout > 1 || (await answers())
       },
       { what: command.join(' '), timeoutMs: 30_000 },
     )
-    if (ended)
+    if (looksWithout > 1)
       throw new Error(`${command.join(' ')} ended at start: ${readFileSync(logFile, 'utf8').slice(-2000)}`)
   }
   const stop = () => endProcesses(directory, 10_000)

@@ -10,7 +10,7 @@ export const MIXED =
   'a pooler in transaction mode answers there, which mixes the sessions of its clients: name the direct address of the server, or the address of the pooler in session mode'
 
 /** A pooler takes the session that was used last, so that one round shows it; others may be faster than that. */
-const ROUNDS = 3
+const ROUNDS = 5
 
 /** A prepared statement that is unknown, or there already. */
 const OF_MIXED_SESSIONS = new Set(['26000', '42P05'])
