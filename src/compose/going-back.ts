@@ -42,9 +42,9 @@ export async function readEmbeddedState(dataDir: string) {
 }
 
 /** Returns where the present database is kept. Throws DataDirectoryLocked while a service runs. */
-export function putBack(dataDir: string, label: string): string {
+export async function putBack(dataDir: string, label: string): Promise<string> {
   prepareDataDirectory(dataDir)
-  const unlock = lockData(dataDir)
+  const unlock = await lockData(dataDir)
   try {
     const snapshot = findKeptSnapshot(dataDir)
     if (snapshot === null) throw new Error(`there is no copy of before in ${dataDir} any more`)

@@ -45,7 +45,7 @@ export async function upgradeEngine(options: UpgradeOptions): Promise<{ rows: nu
   const { dataDir } = config.storage
   const directory = join(dataDir, DATABASE_DIRECTORY)
   prepareDataDirectory(dataDir)
-  const unlock = lockData(dataDir)
+  const unlock = await lockData(dataDir)
   try {
     finishSwap(dataDir)
     const engine = readEngine(directory)

@@ -240,14 +240,16 @@ test('an unreachable database hides nothing of Redis, which is looked at beside 
   expect(oneLine(doctor.text)).toBeGreaterThan(20)
 })
 
-test('a data directory that was taken just now belongs to a service that is starting, until it is ready', () => {
+test('who took a data directory just now is waited for, until that one ends or is ready', async () => {
   const directory = newDirectory('taken')
-  const unlock = lockData(directory)
-  expect(() => lockData(directory)).toThrow(/is in use by another poterne: it is starting: try again$/)
+  const first = await lockData(directory)
+  const second = lockData(directory)
+  expect(await Promise.race([second, Bun.sleep(500).then(() => 'waits')])).toBe('waits')
+  first()
+  const unlock = await second
   noteReady(directory)
-  expect(() => lockData(directory)).toThrow(/is in use by another poterne: stop that one first$/)
+  await expect(lockData(directory)).rejects.toThrow(/is in use by another poterne: stop that one first$/)
   unlock()
-  lockData(directory)()
   // Commands that follow one another do not wait for a service.
   expect(isStarting(directory)).toBe(false)
 })

@@ -1,12 +1,17 @@
 /** Processes that meet others of their kind at the start, and what --dev adds. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
 import { devKey } from '../helpers/dev-pages.ts'
-import { newStorage, runExecutable, spawnExecutable, startExecutable } from '../helpers/executable.ts'
+import {
+  makeDatabase,
+  newStorage,
+  runExecutable,
+  spawnExecutable,
+  startExecutable,
+} from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
@@ -59,17 +64,18 @@ describe('a second process', () => {
   })
 })
 
-test('a command that meets the start of a service waits for it', async () => {
+test('commands and a service that start at the same moment wait for each other', async () => {
   const directory = newDirectory('meeting')
   const env = { POTERNE_SERVER_PORT: '0' }
+  await makeDatabase({ directory })
+  const list = () => runExecutable(['accounts', 'list'], { directory })
+  const early = list()
   const service = await spawnExecutable(['serve', '--dev'], { directory, env })
-  await waitFor(() => existsSync(join(directory, 'data/in-use-do-not-remove')), { what: 'its lock' })
-  const { code, error } = await runExecutable(['accounts', 'list'], { directory })
-  expect([code, error]).toEqual([0, ''])
-  expect(service.stdout()).toContain('"listening"')
+  for (const { code, error } of await Promise.all([early, list()])) expect([code, error]).toEqual([0, ''])
+  await waitFor(() => service.stdout().includes('"listening"'), { what: 'the service' })
   service.signal('SIGTERM')
   expect(await service.exited).toBe(0)
-})
+}, 120_000)
 
 describe('--dev', () => {
   test('its pages answer only to a Host that is loopback', async () => {

@@ -93,7 +93,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   const made = await interruptible(clean, async (signal) => {
     try {
       workspace = openWorkspace(file === null ? tmpdir() : dirname(file))
-      if (isEmbedded) copying = call === null ? copyStopped(config) : copyServed(call)
+      if (isEmbedded) copying = call === null ? copyStopped(config, options) : copyServed(call)
       const copy = await copying
       signal.throwIfAborted()
       const job: BackupJob = {
@@ -159,9 +159,16 @@ async function copyServed(call: Call): Promise<string> {
 }
 
 /** Another process takes on the owner of the database: this one goes on as the user who may write the backup. */
-async function copyStopped({ storage }: Config): Promise<string> {
-  const job: CopyJob = { task: 'copy', dataDir: storage.dataDir }
-  return (await runInWorker<{ directory: string }>(job)).directory
+async function copyStopped(config: Config, options: Options): Promise<string> {
+  const job: CopyJob = { task: 'copy', dataDir: config.storage.dataDir }
+  try {
+    return (await runInWorker<{ directory: string }>(job)).directory
+  } catch (error) {
+    // A service that was starting took it first.
+    const call = await callRunningService(options, config)
+    if (call === null) throw error
+    return copyServed(call)
+  }
 }
 
 /** The copy shows where the embedded database lies, even if only the service's own configuration says so. */

@@ -88,9 +88,15 @@ async function examineAll(loaded: Readable, options: Options, resolver: Resolver
   const progress = createProgressBar()
   // Whoever opens the embedded database is root no more, and may not read these.
   const secretFiles = lookAtFiles([...secretFilesOf(loaded), ...findEnvironmentFiles()])
-  const call = await callRunningService(options, config)
+  let call = await callRunningService(options, config)
   progress.show('the stores', 0)
-  const { findings, published_keys } = await examineStores(config, call)
+  let stores = await examineStores(config, call)
+  if (stores === null) {
+    // A service that was starting took the database first.
+    call = await callRunningService(options, config)
+    stores = (call && (await examineStores(config, call))) ?? (await withoutDatabase(config, inUse))
+  }
+  const { findings, published_keys } = stores
   let done = findings.length
   const context: OutsideContext = {
     config,
@@ -119,8 +125,8 @@ interface StoreFindings {
   published_keys: string[] | null
 }
 
-/** The embedded database belongs to the service that runs, which looks for us. */
-async function examineStores(config: Config, call: Call | null): Promise<StoreFindings> {
+/** The embedded database belongs to the service that runs, which looks for us; null where one that is not asked has it. */
+async function examineStores(config: Config, call: Call | null): Promise<StoreFindings | null> {
   const isEmbedded = config.database.url === null
   if (isEmbedded && call !== null) return call<StoreFindings>('GET', 'doctor')
   if (isEmbedded && !isEmbeddedThere(config.storage.dataDir))
@@ -132,19 +138,15 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
       return { findings, published_keys: publishedKeys }
     })
   } catch (error) {
+    if (error instanceof DataDirectoryLocked) return null
     const key = isEmbedded ? 'storage.data_dir' : 'database.url'
-    return withoutDatabase(
-      config,
-      error instanceof DataDirectoryLocked
-        ? warning(
-            error.isStarting
-              ? 'a poterne that is starting has it open: try again; where its socket does not answer then, name it with --socket'
-              : 'a running poterne has it open, and its socket does not answer here: name it with --socket',
-          )
-        : failure(`${key}: ${explainFailure(error, key)}`),
-    )
+    return withoutDatabase(config, failure(`${key}: ${explainFailure(error, key)}`))
   }
 }
+
+const inUse = warning(
+  'a running poterne has it open, and its socket does not answer here: name it with --socket',
+)
 
 const notThere = ({ storage }: Config) =>
   failure(

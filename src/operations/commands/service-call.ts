@@ -18,7 +18,7 @@ import type { LoadedConfig } from '../../platform/config/load.ts'
 import { nameOfUser } from '../../platform/data-directory.ts'
 import { parseWholeNumber } from '../../platform/http/read-values.ts'
 import { runAsRequest } from '../../platform/request-context.ts'
-import { isStarting } from '../../storage/embedded/lock.ts'
+import { DataDirectoryLocked, isStarting } from '../../storage/embedded/lock.ts'
 import { type CommandOptions, configOption, describeProblems, readConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { type CommonOptions, identifierOf, timeOf } from './option-values.ts'
@@ -58,21 +58,34 @@ type Handle = (request: Request) => Response | Promise<Response>
 
 export async function callService<T>(options: ServiceCallOptions, work: (call: Call) => Promise<T>) {
   const loaded = readConfig({ ...options, mustDeliver: false })
-  const socket = await findSocket(options, socketSettingsOf(loaded))
-  if (socket !== null) return work(callBy((request) => fetch(request, { unix: socket } as RequestInit)))
+  const find = () => findSocket(options, socketSettingsOf(loaded))
+  const socket = await find()
+  if (socket !== null) return work(callBy(over(socket)))
   if (!loaded.ok)
     throw new CommandFailure(
       2,
       `${describeProblems(loaded.file, loaded.problems)}\nAnd no service answers either: start it, or name its socket with --socket.`,
     )
-  return withService(loaded.config, ({ administration }) => work(callBy(administration.handle)))
+  try {
+    return await withService(loaded.config, ({ administration }) => work(callBy(administration.handle)))
+  } catch (error) {
+    // A service that was starting took it first.
+    const started = error instanceof DataDirectoryLocked ? await find() : null
+    if (started === null) throw error
+    return work(callBy(over(started)))
+  }
 }
 
 /** It returns null where no service of this configuration runs on this machine. */
 export async function callRunningService(options: ServiceCallOptions, config: SocketSettings) {
   const socket = await findSocket(options, config)
-  return socket === null ? null : callBy((request) => fetch(request, { unix: socket } as RequestInit))
+  return socket === null ? null : callBy(over(socket))
 }
+
+const over =
+  (socket: string): Handle =>
+  (request) =>
+    fetch(request, { unix: socket } as RequestInit)
 
 /** A configuration with an error, or with a `${NAME}` that only the service knows, still says where the socket is. */
 function socketSettingsOf(loaded: LoadedConfig): Partial<SocketSettings> {

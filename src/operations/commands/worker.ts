@@ -71,7 +71,7 @@ async function resultOf(job: Job, onProgress: Progress): Promise<object> {
   if (job.task === 'backup') return backUp(job, onProgress)
   if (job.task === 'copy') return copyFiles(job)
   if (job.task === 'embedded state') return { state: await readState(job) }
-  if (job.task === 'put back') return { kept: putBack(job.dataDir, job.label) }
+  if (job.task === 'put back') return { kept: await putBack(job.dataDir, job.label) }
   if (job.task === 'trial') return runTrialJob(job, new Date(), onProgress)
   if (job.task === 'read') await runReadJob(job, new Date(), onProgress)
   else discard(job)

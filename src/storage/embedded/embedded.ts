@@ -159,7 +159,7 @@ async function withLock<T>(
 ): Promise<T> {
   prepareDataDirectory(dataDir)
   const lock = createLock(dataDir)
-  lock.take()
+  await lock.take()
   try {
     if (!canWrite(dataDir)) throw new DataDirectoryFull(dataDir)
     removeLeftovers(dataDir)

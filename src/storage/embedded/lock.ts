@@ -11,27 +11,33 @@ import { lockDirectory } from '../../platform/directory-lock.ts'
 
 export class DataDirectoryLocked extends Error {
   override name = 'DataDirectoryLocked'
-  constructor(
-    readonly directory: string,
-    /** The other one took it so shortly ago that its socket may not be open yet. */
-    readonly isStarting = false,
-  ) {
-    super(
-      `storage.data_dir: ${resolve(directory)} is in use by another poterne: ` +
-        (isStarting ? 'it is starting: try again' : 'stop that one first'),
-    )
+  constructor(readonly directory: string) {
+    super(`storage.data_dir: ${resolve(directory)} is in use by another poterne: stop that one first`)
   }
 }
 
-/** A start on a slow machine takes about so long. */
-const STARTING_MS = 15_000
+/** The start of a service takes no longer on a busy machine. */
+const STARTING_MS = 60_000
+const LOOK_AGAIN_MS = 200
 
 /** A lock lasts as long as its file, and people remove files named `lock`. Versions before this one lock that one only. */
 const FILE = 'in-use-do-not-remove'
 const FORMER_FILE = 'lock'
 
-/** Throws DataDirectoryLocked. */
-export function lockData(directory: string): () => void {
+/**
+ * One that took it just now is waited for, until it ends, as a command does, or is ready, as a service. Throws
+ * DataDirectoryLocked.
+ */
+export async function lockData(directory: string): Promise<() => void> {
+  for (let isReady = false; ; isReady = !isStarting(directory)) {
+    const release = tryLocks(directory)
+    if (release !== null) return release
+    if (isReady) throw new DataDirectoryLocked(directory)
+    await Bun.sleep(LOOK_AGAIN_MS)
+  }
+}
+
+function tryLocks(directory: string): (() => void) | null {
   const locks: (() => void)[] = []
   const release = () => {
     for (const unlock of locks) unlock()
@@ -40,14 +46,14 @@ export function lockData(directory: string): () => void {
     const lock = tryLock(directory, name)
     if (typeof lock !== 'function') {
       release()
-      throw new DataDirectoryLocked(directory, isStarting(directory))
+      return null
     }
     locks.push(lock)
   }
   dateLock(directory, new Date())
   return () => {
-    noteReady(directory)
     release()
+    noteReady(directory)
   }
 }
 
@@ -80,8 +86,8 @@ export function createLock(directory: string) {
   const readIdentity = () => identityOf(statSync(join(directory, FILE), { throwIfNoEntry: false }))
   return {
     /** Throws DataDirectoryLocked. */
-    take() {
-      unlock = lockData(directory)
+    async take() {
+      unlock = await lockData(directory)
       held = readIdentity()
     },
     release() {
