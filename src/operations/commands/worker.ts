@@ -7,7 +7,6 @@ import { Command } from 'commander'
 import { type EmbeddedState, putBack, readEmbeddedState } from '../../compose/going-back.ts'
 import { takeOnOwnerOf } from '../../platform/data-directory.ts'
 import { WORKER_COMMAND, type WorkerLine } from '../../platform/own-process.ts'
-import { requireMigrated } from '../../platform/postgres/migrate.ts'
 import {
   type BackupJob,
   type CopyJob,
@@ -22,7 +21,7 @@ import {
 import { BackupRefused } from '../../storage/backup/refused.ts'
 import { openWorkspace } from '../../storage/backup/workspace.ts'
 import type { Progress } from '../../storage/backup/write.ts'
-import { openEmbedded } from '../../storage/embedded/embedded.ts'
+import { copyUnopened } from '../../storage/embedded/embedded.ts'
 
 /** Requests come first. */
 const NICENESS = 10
@@ -91,13 +90,7 @@ function discard({ directory }: DiscardJob): void {
 async function copyFiles({ dataDir }: CopyJob): Promise<{ directory: string }> {
   // A terminal interrupts this process too. The command waits for the copy, and removes it.
   process.on('SIGINT', () => {})
-  const database = await openEmbedded(dataDir)
-  try {
-    await requireMigrated(database)
-    return { directory: await database.files!.snapshot() }
-  } finally {
-    await database.close()
-  }
+  return { directory: await copyUnopened(dataDir) }
 }
 
 async function backUp(job: BackupJob, onProgress: Progress): Promise<MadeBackup> {

@@ -4,7 +4,7 @@
  * for a disk that fills: nothing acknowledged is lost, statements that cannot be executed throw DatabaseUnavailable,
  * and reading works while there is a reserve. Everything works again by itself once there is space.
  */
-import { existsSync, rmSync } from 'node:fs'
+import { constants, cpSync, existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import {
@@ -25,7 +25,13 @@ import {
 } from '../../platform/postgres/failure.ts'
 import { inTransaction } from '../../platform/postgres/in-transaction.ts'
 import { leaveCounters, takeCounters } from './counters.ts'
-import { finishSwap, hasUnfinishedSwap, isNewDirectory, removeOldTrials } from './directory.ts'
+import {
+  finishSwap,
+  hasUnfinishedSwap,
+  isNewDirectory,
+  removeOldTrials,
+  requireOwnEngine,
+} from './directory.ts'
 import { asDatabase, type EmbeddedDriver, type RunEmbedded } from './driver.ts'
 import { InstanceEnded } from './failure.ts'
 import type { FileObserver } from './files.ts'
@@ -149,6 +155,41 @@ export function openEmbeddedCopy(
     })
     return copy
   })
+}
+
+/**
+ * Copies the files while no service may have them open, as a crash would leave them: who opens the copy recovers it, as one
+ * of a service. Returns its directory.
+ */
+export const copyUnopened = (dataDir: string): Promise<string> =>
+  withLock(dataDir, undefined, async (lock) => {
+    const directory = join(dataDir, DATABASE_DIRECTORY)
+    requireOwnEngine(directory)
+    const copy = await makeCopy(dataDir, freeBytes, (target) =>
+      cpSync(directory, target, { recursive: true, mode: constants.COPYFILE_FICLONE }),
+    )
+    lock.release()
+    return copy
+  })
+
+/** Returns the directory that `fill` filled, which its reader has a minute to lock. Throws SnapshotRefused. */
+async function makeCopy(
+  dataDir: string,
+  measure: typeof freeBytes,
+  fill: (target: string) => void | Promise<void>,
+): Promise<string> {
+  const needed = snapshotBytes(join(dataDir, DATABASE_DIRECTORY)) + 2 * ENOUGH_BYTES
+  if (measure(dataDir) < needed) throw new SnapshotRefused(dataDir, needed)
+  const { path, handOver } = makeSnapshotDirectory(dataDir)
+  try {
+    await fill(path)
+    handOver()
+    return path
+  } catch (error) {
+    handOver()
+    rmSync(path, { recursive: true, force: true })
+    throw error
+  }
 }
 
 /** Opens what is in the directory, which stays locked until it is released. */
@@ -342,26 +383,19 @@ async function keepOpen(
 
   async function snapshot(): Promise<string> {
     removeLeftovers(dataDir)
-    const needed = snapshotBytes(directory) + 2 * ENOUGH_BYTES
-    if (measure(dataDir) < needed) throw new SnapshotRefused(dataDir, needed)
-    const { path: target, handOver } = makeSnapshotDirectory(dataDir)
     const own = life
+    const inOwnTurn: Parameters<typeof copySnapshot>[0]['inTurn'] = (work) =>
+      inTurn(() => {
+        if (own === null || own !== life || closed) throw new DatabaseUnavailable(ENDED)
+        // The log is copied from its files.
+        own.flushes.now()
+        return work(async (text) => decode(await run(text, [])))
+      })
     isCopying = true
     try {
-      const inOwnTurn: Parameters<typeof copySnapshot>[0]['inTurn'] = (work) =>
-        inTurn(() => {
-          if (own === null || own !== life || closed) throw new DatabaseUnavailable(ENDED)
-          // The log is copied from its files.
-          own.flushes.now()
-          return work(async (text) => decode(await run(text, [])))
-        })
-      await copySnapshot({ inTurn: inOwnTurn }, directory, target)
-      handOver()
-      return target
-    } catch (error) {
-      handOver()
-      rmSync(target, { recursive: true, force: true })
-      throw error
+      return await makeCopy(dataDir, measure, (target) =>
+        copySnapshot({ inTurn: inOwnTurn }, directory, target),
+      )
     } finally {
       isCopying = false
     }
