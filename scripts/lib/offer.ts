@@ -24,6 +24,7 @@ export function packExecutable({ version, out }: Release, target: string, execut
 /** Writes the file that `poterne upgrade` reads: where each executable is, relative to POTERNE_RELEASE_URL. */
 export function writeIndex({ version, out }: Release, names: string[], madeAt: Date): void {
   const base = process.env.POTERNE_RELEASE_URL ?? out
+  if (base === out) console.log('POTERNE_RELEASE_URL is not set: the index names files of this machine')
   const offers = names.map((target) => {
     const file = packedName(version, target)
     const bytes = readFileSync(join(out, file))
@@ -34,9 +35,11 @@ export function writeIndex({ version, out }: Release, names: string[], madeAt: D
   writeFileSync(join(out, 'index.json'), `${JSON.stringify(index, null, 2)}\n`)
 }
 
-/** Signs both lists. It comes last, since SHA256SUMS names every file. */
+/** Signs both lists. It comes last, since SHA256SUMS names every file, those of the image's folder too. */
 export function sumAndSign({ version, out }: Release, key: ReleaseKey | null): void {
-  const files = readdirSync(out).filter((file) => statSync(join(out, file)).isFile())
+  const files = (readdirSync(out, { recursive: true }) as string[]).filter((file) =>
+    statSync(join(out, file)).isFile(),
+  )
   const lines = files.sort().map((file) => `${hashOf(readFileSync(join(out, file)))}  ${file}\n`)
   writeFileSync(join(out, 'SHA256SUMS'), lines.join(''))
   if (key === null) console.log('POTERNE_RELEASE_KEY is not set: nothing was signed')

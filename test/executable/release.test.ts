@@ -1,8 +1,9 @@
 /** The steps of scripts/release that follow a build, on the executable of the build; in a soak a whole release. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
+import { sumAndSign } from '../../scripts/lib/offer.ts'
 import { tryExecutable } from '../../scripts/lib/trial.ts'
 import { builtExecutable } from '../helpers/executable.ts'
 import { newSigningKey } from '../helpers/releases.ts'
@@ -64,6 +65,16 @@ test('the executable of the build is tried, packed, offered, summed and signed',
   ])
   const index = JSON.parse(readFileSync(join(rehearsed, 'index.json'), 'utf8'))
   expect([index.version, Object.keys(index.targets)]).toEqual([version, [target]])
+})
+
+test('the sums name every file, those of the image too', () => {
+  const out = newDirectory('sums')
+  mkdirSync(join(out, 'poterne-oci/blobs'), { recursive: true })
+  writeFileSync(join(out, 'poterne-oci/blobs/layer'), 'a layer')
+  sumAndSign({ version, out }, null)
+  expect(readFileSync(join(out, 'SHA256SUMS'), 'utf8')).toMatch(
+    /^[\da-f]{64} {2}poterne-oci\/blobs\/layer\n$/,
+  )
 })
 
 /** A program that says "listening" and answers every path with `status`, after a hundred lines of its own; 0 kills it. */
