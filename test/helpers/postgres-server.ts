@@ -187,6 +187,14 @@ export async function sharedPostgres(): Promise<{ url: string }> {
   return oncePerRun('postgres', async () => ({ url: (await startPostgres()).url }))
 }
 
+let administrator: postgres.Sql | undefined
+
+/** One connection to the shared server makes and drops the databases of this process. It keeps no process alive for long. */
+async function onShared(statement: string): Promise<void> {
+  administrator ??= postgres((await sharedPostgres()).url, { max: 1, idle_timeout: 5, onnotice: () => {} })
+  await administrator.unsafe(statement)
+}
+
 export interface TestDatabase {
   url: string
   name: string
@@ -214,9 +222,10 @@ export async function createDatabase({
   const empty = () => (migrated ? migratedTemplate(serverUrl) : 'template0')
   const template = copied ? new URL(copied).pathname.slice(1) : await empty()
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
-  await onServer(serverUrl, (sql) => sql.unsafe(`create database ${name} template ${template}`))
+  const run = server ? (text: string) => onServer(serverUrl, (sql) => sql.unsafe(text)) : onShared
+  await run(`create database ${name} template ${template} strategy file_copy`)
   const drop = async () => {
-    await onServer(serverUrl, (sql) => sql.unsafe(`drop database if exists ${name} with (force)`))
+    await run(`drop database if exists ${name} with (force)`)
   }
   return { url: databaseUrl(serverUrl, name), name, drop, [Symbol.asyncDispose]: drop }
 }
