@@ -8,7 +8,7 @@ import { endProcesses, processStart } from './processes.ts'
 const [owner, ownerStart, directory] = process.argv.slice(2)
 if (owner === undefined || ownerStart === undefined || directory === undefined) process.exit(2)
 
-while (processStart(Number(owner)) === ownerStart) await Bun.sleep(100)
+while (processStart(Number(owner)) === ownerStart) await Bun.sleep(500)
 // Again while something that was just starting still writes.
 for (let tries = 0; existsSync(directory) && tries < 20; tries++) {
   await endProcesses(directory)

@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
-import { type CertificateKind, createCertificate } from './certificates.ts'
+import { type CertificateKind, createCertificate, type TestCertificate } from './certificates.ts'
 import { freePort } from './free-port.ts'
 import { PATIENCE_MS, waitFor } from './wait.ts'
 
@@ -71,10 +71,16 @@ interface Listener {
   close(): Promise<void>
 }
 
+/** One of each kind serves every server of a process: openssl is started three times to make one. */
+const certificates = new Map<CertificateKind, TestCertificate>()
+
 export async function startSmtp(options: SmtpOptions = {}): Promise<TestSmtp> {
   const { security = 'starttls', certificate = 'trusted' } = options
   const auth = options.auth === undefined ? { username: 'poterne', password: 'mail-password' } : options.auth
-  const pem = security === 'none' ? null : createCertificate(certificate)
+  const pem =
+    security === 'none'
+      ? null
+      : certificates.getOrInsertComputed(certificate, () => createCertificate(certificate))
   const port = await freePort()
   const messages: ReceivedMail[] = []
   const state: State = { behaviour: options.behaviour ?? {}, connections: 0, break: () => {} }
