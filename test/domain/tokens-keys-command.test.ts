@@ -59,8 +59,9 @@ test('rotates from tomorrow on, or at once; a replica that was running accepts t
 }, 60_000)
 
 test('says so where no service has made a key yet, and what is wrong with the command line', async () => {
-  const { settings } = await createStorage('embedded')
+  const { settings, drop } = await createStorage('postgres')
   const { out, code } = await keys(settings, 'list')
+  await drop()
   expect([out, code]).toEqual(['No key yet: the service makes the first one when it starts.\n', 0])
   const wrong = await keys(settings, 'rotate', '--always')
   expect([wrong.error.split('\n')[0], wrong.code]).toEqual(["error: unknown option '--always'", 2])

@@ -96,11 +96,14 @@ test('a database from before the first release is refused by a sentence of its o
 describe('an upgrade that is cut', () => {
   test('at any of its statements is finished by the next start', async () => {
     const expected = await earlierSchema()
+    await using older = await createDatabase({ migrated: false })
+    const before = await connectServer({ url: older.url, poolSize: 1 })
+    await applyMigrations(before, new Date(), { migrations: OLDER })
+    await before.close()
     let cuts = 0
     for (let cut = 2; ; cut += reduced(30, 1)) {
-      const { url, drop } = await createDatabase({ migrated: false })
+      const { url, drop } = await createDatabase({ copied: older.url })
       const database = await connectServer({ url, poolSize: 2 })
-      await applyMigrations(database, new Date(), { migrations: OLDER })
       const outcome = await applyMigrations(cutAt(database, cut), new Date(), { migrations }).then(
         () => 'finished',
         (error) => error.message,
