@@ -16,6 +16,8 @@ interface Trial {
 /** An emulated processor needs half a minute, and many times that on a busy machine. */
 const READY_WITHIN_MS = 900_000
 const PAUSE_MS = 200
+/** On a busy machine it is too slow for the watchdog of the embedded database, which ends the service. */
+const EMULATED_TRIES = 5
 /** So much of the log tells why a trial failed. */
 const LAST_LINES = 20
 
@@ -26,7 +28,7 @@ export async function tryExecutable({ executable, emulator = [], version }: Tria
   try {
     const said = await output([...command, 'version', '--json'], folder)
     if (JSON.parse(said).version !== version) throw new Error(`${executable} says another version: ${said}`)
-    await tryService(command, folder)
+    await tryTimes(emulator.length > 0 ? EMULATED_TRIES : 1, () => tryService(command, folder))
     const { checks } = JSON.parse(await output([...command, 'doctor', '--json'], folder)) as {
       checks: { message: string }[]
     }
@@ -36,6 +38,15 @@ export async function tryExecutable({ executable, emulator = [], version }: Tria
       )
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function tryTimes(times: number, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (times === 1) throw error
+    await tryTimes(times - 1, work)
   }
 }
 

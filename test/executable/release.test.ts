@@ -110,6 +110,26 @@ test.each([
   },
 )
 
+test('a service that its watchdog ends on an emulated processor is tried again', async () => {
+  const folder = newDirectory('slow')
+  const path = join(folder, 'poterne')
+  const source = `#!${process.execPath}
+const { existsSync, writeFileSync } = require('node:fs')
+const command = process.argv[2]
+if (command === 'version') console.log('{"version":"${version}"}')
+if (command === 'doctor') console.log('{"checks":[{"message":"the native addon verifies passwords"}]}')
+if (command !== 'serve') process.exit(0)
+if (!existsSync('${folder}/tried')) { writeFileSync('${folder}/tried', ''); process.kill(process.pid, 'SIGKILL') }
+process.on('SIGTERM', () => process.exit(0))
+const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
+console.log(JSON.stringify({ url: 'http://127.0.0.1:' + server.port, msg: 'listening' }))
+`
+  writeFileSync(path, source, { mode: 0o755 })
+  await tryExecutable({ executable: path, emulator: ['env'], version })
+  rmSync(join(folder, 'tried'))
+  await expect(tryExecutable({ executable: path, version })).rejects.toThrow('it ended with SIGKILL')
+})
+
 longTest(
   'a whole release',
   async () => {
