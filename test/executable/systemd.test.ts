@@ -97,7 +97,7 @@ systemdTest('the file is installed as the document says, and a first person regi
     .replaceAll('sudo ', '')
     .replace(/^tar .*$/m, 'cd /mnt')
     .replace(/^editor .*$/m, 'cat own.toml >/etc/poterne/config.toml')
-  expect(await succeed(`${lines}\npoterne accounts list`)).not.toBe('')
+  expect(await succeed(`${lines}\n${ready}\npoterne accounts list`)).toContain('There is no account yet')
   await register('ada')
 })
 
