@@ -111,11 +111,6 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     statements: ['applications.redeem_code'],
   },
   {
-    table: 'authorization_codes',
-    because: 'it makes one and removes older ones',
-    statements: ['applications.issue_code'],
-  },
-  {
     table: 'code_failures',
     because: 'it lowers the count after a wrong code, and deletes it after a right one',
     statements: ['attempts.release'],

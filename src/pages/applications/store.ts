@@ -41,12 +41,13 @@ const sessionBelowParamTypes = {
 /** Tabs that are restored together ask at the same time, each for a code of its own. */
 const MOST_LIVING = 5
 
-/** It counts here and not where codes are made: of parallel callers none sees the codes of the others. */
-const isAmongNewest = sql`(
-  select count(*) from ${authorizationCodes} newer
+/** It is asked here and not where codes are made: of parallel callers none sees the codes of the others. */
+const isAmongNewest = sql`not exists (
+  select from ${authorizationCodes} newer
    where newer.session_id = ${authorizationCodes}.session_id and newer.application = ${authorizationCodes}.application
+     and newer.expires_at >= ${authorizationCodes}.expires_at
      and (newer.expires_at, newer.code_hash) > (${authorizationCodes}.expires_at, ${authorizationCodes}.code_hash)
-  ) < ${sql.raw(String(MOST_LIVING))}`
+  offset ${sql.raw(String(MOST_LIVING - 1))})`
 
 /** The same rule as `mayEnter` of platform/config/applications.ts. */
 const mayEnter = (p: Placeholders<'groups'>) => sql`
@@ -60,7 +61,6 @@ export const CODE_SECONDS = 60
 const isNoOlderThan = (time: SQL) => sql`
   (${time} is null or ${authorizationCodes}.expires_at >= ${time} + interval '${sql.raw(String(CODE_SECONDS))} seconds')`
 
-/** It removes what can open nothing any more. Another caller removes what is locked, or it is being used. */
 const issue = defineStatement({
   name: 'applications.issue_code',
   /** `sessionId`: of the browser. */
@@ -72,14 +72,6 @@ const issue = defineStatement({
     expiresAt: 'timestamptz',
   },
   sql: (p) => sql`
-  with surplus as materialized (
-    select code_hash from ${authorizationCodes}
-     where session_id = ${p.sessionId} and application = ${p.application} and used_at is null
-     order by expires_at desc, code_hash desc offset ${sql.raw(String(MOST_LIVING - 1))}),
-  held as materialized (
-    select code_hash from ${authorizationCodes} where code_hash in (select code_hash from surplus)
-       for update skip locked),
-  dropped as (delete from ${authorizationCodes} where code_hash in (select code_hash from held))
   insert into ${authorizationCodes} (code_hash, session_id, application, redirect_uri, challenge, nonce, scope,
                                     expires_at)
   values (${p.codeHash}, ${p.sessionId}, ${p.application}, ${p.redirectUri}, ${p.challenge}, ${p.nonce}, ${p.scope},

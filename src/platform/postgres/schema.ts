@@ -539,8 +539,8 @@ export const backChannels = pgTable('back_channels', {
 })
 
 /**
- * The codes with which the pages hand over who signed in. A used one is kept for ten minutes, so that its second use is
- * noticed.
+ * The codes with which the pages hand over who signed in. A used one is kept for a day; its second use is noticed for ten
+ * minutes.
  */
 export const authorizationCodes = pgTable(
   'authorization_codes',
@@ -560,7 +560,7 @@ export const authorizationCodes = pgTable(
     /** The session that it opened. */
     opened: uuid('opened'),
   },
-  (table) => [index('authorization_codes_session').on(table.sessionId, table.application)],
+  (table) => [index('authorization_codes_newest').on(table.sessionId, table.application, table.expiresAt)],
 )
 
 /**
