@@ -46,13 +46,19 @@ export function findTooNew(text: string): string[] {
     .map(([feature, safari]) => `${feature} (${safari === 'none' ? 'no Safari' : `Safari ${safari}`})`)
 }
 
-/** Of TypeScript a browser gets the styles and the script that stand in a page. */
+/** A file of TypeScript with a page in it has the page's style and script in templates; nothing else of it goes to a browser. */
 const inPages = (text: string): string =>
-  [...text.matchAll(/^const (?:style|script) = `([^`]*)`/gm)].map(([, part]) => part).join('\n')
+  /<style>|<script>/.test(text)
+    ? [...text.matchAll(/^const \w+ = `([^`]*)`/gm)].map(([, part]) => part).join('\n')
+    : ''
+
+/** The same of one file, of which only what a browser gets is read. */
+export const findTooNewIn = (path: string, text: string): string[] =>
+  findTooNew(path.endsWith('.ts') ? inPages(text) : text)
 
 export const checkBrowsers: Check = async () =>
   (await readFiles('src/**/*.{js,css,html,ts}')).flatMap(({ path, text }) =>
-    findTooNew(path.endsWith('.ts') ? inPages(text) : text).map(
+    findTooNewIn(path, text).map(
       (feature) => `${path}: ${feature} is newer than the oldest browsers of docs/pages.md`,
     ),
   )

@@ -1,6 +1,6 @@
 /** The check that our script and style keep to what the oldest promised browsers know. */
 import { expect, test } from 'bun:test'
-import { checkBrowsers, findTooNew } from '../../scripts/checks/browsers.ts'
+import { checkBrowsers, findTooNew, findTooNewIn } from '../../scripts/checks/browsers.ts'
 
 test.each([
   ['[...Map.groupBy(items, ({ country }) => country)]', 'Map.groupBy and Object.groupBy'],
@@ -24,6 +24,21 @@ test.each([
   'JSON.stringify(values)',
 ])('%p is not', (text) => {
   expect(findTooNew(text)).toEqual([])
+})
+
+test.each([
+  ['src/operations/dev/mailbox-page.ts', 'const more = `'],
+  ['src/operations/dev/mailbox-page.ts', 'const script = `'],
+  ['src/operations/dev/start-page.ts', 'const more = `'],
+  ['src/domain/messages/rendering/preview-page.ts', 'const more = `'],
+  ['src/platform/look/poterne.css', ':root {'],
+  ['src/console/page/page.css', 'body {'],
+  ['src/pages/frame/script.js', ''],
+])('of %p is read what follows %p', async (path, place) => {
+  const text = await Bun.file(path).text()
+  expect(text).toContain(place)
+  const planted = text.replace(place, () => `${place} color: light-dark(#000, #fff);`)
+  expect(findTooNewIn(path, planted)).toEqual(['light-dark() (Safari 17.5)'])
 })
 
 test('what we ship keeps to it', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { readFiles } from '../../scripts/checks/source-files.ts'
 import {
   type BrandTokens,
   brandTokens,
@@ -90,4 +91,10 @@ describe('the tokens of a colour', () => {
       expect(text).toContain(`--ground: ${grounds[theme].replace('#ffffff', '#fff')};`)
     }
   })
+})
+
+test('one style sheet names the tokens, beside the colour of the team; mails have none', async () => {
+  const files = await readFiles('src/**/*.{css,html,js,ts}')
+  const naming = files.filter(({ text }) => /:root\b[^}]*--/.test(text)).map(({ path }) => path)
+  expect(naming).toEqual(['src/platform/look/colours.ts', 'src/platform/look/poterne.css'])
 })
