@@ -14,32 +14,24 @@ import { pagePolicy } from './page-policy.ts'
 
 /** What this page adds to the style of all pages. */
 const more = `
-body { display: block; margin: 0 auto; padding: 16px 16px 48px; max-width: 760px; background: var(--page); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; }
-nav { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: baseline; margin: 0 0 16px; }
-nav strong { margin-inline-end: auto; letter-spacing: .02em; }
-@media (max-width: 480px) { nav strong { flex: 1 0 100%; } }
-a { color: var(--accent); }
-h1 { margin: 0; font-size: 24px; }
-.soft { color: var(--soft); margin: 0 0 16px; }
+body { display: block; margin: 0 auto; padding: 0 20px 48px; max-width: 760px; background: var(--page); }
+nav.top { padding: 24px 0; }
+.brand { color: inherit; }
+.soft { margin: 6px 0 16px; }
 .tools { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 16px; }
 .tools input { flex: 1 1 200px; width: auto; }
-.tools select { width: auto; }
-input, select, button { font: inherit; color: inherit; padding: 8px 12px; border: 1px solid var(--line); border-radius: 8px;
-  background: var(--ground); }
-button { cursor: pointer; }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.tools select, .tools .button { width: auto; }
 a.row[aria-current] { background: var(--raised); }
-article { margin: 0 0 12px; padding: 14px 18px; background: var(--ground); border: 1px solid var(--line);
-  border-inline-start: 6px solid var(--accent); border-radius: 12px; }
-article[data-channel=sms] { border-inline-start-color: var(--warn); border-radius: 4px 22px 22px 22px; }
+article { margin: 0 0 12px; padding: 14px 18px; background: var(--ground); border: 1px solid var(--line); border-radius: 12px; }
+article[data-channel=sms] { border-radius: 4px 22px 22px 22px; }
 .about { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 14px; color: var(--soft); overflow-wrap: anywhere; }
-.about .channel { font-weight: 700; color: var(--accent); }
+.about .channel { display: flex; align-items: center; gap: 6px; font-weight: 600; color: var(--accent); }
 [data-channel=sms] .about .channel { color: var(--warn); }
+.about .icon { width: 16px; height: 16px; }
 .about time { margin-inline-start: auto; }
 h2 { margin: 6px 0; font-size: 17px; overflow-wrap: anywhere; }
 .code { display: flex; flex-wrap: wrap; align-items: center; gap: 16px; margin: 8px 0; }
-output { font: bold 36px/1.2 ui-monospace, monospace; letter-spacing: 6px; }
+output { font: 600 36px/1.2 var(--mono); letter-spacing: 6px; }
 details { margin-top: 6px; }
 summary { cursor: pointer; font-size: 14px; color: var(--soft); }
 pre { margin: 8px 0 0; font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -151,13 +143,13 @@ export function mailboxPage(entries: MailboxEntry[], language: Language, texts: 
 <style>${style}</style>
 </head>
 <body data-newest="${newest}" data-copied="${words.copied}">
-<nav><a href="/"><strong>poterne</strong></a><a href="/swagger">${words.documentation}</a></nav>
+<nav class="top"><a class="brand" href="/"><span class="mark" aria-hidden="true">P</span> <span>poterne</span></a><a href="/swagger">${words.documentation}</a></nav>
 <h1>${words.title}</h1>
 <p class="soft">${words.about}</p>
 <form class="tools" method="post" action="/dev/mailbox/clear">
 <input id="filter" type="search" placeholder="${words.filter}" aria-label="${words.filter}" autocomplete="off">
 <select id="channel" aria-label="${words.channel}"><option value="">${words.all}</option><option value="email">${words.email}</option><option value="sms">${words.sms}</option></select>
-<button>${words.clear}</button>
+<button class="button quiet">${words.clear}</button>
 </form>
 <main>
 <p id="none" class="soft" hidden>${words.empty}</p>
@@ -180,11 +172,13 @@ ${entries.map((entry) => article(entry, texts)).join('\n')}
 const escapeWords = <Words extends Record<string, string>>(words: Words): Words =>
   Object.fromEntries(Object.entries(words).map(([key, word]) => [key, escapeHtml(word)])) as Words
 
+const iconOf = (channel: MailboxEntry['channel']) => iconSvg(channel === 'sms' ? 'phone' : 'mail')
+
 /** A row of the list: what it is about, to whom, when. */
 function listed({ id, channel, subject, text, to }: MailboxEntry, texts: Texts): string {
   const { is_new } = texts.mailbox
   const what = subject === '' ? text : subject
-  return `<li><a class="row" href="#m${id}">${iconSvg(channel === 'sms' ? 'phone' : 'mail')}<span class="text"><span dir="auto">${escapeHtml(what.slice(0, 80))}</span> <span dir="ltr">${escapeHtml(to)}</span></span><span class="tag" data-id="${id}" hidden>${escapeHtml(is_new)}</span></a></li>`
+  return `<li><a class="row" href="#m${id}">${iconOf(channel)}<span class="text"><span dir="auto">${escapeHtml(what.slice(0, 80))}</span> <span dir="ltr">${escapeHtml(to)}</span></span><span class="tag" data-id="${id}" hidden>${escapeHtml(is_new)}</span></a></li>`
 }
 
 function article(entry: MailboxEntry, texts: Texts): string {
@@ -193,10 +187,10 @@ function article(entry: MailboxEntry, texts: Texts): string {
   const purposes: Record<string, string> = texts.purposes
   const purpose = purposes[entry.purpose] ?? words.notice
   const code = entry.code === null ? '' : escapeHtml(entry.code)
-  const codeRow = `<div class="code"><output>${code}</output><button type="button" value="${code}">${words.copy}</button></div>`
+  const codeRow = `<div class="code"><output>${code}</output><button class="button quiet little" type="button" value="${code}">${words.copy}</button></div>`
   const text = `<pre dir="auto">${escapeHtml(entry.text)}</pre>`
   return `<article id="m${id}" data-channel="${channel}">
-<div class="about"><span class="channel">${channel === 'sms' ? words.sms : words.email}</span><span>${escapeHtml(purpose)}</span><strong dir="ltr">${escapeHtml(entry.to)}</strong><time datetime="${escapeHtml(entry.created_at)}"></time></div>
+<div class="about"><span class="channel">${iconOf(channel)}${channel === 'sms' ? words.sms : words.email}</span><span>${escapeHtml(purpose)}</span><strong dir="ltr">${escapeHtml(entry.to)}</strong><time datetime="${escapeHtml(entry.created_at)}"></time></div>
 ${entry.subject === '' ? '' : `<h2 dir="auto">${escapeHtml(entry.subject)}</h2>`}
 ${code === '' ? '' : codeRow}
 ${
