@@ -12,7 +12,7 @@ import {
 } from './account-actions.js'
 import { call, may } from './api.js'
 import { announce } from './dialogs.js'
-import { badge, button, element, say } from './elements.js'
+import { badge, breakable, button, element, say } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { readRole } from './screen-accounts.js'
 import { time } from './times.js'
@@ -62,7 +62,7 @@ function contacts(context) {
     const mayWrite = mayChangeContacts(account)
     return [
       label,
-      value === null ? none() : [element('span', { class: 'any' }, value), ' ', mark],
+      value === null ? none() : [element('span', { class: 'any' }, breakable(value)), ' ', mark],
       mayWrite &&
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
       value !== null &&

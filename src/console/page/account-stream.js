@@ -1,6 +1,6 @@
 /** What happened at one account: its events and its messages, newest first and day by day. */
 import { call, may, query } from './api.js'
-import { button, element, icon, rowButton, say } from './elements.js'
+import { breakable, button, element, icon, rowButton, say } from './elements.js'
 import { mergeEvents, sentenceOf, showEvent } from './screen-events.js'
 import { aboutOf, canBeSentAgain, retryButton, showMessage } from './screen-messages.js'
 import { dayOf, exactTime, hourOf, locale, spanOf } from './times.js'
@@ -95,7 +95,7 @@ const ofMessage = (refresh) => (message) => ({
 const rowOf = ({ at, picture, isBad, sentence, below, show, action }) =>
   element('li', { class: isBad ? 'bad' : '' }, [
     icon(picture),
-    element('div', {}, [rowButton(show, sentence), element('span', {}, below)]),
+    element('div', {}, [rowButton(show, breakable(sentence)), element('span', {}, breakable(below))]),
     action || null,
     element('time', { datetime: at, title: exactTime(at) }, hourOf(at)),
   ])

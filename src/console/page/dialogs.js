@@ -1,5 +1,5 @@
 /** Dialogs, what is shown once, and the sentence that tells what was done. */
-import { button, element, say } from './elements.js'
+import { breakable, button, element, say } from './elements.js'
 import { form } from './forms.js'
 
 /** A dialog with a form; resolves to what `submit` gave, or to undefined where it was closed. */
@@ -9,7 +9,7 @@ export function dialog(title, children, { submit, label, danger = false }) {
     const box = element('dialog', { 'aria-labelledby': 'dialog-title' })
     const inside = form(
       [
-        element('h2', { id: 'dialog-title' }, title),
+        element('h2', { id: 'dialog-title' }, breakable(title)),
         ...[children].flat(),
         element('div', { class: 'acts end' }, [
           button(say('cancel'), () => box.close()),
@@ -30,7 +30,7 @@ export function dialog(title, children, { submit, label, danger = false }) {
 export function showOnce(title, children) {
   const box = element('dialog', { 'aria-labelledby': 'once-title' })
   box.append(
-    element('h2', { id: 'once-title' }, title),
+    element('h2', { id: 'once-title' }, breakable(title)),
     ...[children].flat().filter(Boolean),
     element(
       'div',

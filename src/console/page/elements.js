@@ -21,6 +21,15 @@ export function element(name, attributes = {}, children = []) {
   return made
 }
 
+/** An address that one line of a phone does not hold. */
+const longAddress = /(?=\S{33})\S*@/
+
+/** A text in which a long address breaks before its @ or a dot of its name, rather than within a word. An element stays as it is. */
+export const breakable = (text) =>
+  typeof text === 'string' && longAddress.test(text)
+    ? text.split(/(?=@)|(?=\.\S*@)/).flatMap((part, i) => (i === 0 ? part : [element('wbr'), part]))
+    : text
+
 /** One of the icons of the pages, which come with the page. It has no words: what it stands beside has. */
 export function icon(name) {
   const holder = document.createElement('template')

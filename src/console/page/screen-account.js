@@ -3,7 +3,7 @@ import { actions, actionsOf } from './account-actions.js'
 import { deviceOf, factsOf, isKnownDevice } from './account-facts.js'
 import { streamOf } from './account-stream.js'
 import { call, may } from './api.js'
-import { avatar, button, element, notice, say, wayUp } from './elements.js'
+import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
 import { exactTime, hourOf, time } from './times.js'
 
@@ -24,7 +24,10 @@ export async function accountScreen(uuid, refresh) {
     element('div', { class: 'title who' }, [
       avatar(personOf(account), 'big'),
       element('div', { class: 'text' }, [
-        element('div', { class: 'acts' }, [element('h1', {}, personOf(account)), stateOf(account)]),
+        element('div', { class: 'acts' }, [
+          element('h1', {}, breakable(personOf(account))),
+          stateOf(account),
+        ]),
         element('p', { class: 'soft' }, shortOf(account, sessions)),
       ]),
       element('div', { class: 'acts' }, buttons),
@@ -45,7 +48,7 @@ export async function accountScreen(uuid, refresh) {
 function shortOf(account, [last]) {
   const { profile, created_at: created, current_sign_in_at: signedIn } = account
   const parts = [
-    profile.name ? nameOf(account) : say('no_name'),
+    profile.name ? breakable(nameOf(account)) : say('no_name'),
     [say('registered'), ' ', time(created)],
     signedIn === null ? say('never_signed_in') : [say('last_sign_in_was'), ' ', time(signedIn)],
     last && isKnownDevice(last) && deviceOf(last),

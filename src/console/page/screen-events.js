@@ -1,7 +1,7 @@
 /** The audit trail, in sentences. */
 import { may } from './api.js'
 import { showOnce } from './dialogs.js'
-import { button, element, facts, rowButton, say, titleRow, twoLines, words } from './elements.js'
+import { breakable, button, element, facts, rowButton, say, titleRow, twoLines, words } from './elements.js'
 import { dayField, field, searchField } from './forms.js'
 import { filteredList } from './pages.js'
 import { exactTime, time } from './times.js'
@@ -26,7 +26,7 @@ export const sentenceOf = (more) => (event) => {
   const sentence = [words[PREFIX + type] ?? type, fields.join(', '), more(event)]
     .filter(Boolean)
     .join(say('colon'))
-  return element('span', { class: outcome === 'failure' ? 'failed' : '' }, sentence)
+  return element('span', { class: outcome === 'failure' ? 'failed' : '' }, breakable(sentence))
 }
 
 export const fromOf = ({ device, address, count }) =>

@@ -161,8 +161,14 @@ const PROBLEM_ID = 'problem'
 export const notice = (text: string | Html, kind: Kind = '', more: Html | null = null): Html =>
   html`<div class="notice${kind && ` ${kind}`}" role="${roles[kind]}">${icon(icons[kind])}<div><p${kind === 'bad' && html` id="${PROBLEM_ID}"`}>${text}</p>${more}</div></div>`
 
-/** Addresses and numbers read from left to right inside any sentence. */
-export const isolated = (text: string): Html => html`<bdi>${text}</bdi>`
+/** One line of a phone holds no more. */
+const LONG = 32
+
+/** Addresses and numbers read from left to right inside any sentence. Long ones break before their @ or a dot of their name. */
+export function isolated(text: string): Html {
+  const parts = text.length > LONG ? text.split(/(?=@)|(?=\.\S*@)/) : [text]
+  return html`<bdi>${parts.map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
+}
 
 /** A sentence that names the terms, with a link to them where there is an address. */
 export function withTerms({ pages }: Texts, href: string, sentence: string): Html {
