@@ -12,7 +12,7 @@ import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
-import { examine, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
+import { examine, examineLargeText, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
 import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
@@ -129,6 +129,7 @@ async function look(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme })
     await picture(page, `${name}-${width}-${colorScheme}`)
     const found = await examine(page, index === 0 ? wcag : rulesOfViews)
+    found.push(...(await examineLargeText(page)))
     expect({ name, width, found }).toEqual({ name, width, found: [] })
   }
   await page.setViewportSize({ width: 1440, height: 900 })
@@ -274,7 +275,7 @@ describe('the page of administration', () => {
     await announced(page, 'The account was erased.')
     expect((await service.post('login', bob)).body.code).toBe('invalid_credentials')
 
-    const made = newEmail()
+    const made = `somebody.with.a.rather.long.name.${newEmail().replaceAll('-', '.')}`
     await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
     await heading(page, 'Accounts')
     await press(page, 'New account')
@@ -282,7 +283,10 @@ describe('the page of administration', () => {
     await page.fill('dialog input[name=username]', 'dora')
     await page.fill('dialog input[name=groups]', 'staff, beta')
     await page.click('dialog button[type=submit]')
-    await heading(page, made)
+    await page.waitForSelector(`h1:has-text("${made}")`)
+    await page.setViewportSize({ width: 390, height: 900 })
+    expect(await wordsOverLines(page)).toEqual([])
+    await page.setViewportSize({ width: 1440, height: 900 })
     const carried = (await asOperator(service, 'GET', `accounts?query=${made}`)).body.items[0]
     expect(carried).toMatchObject({ username: 'dora', groups: ['beta', 'staff'] })
 
@@ -626,6 +630,19 @@ const plotScale = (page: Page) =>
   page.evaluate<number>(`(() => {
     const plot = document.querySelector('svg.plot')
     return plot.clientWidth / plot.viewBox.baseVal.width
+  })()`)
+
+/** Returns the parts of an address in the heading, which takes several lines, that a line breaks. */
+const wordsOverLines = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const range = document.createRange()
+    const linesOf = (node) => {
+      range.selectNodeContents(node)
+      return range.getClientRects().length
+    }
+    const title = document.querySelector('main h1')
+    if (title.offsetHeight < 50) return ['it has one line']
+    return [...title.childNodes].filter((node) => node.data && linesOf(node) > 1).map(({ data }) => data)
   })()`)
 
 /** Tells whether the heading of a dialog breaks a long address. */
