@@ -241,7 +241,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   search_people_hint: 'Partie d’un e-mail, d’un numéro, d’un nom',
   person: 'Personne',
   anybody: 'N’importe qui',
-  by_administrator: 'L’équipe, sur cette page',
+  by_administrator: 'L’équipe, ici',
   by_token: 'Des programmes, par jeton',
   by_operator: 'Des exploitants, par commande',
   by_account: 'Les personnes elles-mêmes',

@@ -67,7 +67,7 @@ export const builtInLayout = `<!doctype html>
 <div class="ground" lang="{language}" dir="{direction}" style="padding:32px 16px;background:#f6f7f9;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:480px;margin:0 auto;font:inherit">
 <tr><td style="padding:0 4px 16px;text-align:{start}">{header}</td></tr>
-<tr><td class="card" style="padding:32px 28px;background:#ffffff;color:#14171c;border:1px solid #e8eaee;border-radius:12px;text-align:{start};overflow-wrap:anywhere">
+<tr><td class="card" style="padding:32px 28px 16px;background:#ffffff;color:#14171c;border:1px solid #e8eaee;border-radius:12px;text-align:{start};overflow-wrap:anywhere">
 <h1 style="margin:0 0 12px;font-size:20px;line-height:28px;font-weight:600">{subject}</h1>
 {content}
 </td></tr>

@@ -71,12 +71,18 @@ export function actionsOf({ account, path, act, refresh }) {
       ),
     mayEverything('accounts:write') &&
       !account.account_confirmed &&
-      action(say('confirm'), () =>
-        act.now(say('account_confirmed_done', { name }), 'PATCH', path, { confirmed: true }),
+      action(
+        say('confirm'),
+        () => act.now(say('account_confirmed_done', { name }), 'PATCH', path, { confirmed: true }),
+        { picture: 'check' },
       ),
     mayEverything('accounts:write') &&
       !account.has_password &&
-      action(say('invite_again'), () => act.now(say('invited_done', { name }), 'POST', `${path}/invite`, {})),
+      action(
+        say('invite_again'),
+        () => act.now(say('invited_done', { name }), 'POST', `${path}/invite`, {}),
+        { picture: 'mail' },
+      ),
     canRecover &&
       action(say('forgot_password'), () => giveAccessCode(context), {
         picture: 'key',
@@ -95,8 +101,10 @@ export function actionsOf({ account, path, act, refresh }) {
     may('accounts:write') &&
       (account.locked_at === null
         ? action(say('lock'), () => lock(context), { kind: 'danger', picture: 'lock' })
-        : action(say('unlock'), () =>
-            act.now(say('account_unlocked_done', { name }), 'PATCH', path, { locked: false }),
+        : action(
+            say('unlock'),
+            () => act.now(say('account_unlocked_done', { name }), 'PATCH', path, { locked: false }),
+            { picture: 'lock' },
           )),
   ].filter(Boolean)
   return {

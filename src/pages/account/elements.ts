@@ -15,7 +15,7 @@ import {
   row,
   wrongText,
 } from '../frame/elements.ts'
-import { type Html, html } from '../frame/html.ts'
+import { Html, html } from '../frame/html.ts'
 import { onwardsOf } from '../visits/flow.ts'
 import type { Screen } from '../visits/visit.ts'
 import { noticeOf, type ShownProblem, showProblem } from '../ways-in/problems.ts'
@@ -74,11 +74,13 @@ export function page(
   const [parent, name] = above(visit.texts.pages, visit.path)
   const up = visit.within !== null && parent === '/account' ? visit.within : { href: parent, label: name }
   const who = ownContact(visit)
+  // Once is enough where the page is about it.
+  const isLead = who !== null && lead instanceof Html && lead.text === isolated(who).text
   return {
     title,
     wide: true,
     ...(visit.within === null && { aside: signOut(visit) }),
-    content: html`<p class="up"><a href="${up.href}">${icon('back', 'back')}${up.label}</a>${who !== null && isolated(who)}</p>
+    content: html`<p class="up"><a href="${up.href}">${icon('back', 'back')}${up.label}</a>${who !== null && !isLead && isolated(who)}</p>
 ${heading(title, lead)}
 ${problem.above ?? noticeOf(visit)}
 ${content}`,
@@ -105,7 +107,7 @@ export function problemOf(visit: OwnVisit, fields: readonly string[], wrongCode?
   const code = wrongCode ?? (visit.flow.letters ? pages.wrong_recovery_code : undefined)
   const shown = showProblem(visit, fields, { now: visit.now, wrongCode: code })
   if (visit.flow.problem?.code !== 'reauthentication_required') return shown
-  const again = html`<form method="post" action="${visit.to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="link">${pages.sign_in}</button></form>`
+  const again = html`<form method="post" action="${visit.to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="button quiet little">${pages.sign_in}</button></form>`
   return { ...shown, above: notice(errors.reauthentication_required, 'bad', again) }
 }
 

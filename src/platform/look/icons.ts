@@ -22,7 +22,7 @@ const drawings = {
   lock: '<rect x="5" y="11" width="14" height="9.5" rx="2.2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
   mail: '<rect x="3" y="5" width="18" height="14" rx="2.5"/><path d="m4 7.5 8 6 8-6"/>',
   passkey:
-    '<circle cx="10" cy="7.5" r="3.5"/><path d="M3.5 20a6.5 6.5 0 0 1 11-4.7"/><circle cx="18" cy="13.5" r="2.5"/><path d="M18 16v5l1.5-1.5"/>',
+    '<circle cx="9" cy="7.5" r="3.8"/><path d="M2.5 20a6.7 6.7 0 0 1 10.3-5.6"/><circle cx="18" cy="10.5" r="2.7"/><path d="M18 13.2V21h2.6M18 17.5h2"/>',
   person: '<circle cx="12" cy="8" r="4"/><path d="M4.5 20.5a7.5 7.5 0 0 1 15 0"/>',
   phone: '<rect x="7" y="2.5" width="10" height="19" rx="2.5"/><path d="M11 18h2"/>',
   plus: '<path d="M12 5v14M5 12h14"/>',

@@ -119,4 +119,4 @@ function factRows(facts: EmailParts['facts']): string[] {
 }
 
 const buttonTo = ({ label, href }: { label: string; href: string }, brand: string, onBrand: string) =>
-  `<p style="margin:24px 0 0"><a href="${escapeHtml(href)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></p>`
+  `<p style="margin:24px 0 16px"><a href="${escapeHtml(href)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></p>`

@@ -26,7 +26,7 @@ function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }:
   const { pages } = visit.texts
   const { account, recoveryCodesLeft, removalAt } = security
   const newTerms = () => {
-    const accept = html`<form method="post" action="${visit.to('/account/terms')}"><button class="link">${pages.accept}</button></form>`
+    const accept = html`<form method="post" action="${visit.to('/account/terms')}"><button class="button quiet little">${pages.accept}</button></form>`
     return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
   }
   const passwordIsAll = !account.twoFactorEnabled && account.passwordDigest !== null

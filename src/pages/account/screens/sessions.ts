@@ -66,7 +66,8 @@ export function sessionsScreen(
     )}${trustedList(visit, security)}
 ${list.length > 1 && html`<form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'quiet danger')}</form>`}`,
     undefined,
-    pages.sessions_lead,
+    // Where there is no other, nothing is to be ended.
+    list.length + security.trustedDevices.length > 1 ? pages.sessions_lead : null,
   )
 }
 
