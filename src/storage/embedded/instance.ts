@@ -53,9 +53,9 @@ export async function openInstance(
   requireOwnEngine(directory)
   const isNew = isNewDirectory(directory)
   // In parallel, because these three take most of the time to the first answer.
-  const { pgliteWasm, pgliteData, initdbWasm } = assetPaths
+  const { pgliteData, initdbWasm } = assetPaths
   const [module, bundle, { PGlite, types }, { FlushedFiles }] = await Promise.all([
-    compile(pgliteWasm),
+    compiledEngine(),
     readAsset(pgliteData),
     // Loaded here, since with a PostgreSQL server nothing needs it.
     import('@electric-sql/pglite'),
@@ -103,6 +103,22 @@ async function proveFlush(instance: PGlite, files: FlushedFiles): Promise<void> 
 
 async function compile(path: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readAsset(path))
+}
+
+let engine: Promise<WebAssembly.Module> | null = null
+
+/** PostgreSQL in WebAssembly, compiled once: what the compilers make of it while it runs serves the next instance too. */
+export function compiledEngine(): Promise<WebAssembly.Module> {
+  engine ??= compile(assetPaths.pgliteWasm).catch((error) => {
+    engine = null
+    throw error
+  })
+  return engine
+}
+
+/** Takes the one that another thread of this process has. */
+export function useEngine(compiled: WebAssembly.Module): void {
+  engine = Promise.resolve(compiled)
 }
 
 async function unpackPrepared(target: string, { throwAway }: { throwAway: boolean }): Promise<void> {

@@ -38,7 +38,14 @@ export type CallName = 'ping' | 'step' | 'condition' | 'snapshot' | 'close'
 
 /** A message to the database. They arrive in the order in which they were sent, several in one message. */
 export type ThreadRequest =
-  | { kind: 'open'; id: number; dataDir: string; silenceMs: number | undefined }
+  | {
+      kind: 'open'
+      id: number
+      dataDir: string
+      silenceMs: number | undefined
+      /** What an earlier thread of this process compiled. */
+      engine: WebAssembly.Module | null
+    }
   /** Answers `beforeOpening`. */
   | { kind: 'prepared'; error: SentError | null }
   | { kind: 'call'; id: number; name: CallName }
@@ -64,6 +71,7 @@ export type ThreadReply =
   | { kind: 'rows'; id: number; rows: Uint8Array; columns: Columns | null }
   | { kind: 'failure'; id: number; error: SentError }
   | { kind: 'prepare'; isNewDatabase: boolean }
+  | { kind: 'compiled'; engine: WebAssembly.Module }
   | { kind: 'instance ended'; error: SentError }
   | { kind: 'upkeep failed'; error: SentError }
   | { kind: 'lock lost'; message: string }

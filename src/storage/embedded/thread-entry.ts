@@ -2,6 +2,7 @@
 
 import type { Grouping, RunEmbedded } from './driver.ts'
 import { type OwnThreadDriver, openDriver } from './embedded.ts'
+import { compiledEngine, useEngine } from './instance.ts'
 import {
   type CallName,
   groupMessages,
@@ -38,7 +39,8 @@ async function answer(id: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
-async function open({ dataDir, silenceMs }: ThreadRequest & { kind: 'open' }): Promise<void> {
+async function open({ dataDir, silenceMs, engine }: ThreadRequest & { kind: 'open' }): Promise<void> {
+  if (engine) useEngine(engine)
   database = await openDriver(dataDir, {
     ...(silenceMs === undefined ? {} : { silenceMs }),
     beforeOpening: ({ isNewDatabase }) => {
@@ -51,6 +53,7 @@ async function open({ dataDir, silenceMs }: ThreadRequest & { kind: 'open' }): P
     onUpkeepFailure: (error) => reply({ kind: 'upkeep failed', error: sendError(error) }),
     onLockLost: (message) => reply({ kind: 'lock lost', message }),
   })
+  reply({ kind: 'compiled', engine: await compiledEngine() })
 }
 
 const calls: Record<CallName, () => Promise<unknown>> = {

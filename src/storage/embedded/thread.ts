@@ -23,6 +23,9 @@ const compiled = '/$bunfs/root/storage/embedded/thread-entry.js'
 const entry = () =>
   import.meta.url.includes('$bunfs') ? compiled : new URL('./thread-entry.ts', import.meta.url).href
 
+/** Of the last thread, for the next one. */
+let engine: WebAssembly.Module | null = null
+
 export async function openEmbeddedInThread(dataDir: string, options: Options = {}): Promise<Database> {
   // Its heap stays small: what it allocates are messages. A start then takes 30 to 50 MB less at its highest.
   const worker = new Worker(entry(), { smol: true })
@@ -66,6 +69,7 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
     else if (reply.kind === 'result') settle(reply.id).resolve(reply.value)
     else if (reply.kind === 'failure') settle(reply.id).reject(receiveError(reply.error))
     else if (reply.kind === 'prepare') prepare(reply.isNewDatabase)
+    else if (reply.kind === 'compiled') engine = reply.engine
     else if (reply.kind === 'instance ended') options.onEnded?.(receiveError(reply.error))
     else if (reply.kind === 'upkeep failed') options.onUpkeepFailure?.(receiveError(reply.error))
     else endProcess(reply.message)
@@ -119,7 +123,8 @@ export async function openEmbeddedInThread(dataDir: string, options: Options = {
     }
 
   try {
-    await ask<void>((id) => ({ kind: 'open', id, dataDir, silenceMs: options.silenceMs }))
+    const { silenceMs } = options
+    await ask<void>((id) => ({ kind: 'open', id, dataDir, silenceMs, engine }))
   } catch (error) {
     terminate()
     throw error
