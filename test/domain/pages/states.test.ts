@@ -1,6 +1,16 @@
-/** The rules for every state of every page: labels, autocomplete, names of accounts beside new passwords. */
-import { beforeAll, expect, test } from 'bun:test'
-import { startWorld, walkPages } from '../../helpers/page-states/index.ts'
+/**
+ * The rules for every state that the service gives: labels, autocomplete, names of accounts beside new passwords; and in Chromium no
+ * findings of axe-core (WCAG 2.2 A and AA), nothing wider than the screen, no recovery code wider than its column. A run examines
+ * English: all rules of axe on a narrow dark screen, and on every third page colours and sizes on a wide light one. A soak examines
+ * every page, in every language and in more views.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { createCatalog } from '../../../src/texts/catalog.ts'
+import { examine, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
+import { launchBrowser } from '../../helpers/browser.ts'
+import { filesOf, type PageState, startWorld, walkPages } from '../../helpers/page-states/index.ts'
+import { reduced } from '../../helpers/soak.ts'
 import { use } from '../../helpers/use-service.ts'
 
 interface Field {
@@ -80,15 +90,22 @@ async function read(html: string): Promise<Read> {
 }
 
 const world = use(startWorld)
+/** As English shows them. */
+let walked: PageState[] = []
 const pages = new Map<string, Read>()
 const visited = new Set<string>()
+let browser: Browser
 
+setDefaultTimeout(reduced(120_000, 600_000))
 beforeAll(async () => {
-  for (const { name, html, path } of await walkPages(world)) {
+  walked = await walkPages(world)
+  for (const { name, html, path } of walked) {
     pages.set(name, await read(html))
     visited.add(path)
   }
+  browser = await launchBrowser({})
 })
+afterAll(() => browser?.close())
 
 /** Calls `expectOf` for each page, and names the one that fails. */
 function expectOfEach(expectOf: (page: Read) => void): void {
@@ -156,4 +173,75 @@ const isPage = (path: string) =>
 test('a failure of the service loads nothing else', () => {
   // Its style is in the page, and the policy allows it by its hash.
   expect(pages.get('unavailable')?.loads).toEqual(['style'])
+})
+
+const languages = reduced(['en'], [...createCatalog({ language: 'en' }).tags])
+const otherViews = reduced(
+  [[1440, 'light']] as const,
+  [
+    [1440, 'light'],
+    [320, 'light'],
+    [390, 'light'],
+    [390, 'dark'],
+    [1440, 'dark'],
+  ] as const,
+)
+
+/** The same parts and colours make up all pages. */
+const EVERY = reduced(3, 1)
+
+/**
+ * A document in place of the one before keeps axe, which takes longer to load than to run. Its script runs at its end, and it does
+ * not lead on by itself.
+ */
+const show = (page: Page, { html }: PageState, script: string) =>
+  page.setContent(
+    html
+      .replace(/<meta http-equiv="refresh"[^>]*>/, '')
+      .replace(
+        /<script src="[^"]*" defer><\/script>(.*)<\/body>/s,
+        (_, body) => `${body}<script>{${script}}</script></body>`,
+      ),
+  )
+
+async function findingsOf(page: Page, state: PageState, script: string, isWhole: boolean): Promise<string[]> {
+  await page.setViewportSize({ width: 320, height: 800 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await show(page, state, script)
+  const findings = await examine(page)
+  if (!isWhole) return findings
+  for (const [width, colorScheme] of otherViews) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.emulateMedia({ colorScheme })
+    const found = await examine(page, rulesOfViews)
+    findings.push(...found.map((finding) => `${width} ${colorScheme}: ${finding}`))
+  }
+  return findings
+}
+
+test.each(languages)('axe finds nothing in the language %s', async (language) => {
+  const states = language === 'en' ? walked : await walkPages(world, language)
+  const files = await filesOf(world.full, states)
+  const script = [...files].find(([path]) => path.endsWith('.js'))?.[1].text ?? ''
+  const found: Record<string, string[]> = {}
+  await Promise.all(
+    [0, 1].map(async (half) => {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      await page.route('**/*', (route) => {
+        const { pathname } = new URL(route.request().url())
+        const { type, text } = files.get(pathname) ?? { type: 'text/html', text: '<!doctype html>' }
+        return route.fulfill({ contentType: type, body: text })
+      })
+      await page.goto('https://auth.example.com/')
+      await loadAxe(page)
+      for (const [index, state] of states.entries()) {
+        if (index % 2 !== half) continue
+        const findings = await findingsOf(page, state, script, index % EVERY === 0)
+        if (findings.length > 0) found[state.name] = findings
+      }
+      await context.close()
+    }),
+  )
+  expect(found).toEqual({})
 })
