@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { createCatalog } from '../../../src/texts/catalog.ts'
-import { examine, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
+import { examine, examineLargeText, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
 import { launchBrowser } from '../../helpers/browser.ts'
 import { filesOf, type PageState, startWorld, walkPages } from '../../helpers/page-states/index.ts'
 import { reduced } from '../../helpers/soak.ts'
@@ -238,6 +238,10 @@ test.each(languages)('axe finds nothing in the language %s', async (language) =>
       for (const [index, state] of states.entries()) {
         if (index % 2 !== half) continue
         const findings = await findingsOf(page, state, script, index % EVERY === 0)
+        if (language === 'en' && index % 3 === 0) {
+          await page.setViewportSize({ width: 390, height: 800 })
+          findings.push(...(await examineLargeText(page)))
+        }
         if (findings.length > 0) found[state.name] = findings
       }
       await context.close()
