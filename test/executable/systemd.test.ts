@@ -125,7 +125,7 @@ systemdTest('and so it is where somebody keeps DynamicUser=yes', async () => {
 })
 
 systemdTest('SIGHUP ends nothing, and a configuration that is wrong keeps the unit down', async () => {
-  await succeed('systemctl kill -s HUP poterne; sleep 1; systemctl is-active poterne')
+  await succeed('kill -s HUP $(systemctl show -P MainPID poterne); sleep 1; systemctl is-active poterne')
   await succeed("sed -i '1i nonsense = 1' /etc/poterne/config.toml; systemctl restart poterne; sleep 8")
   expect((await machine.run('systemctl is-active poterne')).out).toBe('failed\n')
   await succeed(`sed -i 1d /etc/poterne/config.toml; ${restart}`)
