@@ -165,15 +165,15 @@ test.each(losses)('%s: everybody signs in again, and the next backup opens', asy
 })
 
 test('a full disk: the oldest backups go', async () => {
-  const old = (name: string) => join(backups, `${name}-manual.backup`)
-  for (const name of ['a', 'b', 'c']) {
-    writeFileSync(old(name), '')
-    utimesSync(old(name), 1, 1)
-  }
+  const old = ['c', 'b', 'a'].map((name) => `${name}-manual.backup`)
+  old.forEach((name, index) => {
+    writeFileSync(join(backups, name), '')
+    utimesSync(join(backups, name), 3 - index, 3 - index)
+  })
   const newest = readdirSync(backups).filter((name) => name.startsWith('poterne-'))
   expect(newest).toHaveLength(1 + losses.length)
   expect(await runSection('The disk is full')).toMatch(/ok +disk/)
-  expect(readdirSync(backups).sort()).toEqual(newest.sort())
+  expect(readdirSync(backups).sort()).toEqual([...newest, ...old].slice(0, 3).sort())
 })
 
 test('the database refuses: what the page quotes is what poterne says', async () => {
