@@ -94,7 +94,8 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     browser.address = address
     browser.status = response.status
     browser.headers = response.headers
-    browser.html = await response.text()
+    // A long address may break there: it is read as one text.
+    browser.html = (await response.text()).replaceAll('<wbr>', '')
     browser.forms = await formsOf(browser.html, address)
     return browser
   }
