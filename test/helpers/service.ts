@@ -18,6 +18,7 @@ import type { Network } from '../../src/platform/guarded-fetch.ts'
 import { createLogger } from '../../src/platform/log/logging.ts'
 import { worker } from '../../src/platform/own-process.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
+import { noteReady } from '../../src/storage/embedded/lock.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { newDataDirectory } from './embedded-directory.ts'
 import { poterneCommand } from './executable.ts'
@@ -224,6 +225,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   inside.app.listen({ hostname: '127.0.0.1', port: 0, reusePort: false })
   inside.begin()
+  if (loaded.config.database.url === null) noteReady(loaded.config.storage.dataDir)
   const url = `http://127.0.0.1:${inside.app.server!.port}`
   const adminListener = await inside.administration.listener?.()
   // The usual port may be taken by another test; one of its own is part of the address of passkeys.

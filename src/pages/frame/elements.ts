@@ -164,9 +164,9 @@ export const notice = (text: string | Html, kind: Kind = '', more: Html | null =
 /** One line of a phone holds no more. */
 const LONG = 32
 
-/** Addresses and numbers read from left to right inside any sentence. Long ones break before their @ or a dot of their name. */
+/** Addresses and numbers read from left to right inside any sentence. Long ones break before an @ or a dot. */
 export function isolated(text: string): Html {
-  const parts = text.length > LONG ? text.split(/(?=@)|(?=\.\S*@)/) : [text]
+  const parts = text.length > LONG ? text.split(/(?=[@.])/) : [text]
   return html`<bdi>${parts.map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
 }
 
