@@ -1,5 +1,4 @@
 /** Browsers without a session that sign in, on the page or by the JSON interface, in a process of their own. */
-import { openBrowser } from '../../test/helpers/page-browser.ts'
 import { emailOf, PASSWORD } from './accounts.ts'
 import { answerQuestions } from './child-side.ts'
 
@@ -7,6 +6,8 @@ export interface SignInQuestion {
   url: string
   /** The name that the pages are known by. */
   host: string
+  /** Signing in on the page leads there. */
+  home: string
   way: 'page' | 'json'
   accounts: number
   browsers: number
@@ -30,13 +31,25 @@ await answerQuestions(async ({ way, accounts, browsers, seconds, ...place }: Sig
   return done / ((endMs - beginMs) / 1000)
 })
 
-type Place = Pick<SignInQuestion, 'url' | 'host'>
+type Place = Pick<SignInQuestion, 'url' | 'host' | 'home'>
 
-/** The page, the form, and the redirects after it to the person's account, which is drawn too. */
-async function signInOnPage({ url, host }: Place, identifier: string): Promise<void> {
-  const browser = await openBrowser(url, { host }).open('/sign-in')
-  await browser.press('Sign in', { identifier, password: PASSWORD })
-  if (browser.path !== '/account') throw new Error(`the page led to ${browser.address}: ${browser.said}`)
+/** The page, the form, and the redirect after it to the page that leaves for the application. */
+async function signInOnPage({ url, host, home }: Place, identifier: string): Promise<void> {
+  const cookies = new Map<string, string>()
+  const send = async (path: string, init: RequestInit = {}) => {
+    const cookie = [...cookies.values()].join('; ')
+    const headers = { host, cookie, 'sec-fetch-site': 'same-origin' }
+    const answer = await fetch(url + path, { ...init, redirect: 'manual', headers })
+    for (const line of answer.headers.getSetCookie())
+      cookies.set(line.split('=', 1)[0] as string, line.split(';', 1)[0] as string)
+    return { html: await answer.text(), location: answer.headers.get('location') ?? '' }
+  }
+  const { html } = await send('/sign-in')
+  const [, action = '/no-form'] = / action="(\/sign-in\?flow=[^"]+)"/.exec(html) ?? []
+  const body = new URLSearchParams({ identifier, password: PASSWORD })
+  const { location } = await send(action, { method: 'POST', body })
+  const left = await send(location)
+  if (!left.html.includes(`0;url=${home}`)) throw new Error(`the form led to "${location}": ${left.location}`)
 }
 
 async function signInByJson({ url }: Place, identifier: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { SignInQuestion } from '../page-sign-in-process.ts'
 import { compareInRounds, type Line, type Row } from '../row.ts'
 
 const ACCOUNTS = 1000
+const HOME = 'https://app.bench/'
 
 export const pageSignInRow: Row = {
   name: 'page-sign-in',
@@ -13,11 +14,11 @@ export const pageSignInRow: Row = {
 }
 
 async function compare(bench: Bench, cheapPasswords: boolean): Promise<Line> {
-  const settings = { pages: { enabled: true } }
+  const settings = { pages: { enabled: true, home: HOME } }
   const poterne = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords, settings })
   const child = await startChild([process.execPath, join(import.meta.dir, '../page-sign-in-process.ts')])
   const signIns = (way: SignInQuestion['way'], seconds = bench.seconds) => {
-    const place = { url: poterne.url, host: 'auth.bench' }
+    const place = { url: poterne.url, host: 'auth.bench', home: HOME }
     const question: SignInQuestion = { ...place, way, accounts: ACCOUNTS, browsers: CLIENTS, seconds }
     return child.ask<number>(question)
   }
@@ -25,7 +26,7 @@ async function compare(bench: Bench, cheapPasswords: boolean): Promise<Line> {
   const hash = cheapPasswords ? 'with a hash that costs nothing' : 'with the shipped hash'
   const line = await compareInRounds(bench, {
     row: 'page-sign-in',
-    what: `sign-ins on the page (form, post, /leave, /account), ${CLIENTS} browsers, ${hash}`,
+    what: `sign-ins on the page (form, post, /leave), ${CLIENTS} browsers, ${hash}`,
     rival: 'logins by the JSON interface',
     ours: () => signIns('page'),
     theirs: () => signIns('json'),
