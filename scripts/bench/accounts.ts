@@ -89,12 +89,13 @@ export async function addWaiting(
   { databaseUrl, redisUrl, keyPrefix }: { databaseUrl: string; redisUrl: string; keyPrefix: string },
   { first = 1, count }: AccountsOptions,
 ): Promise<{ identifier: string; otp: string }[]> {
+  const digest = await Bun.password.hash(PASSWORD, cheapHash)
   const rows = await onDatabase(
     databaseUrl,
     (sql) => sql<{ uuid: string; email: string }[]>`
       insert into accounts (uuid, email, email_key, password_digest, accountable_type, role_id, created_at, updated_at,
                             language, waiting_for)
-      select gen_random_uuid(), email, email, '-', 'User', 1, date_trunc('milliseconds', now()),
+      select gen_random_uuid(), email, email, ${digest}, 'User', 1, date_trunc('milliseconds', now()),
              date_trunc('milliseconds', now()), 'fr', email
         from (select 'waiting-' || n || '@bench.example' as email
                 from generate_series(${first}::int, ${first + count - 1}::int) n) people

@@ -203,6 +203,29 @@ test('an import looks each line up by an index, also while PostgreSQL knows of n
   expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan on accounts/)
 })
 
+/** The plan for any values, as the connections of a service make it. */
+async function planOf({ text }: RegisteredStatement): Promise<string> {
+  const values = [...new Set(text.match(/\$\d+/g))].map(() => 'null').join()
+  await client.unsafe(
+    `set plan_cache_mode = force_generic_plan; set enable_seqscan = off; prepare planned as ${text}`,
+  )
+  const plan = await client.unsafe(`explain execute planned${values && `(${values})`}`)
+  await client.unsafe('deallocate planned; reset plan_cache_mode; reset enable_seqscan')
+  return JSON.stringify(plan)
+}
+
+test('a contact is looked for in the indexes that hold no missing ones', async () => {
+  const indexes = ['proved', 'claimed', 'registered']
+  for (const kind of ['email', 'phone'])
+    for (const name of [`accounts.find_for_login_by_${kind}`, `administration_accounts.list_by_${kind}`]) {
+      const plan = await planOf(ofTheProduct().find((each) => each.name === name)!)
+      expect(indexes.filter((index) => !plan.includes(`accounts_${kind}_${index}`))).toEqual([])
+    }
+  const plan = await planOf(ofTheProduct().find(({ name }) => name === 'imports.find_claimed')!)
+  expect(plan.match(/accounts_(email|phone)_(claimed|registered)/g)?.length).toBe(4)
+  expect(plan).not.toContain('Seq Scan on accounts')
+})
+
 describe('PostgreSQL describes as declared', () => {
   for (const statement of ofTheProduct()) {
     test(statement.name, async () => {

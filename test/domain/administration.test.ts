@@ -310,16 +310,7 @@ describe.each(shapes)('administration on %s', (shape) => {
 describe('the search of accounts', () => {
   const service = useService({ shape: 'postgres' })
 
-  test('reads an index, and no table from end to end', async () => {
-    const { database } = service.inside
-    const plans = statement<object, { 'QUERY PLAN': string; queryPlan: string }>(sql`
-      explain select id from accounts where email_key ~>=~ 'ada' and email_key ~<~ ('ada' || chr(1114111)) limit 1000`)
-    const text = JSON.stringify(await database.all(plans, {}))
-    expect(text).toContain('accounts_email_prefix')
-    expect(text).not.toContain('Seq Scan')
-  })
-
-  test('of the messages of an account reads one too', async () => {
+  test('of the messages of an account reads an index', async () => {
     const { database } = service.inside
     const plans = statement<object, { queryPlan: string }>(sql`
       explain select id from messages

@@ -5,7 +5,7 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { Account } from '../../domain/accounts/core/account.ts'
-import { accountRow, holdAccount } from '../../domain/accounts/core/account-sql.ts'
+import { accountRow, holdAccount, namedBy } from '../../domain/accounts/core/account-sql.ts'
 import { administerAccount, administeredParamTypes } from '../../domain/accounts/core/changes-sql.ts'
 import type { Profile } from '../../domain/accounts/core/profile.ts'
 import { takeUsername } from '../../domain/accounts/core/usernames-sql.ts'
@@ -180,8 +180,8 @@ const byCreation = defineStatement({
 })
 
 const byText = {
-  email: listBy('email', 'text', (value) => sql`email_key = ${value}`),
-  phone: listBy('phone', 'text', (value) => sql`phone = ${value}`),
+  email: listBy('email', 'text', (value) => namedBy(value, 'email')),
+  phone: listBy('phone', 'text', (value) => namedBy(value, 'phone')),
   uuid: listBy('uuid', 'uuid', (value) => sql`uuid = ${value}`),
 }
 const byNumber = {

@@ -1,7 +1,7 @@
 /** Accounts of an import: whether they are there already, and all of a call in one transaction. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { endClaimsTo } from '../../domain/accounts/core/account-sql.ts'
+import { endClaimsTo, isClaimed } from '../../domain/accounts/core/account-sql.ts'
 import { forgetForeignPasswords } from '../../domain/accounts/core/changes-sql.ts'
 import { addImported, endWaitingFor, importedFields } from '../../domain/accounts/core/opening-sql.ts'
 import { addImportedUsernames, hashUsernames } from '../../domain/accounts/core/usernames-sql.ts'
@@ -144,8 +144,8 @@ const findClaimed = defineStatement({
   row: { key: 'text' },
   sql: (p) => sql`
   select key from jsonb_array_elements_text(${p.keys}::jsonb) named (key)
-   where exists (select 1 from ${accounts} where email_key = key and email_confirmed_at is null)
-      or exists (select 1 from ${accounts} where phone = key and phone_confirmed_at is null)
+   where ${isClaimed(sql`key`, 'email')}
+      or ${isClaimed(sql`key`, 'phone')}
       or exists (select 1 from ${accounts} where waiting_for = key)`,
 })
 

@@ -116,9 +116,6 @@ export const accounts = pgTable(
     uniqueIndex('accounts_email_proved').on(table.emailKey).where(sql`${table.emailConfirmedAt} is not null`),
     uniqueIndex('accounts_phone_proved').on(table.phone).where(sql`${table.phoneConfirmedAt} is not null`),
     uniqueIndex('accounts_waiting_for').on(table.waitingFor).where(sql`${table.waitingFor} is not null`),
-    // Operators search by the beginning, too; in the collation of the database an index cannot do that.
-    index('accounts_email_prefix').on(table.emailKey.op('text_pattern_ops')),
-    index('accounts_phone_prefix').on(table.phone.op('text_pattern_ops')),
     // Any part of a contact, a name or a username: the statement that searches repeats this expression. New entries are
     // gathered, because each account has some thirty, and entered together once they fill 256 kB.
     index('accounts_parts')
@@ -130,19 +127,24 @@ export const accounts = pgTable(
     index('accounts_locked').on(table.id).where(sql`${table.lockedAt} is not null`),
     index('accounts_role').on(table.roleId, table.id),
     index('accounts_created').on(table.createdAt, table.id),
-    // Each lookup reads one entry, however many accounts and registrations name the contact.
-    index('accounts_email_claims')
+    // Each lookup reads one entry, however many accounts and registrations name the contact. Most accounts have one contact,
+    // and the one that is missing has no entry.
+    index('accounts_email_claimed')
       .on(table.emailKey, table.id)
-      .where(sql`${table.emailConfirmedAt} is null and ${table.accountConfirmedAt} is not null`),
-    index('accounts_phone_claims')
+      .where(
+        sql`${table.emailKey} is not null and ${table.emailConfirmedAt} is null and ${table.accountConfirmedAt} is not null`,
+      ),
+    index('accounts_phone_claimed')
       .on(table.phone, table.id)
-      .where(sql`${table.phoneConfirmedAt} is null and ${table.accountConfirmedAt} is not null`),
-    index('accounts_email_registrations')
+      .where(
+        sql`${table.phone} is not null and ${table.phoneConfirmedAt} is null and ${table.accountConfirmedAt} is not null`,
+      ),
+    index('accounts_email_registered')
       .on(table.emailKey, table.id)
-      .where(sql`${table.accountConfirmedAt} is null`),
-    index('accounts_phone_registrations')
+      .where(sql`${table.emailKey} is not null and ${table.accountConfirmedAt} is null`),
+    index('accounts_phone_registered')
       .on(table.phone, table.id)
-      .where(sql`${table.accountConfirmedAt} is null`),
+      .where(sql`${table.phone} is not null and ${table.accountConfirmedAt} is null`),
     index('accounts_email_made').on(table.emailKey).where(sql`${table.origin} is not null`),
     index('accounts_phone_made').on(table.phone).where(sql`${table.origin} is not null`),
     // The families of password digests: one look finds the next one (domain/foundation/hashing/families.ts).

@@ -191,6 +191,28 @@ export const candidates = ({ key }: Placeholders<'key'>, kind: Identifier['kind'
   }
 }
 
+/** The accounts and registrations that name the contact, verified or not. Each part reads one index. */
+export function namedBy(key: SQL, kind: Identifier['kind']): SQL {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const those = (where: SQL) => sql`select id from ${accounts} where ${keyColumn} = ${key} and ${where}`
+  return sql`id = any (array(
+    ${those(sql`${verifiedAt} is not null`)}
+    union all ${those(sql`${verifiedAt} is null and account_confirmed_at is not null`)}
+    union all ${those(sql`account_confirmed_at is null`)}))`
+}
+
+/**
+ * Tells whether an account or a registration names the contact without having verified it. Not `exists`, for which
+ * PostgreSQL may read every registration once instead of looking each contact up.
+ */
+export function isClaimed(key: SQL, kind: Identifier['kind']): SQL {
+  const { key: keyColumn, verifiedAt } = unqualifiedColumns[kind]
+  const claim = (confirmed: SQL) => sql`(
+    select id from ${accounts}
+     where ${keyColumn} = ${key} and ${verifiedAt} is null and account_confirmed_at is ${confirmed} limit 1)`
+  return sql`coalesce(${claim(sql`not null`)}, ${claim(sql`null`)}) is not null`
+}
+
 /**
  * The account that keeps others from the identifier: it has verified it, or was made for somebody and waits for it. A mere
  * claim keeps nobody, whoever made it.
