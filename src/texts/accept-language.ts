@@ -3,6 +3,8 @@ import type { Language } from './languages.ts'
 
 /** Headers of people have fewer; only the first ones are read. */
 const MAXIMUM_RANGES = 32
+/** The longest tag that RFC 5646 names has 35, and a weight of three digits eight. */
+const MAXIMUM_CHARACTERS = 64
 
 /**
  * The one of `tags` that an Accept-Language header (RFC 9110 §12.5.4) asks for, or `fallback` if it asks for none.
@@ -14,7 +16,9 @@ export function pickLanguage(
   fallback: Language,
 ): Language {
   if (!acceptLanguage) return fallback
-  const ranges = acceptLanguage.split(',', MAXIMUM_RANGES).map(parseRange)
+  const ranges = acceptLanguage
+    .split(',', MAXIMUM_RANGES)
+    .map((range) => parseRange(range.slice(0, MAXIMUM_CHARACTERS)))
   const refused = new Set(ranges.filter(({ weight }) => weight === 0).map(({ range }) => range))
   const wanted = ranges.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight)
   for (const { range } of wanted) {
