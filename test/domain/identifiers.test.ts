@@ -6,7 +6,7 @@ import examples from 'libphonenumber-js/mobile/examples'
 import { parseEmail } from '../../src/domain/foundation/identifiers/email.ts'
 import { maskDestination, parseIdentifier } from '../../src/domain/foundation/identifiers/identifier.ts'
 import { parsePhone } from '../../src/domain/foundation/identifiers/phone.ts'
-import { fastest } from '../helpers/timing.ts'
+import { cheapest } from '../helpers/timing.ts'
 import { seed } from '../random/seed.ts'
 
 setDefaultTimeout(20_000)
@@ -310,7 +310,7 @@ describe('an identifier', () => {
       const long = piece.repeat(size / piece.length)
       for (const input of [long, `a@${long}`, `${long}@example.com`, `+33${long}x`, `a${long}@`]) {
         expect(parseIdentifier(input, 'FR')).toBeNull()
-        expect(fastest(() => parseIdentifier(input, 'FR'), 20)).toBeLessThan(20)
+        expect(cheapest(() => parseIdentifier(input, 'FR'), 20)).toBeLessThan(20)
       }
     }
   })

@@ -1,15 +1,28 @@
 /** Measures times on a machine that has other work to do: each is measured again before it may fail. */
 import { expect } from 'bun:test'
 
-/** Milliseconds of the fastest of three runs, or of the first one within `limitMs`. */
-export function fastest(work: () => unknown, limitMs: number): number {
+/** The processor time of this process since `before`, in milliseconds: other work of the machine is no part of it. */
+function spentMs(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+/** The processor time of the cheapest of three runs, or of the first one within `limitMs`, in milliseconds. */
+export function cheapest(work: () => unknown, limitMs: number): number {
   let best = Number.POSITIVE_INFINITY
   for (let run = 0; run < 3 && best > limitMs; run++) {
-    const startedAt = performance.now()
+    const before = process.cpuUsage()
     work()
-    best = Math.min(best, performance.now() - startedAt)
+    best = Math.min(best, spentMs(before))
   }
   return best
+}
+
+/** The processor time of one of `times` runs in a row, in milliseconds. */
+export async function workMs(work: () => Promise<unknown>, times: number): Promise<number> {
+  const before = process.cpuUsage()
+  for (let run = 0; run < times; run++) await work()
+  return spentMs(before) / times
 }
 
 /** The median of some runs, in milliseconds. */
@@ -51,10 +64,7 @@ export async function workRatio(calls: (() => Promise<unknown>)[], rounds = 9): 
   const spent = calls.map(() => [] as number[])
   for (let round = 0; round < rounds; round++) {
     for (const [index, call] of calls.entries()) {
-      const before = process.cpuUsage()
-      await call()
-      const { user, system } = process.cpuUsage(before)
-      spent[index]?.push(user + system)
+      spent[index]?.push(await workMs(call, 1))
     }
   }
   const medians = spent.map((each) => each.sort((a, b) => a - b)[rounds >> 1] as number)

@@ -4,7 +4,7 @@ import { pickLanguage } from '../../src/texts/accept-language.ts'
 import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/texts/errors.ts'
 import { builtInTags, languages } from '../../src/texts/languages.ts'
 import type { Texts } from '../../src/texts/texts.ts'
-import { fastest } from '../helpers/timing.ts'
+import { cheapest } from '../helpers/timing.ts'
 
 const everySentence = ({ errors, fields, weak_password, sentences }: Texts) =>
   [errors, fields, weak_password, sentences].flatMap((part) => Object.values(part))
@@ -93,6 +93,6 @@ describe('the language', () => {
 
   test('64 KB of header cost no time', () => {
     const header = `${';q='.repeat(20_000)},${' '.repeat(20_000)}`
-    expect(fastest(() => pickLanguage(header, builtInTags, 'fr'), 20)).toBeLessThan(20)
+    expect(cheapest(() => pickLanguage(header, builtInTags, 'fr'), 20)).toBeLessThan(20)
   })
 })
