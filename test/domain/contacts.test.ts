@@ -6,7 +6,7 @@ import { fr } from '../../src/texts/fr.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
 import { passMidnight } from '../helpers/limited-service.ts'
-import { onlySuccess, race } from '../helpers/race.ts'
+import { onlySuccess, race, untilAvailable } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { shapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
@@ -209,7 +209,9 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const { bearer } = await signedIn()
     const phones = Array.from({ length: 32 }, () => newPhone())
     const asked = await Promise.all(
-      phones.map((phone, index) => change(bearer, phone, PASSWORD, index % 2 ? replica : service)),
+      phones.map((phone, index) =>
+        untilAvailable(() => change(bearer, phone, PASSWORD, index % 2 ? replica : service)),
+      ),
     )
     expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([201]))
     const { account } = (await service.get('me', { bearer })).body

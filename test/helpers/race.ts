@@ -11,6 +11,17 @@ export const race = <Service, Result>(
     Array.from({ length: 32 }, (_, caller) => call(services[caller % services.length] as Service, caller)),
   )
 
+/**
+ * Asks again what was not done for want of a connection to the database, as a client does: 32 callers who wait for one row
+ * may take longer on a busy machine than each of them waits for a connection.
+ */
+export async function untilAvailable(call: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    const answer = await call()
+    if (answer.body?.code !== 'unavailable' || tries === 10) return answer
+  }
+}
+
 /** The only success of a race; all other callers must have got one of these refusals. */
 export function onlySuccess(answers: Answer[], ...refusals: string[]): Answer {
   const succeeded = ({ status }: Answer) => status >= 200 && status < 300
