@@ -23,8 +23,8 @@ type BackupConfig = Pick<Config, 'server' | 'storage' | 'backup'>
  * left: it is lost with the machine, and what is sealed with it too.
  */
 export function backupKeyOf({ server, storage, backup }: BackupConfig, passphraseFile?: string): BackupKey {
-  const file = passphraseFile ?? backup.passphraseFile
-  if (file !== null && file !== undefined) return readPassphrase(file)
+  const passphrase = readPassphrase(passphraseFile, backup.passphraseFile)
+  if (passphrase !== null) return passphrase
   if (server.secret !== null) return { kind: 'secret', secret: server.secret }
   throw new BackupRefused(
     `is the file that poterne made in ${resolve(storage.dataDir)}, which would be lost together with the machine, and no backup could be opened without it: name a passphrase file (--passphrase-file, backup.passphrase_file), or set server.secret`,

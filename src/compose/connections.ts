@@ -15,7 +15,7 @@ import {
   readPreviousSecrets,
   readSecretFile,
 } from '../platform/secret-file.ts'
-import { isEmbeddedThere, NoDatabase, openEmbedded } from '../storage/embedded/embedded.ts'
+import { openEmbedded, requireEmbedded } from '../storage/embedded/embedded.ts'
 import { openEmbeddedInThread } from '../storage/embedded/thread.ts'
 
 interface OpenOptions {
@@ -25,7 +25,7 @@ interface OpenOptions {
   logger?: Logger
 }
 
-/** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. Throws NoDatabase. */
+/** A PostgreSQL server, or the embedded one, which gets its server secret before it is made. Throws as requireEmbedded does. */
 export async function openDatabase(
   { server, database, storage: { dataDir } }: Pick<Config, 'server' | 'database' | 'storage'>,
   { makesDatabase = false, logger }: OpenOptions = {},
@@ -34,7 +34,7 @@ export async function openDatabase(
     return connectServer({ url: database.url, poolSize: database.poolSize }, (message) =>
       logger?.warn({ key: 'database.pool_size' }, message),
     )
-  if (!makesDatabase && !isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
+  if (!makesDatabase) requireEmbedded(dataDir)
   // A command is over sooner than a thread would pay.
   const open = makesDatabase ? openEmbeddedInThread : openEmbedded
   return open(dataDir, {

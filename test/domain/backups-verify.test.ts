@@ -93,6 +93,11 @@ test('a backup without an account is made where that is asked for, and is checke
     2,
     expect.stringContaining('holds fewer than 12'),
   ])
+  const hidden = writeSettings({ server: { secret }, backup: { passphrase_file: '/nowhere' } })
+  expect(await said('good', '--config', hidden.file)).toEqual([
+    2,
+    '/nowhere cannot be read (ENOENT): let the user of the service read it; a command takes --passphrase-file in its place\n',
+  ])
   // Nothing is made where it runs.
   expect(readdirSync(directory).filter((name) => /data|poterne/.test(name))).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** `poterne config check --connect`, against real servers: what answers, and what to do about what does not. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { newEmail } from '../helpers/api-client.ts'
@@ -71,7 +71,7 @@ test('accounts without another way in are counted where codes.login is off', asy
   )
 })
 
-test('a backup directory that cannot be written is a warning, in the check and at the start', async () => {
+test('what lets no scheduled backup be made is a warning, in the check and at the start', async () => {
   const [gateway, smtp] = [await startGateway(), await startSmtp({ security: 'none', auth: null })]
   const place = newDirectory('connect')
   writeFileSync(join(place, 'file'), '')
@@ -82,8 +82,20 @@ test('a backup directory that cannot be written is a warning, in the check and a
   const wrong = await check(mergeSettings(delivery, { backup: backup(join(place, 'file', 'backups')) }))
   expect(wrong.out).toContain(`warning: backup.directory = "${join(place, 'file', 'backups')}": `)
   expect(wrong.out).toContain(`${join(place, 'file')} is no directory`)
-  const right = await check(mergeSettings(delivery, { backup: backup(join(place, 'new', 'backups')) }))
-  expect(right.out).not.toContain('backup.directory')
+  const short = mergeSettings(delivery, { backup: backup(join(place, 'new', 'backups')) })
+  expect((await check(short)).out).toContain(
+    `warning: backup.passphrase_file = "${join(place, 'file')}": ${join(place, 'file')} holds fewer than 12 characters`,
+  )
+  rmSync(join(place, 'file'))
+  // It ends where something listens already, and makes nothing.
+  const port = Number(new URL(gateway.url).port)
+  const { file, directory } = writeSettings(mergeSettings(short, { server: { port } }))
+  const start = await runPoterne(['serve', '--config', file], { directory })
+  expect(start.out).toContain(
+    `backup.passphrase_file: no backup will be made: ${join(place, 'file')} cannot be read (ENOENT): let the user`,
+  )
+  writeFileSync(join(place, 'file'), 'a passphrase of some length\n', { mode: 0o600 })
+  expect((await check(short)).out).not.toContain('backup.')
   expect(readdirSync(place)).toEqual(['file'])
   await Promise.all([gateway.stop(), smtp.stop()])
 })

@@ -379,6 +379,12 @@ describe('exactly one check says what is wrong, and what to do', () => {
     set(patient.settings, 'backup', { at: '03:30' })
   })
   fails(
+    'a passphrase that cannot be read',
+    'backup',
+    /^backup\.passphrase_file: \/nowhere cannot be read \(ENOENT\): let the user of the service read it/,
+    { backup: { at: '03:30', passphrase_file: '/nowhere' } },
+  )
+  fails(
     'a sender that the mail server refuses',
     'mail-sender',
     /smtp refuses .*no-reply@acme\.test.*550.*allow that sender/,
@@ -722,7 +728,9 @@ describe('what others stand on', () => {
     const { code, bad, messageOf } = await report(asked)
     expect(code).toBe(1)
     expect(namesOf(bad.filter(({ level }) => level === 'failure'))).toEqual(['database'])
-    expect(messageOf('database')).toStartWith(`there is none in ${data_dir}, and no service`)
+    expect(messageOf('database')).toStartWith(
+      `storage.data_dir: there is no database in ${data_dir}. The first start`,
+    )
     expect((await captured(asked)).out).toContain(': 1 failure (database), ')
     expect(messageOf('migrations')).toBe('not checked, because there is no database')
     expect(messageOf('redis')).toContain('not configured')

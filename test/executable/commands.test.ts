@@ -1,9 +1,10 @@
 /** Every command of the executable, as a shell meets it: what it prints, and its exit code. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import manifest from '../../package.json' with { type: 'json' }
+import { lockData } from '../../src/storage/embedded/lock.ts'
 import { makeDatabase, newStorage, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
@@ -59,9 +60,17 @@ describe('migrate', () => {
     for (const args of [['migrate', '--plan'], ['migrate']]) {
       const { code, out, error } = await runExecutable(args, { directory })
       expect([code, out]).toEqual([1, ''])
-      expect(error).toContain(`there is no database in ${directory}/data`)
+      expect(error).toMatch(
+        /^poterne failed: .*: there is no database in \S+\/data\. .*start it, or wait.*\n$/,
+      )
     }
     expect(readdirSync(directory)).toEqual([])
+    // A first start has the directory before it has a database.
+    mkdirSync(join(directory, 'data'))
+    const unlock = await lockData(join(directory, 'data'))
+    const early = await runExecutable(['migrate'], { directory })
+    expect([early.code, early.error]).toEqual([1, expect.stringContaining('is in use by another poterne')])
+    unlock()
     await makeDatabase({ directory })
     for (const again of [['migrate'], ['migrate', '--plan']])
       expect((await runExecutable(again, { directory })).out).toBe('The database is up to date.\n')

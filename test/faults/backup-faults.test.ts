@@ -154,21 +154,27 @@ test('what cannot be written is one line, and the old file stays', async () => {
   expect(readFileSync(file, 'utf8')).toBe('the old one')
 })
 
-test('a reader that goes away early gets no backup', async () => {
+test.each([
+  [
+    'a reader that goes away early',
+    '{ "$0" "$@"; echo $? >&2; } | head -c 10 >/dev/null',
+    'standard output was closed before the backup was written to it (EPIPE)',
+  ],
+  [
+    'a full disk behind standard output',
+    '"$0" "$@" >/dev/full; echo $? >&2',
+    'standard output takes no more: no space left on its disk',
+  ],
+])('%s gets no backup, and ends the command with one line', async (_, line, said) => {
   const temporary = newDirectory('temporary')
   // It is more than a pipe holds.
   await database.sql`insert into tickets (key, value, expires_at)
     select gen_random_uuid(), to_jsonb(gen_random_uuid()), now() from generate_series(1, 10000)`
   const [program, ...first] = poterneCommand()
-  const line = `{ "$0" "$@"; echo $? >&2; } | head -c 10 >/dev/null`
   const running = await spawnExecutable([...first, 'backup', '-', '--config', database.config], {
     ...{ executable: program, wrapper: ['sh', '-c', line], env: { TMPDIR: temporary } },
   })
   await running.exited
-  expect(running.stderr().split('\n')).toEqual([
-    'standard output was closed before the backup was written to it (EPIPE)',
-    '1',
-    '',
-  ])
+  expect(running.stderr()).toBe(`${said}\n1\n`)
   expect(readdirSync(temporary)).toEqual([])
 })

@@ -24,12 +24,12 @@ export const passphraseFileOption = [
 /** Throws CommandFailure with exit code 2 for a file that holds no key. */
 export function keysFor(config: Config, { secretFile, passphraseFile }: BackupKeyOptions) {
   try {
-    const file = passphraseFile ?? config.backup.passphraseFile
+    const passphrase = readPassphrase(passphraseFile, config.backup.passphraseFile)
     const givenSecret = secretFile === undefined ? null : readGivenSecret(secretFile)
     const secrets = [...(givenSecret === null ? [] : [givenSecret]), ...secretsOf(config)]
     const keys: BackupKey[] = [
       ...secrets.map((secret) => ({ kind: 'secret' as const, secret })),
-      ...(file === null ? [] : [readPassphrase(file)]),
+      ...(passphrase === null ? [] : [passphrase]),
     ]
     return { keys, givenSecret }
   } catch (error) {

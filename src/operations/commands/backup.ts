@@ -23,7 +23,7 @@ import {
 } from '../../storage/backup/job.ts'
 import { BackupRefused, cannotWrite } from '../../storage/backup/refused.ts'
 import { openWorkspace, type Workspace } from '../../storage/backup/workspace.ts'
-import { isEmbeddedThere, NoDatabase } from '../../storage/embedded/embedded.ts'
+import { requireEmbedded } from '../../storage/embedded/embedded.ts'
 import { isSnapshotDirectory } from '../../storage/embedded/snapshot.ts'
 import type { FinishedBackup } from '../backups/store.ts'
 import { verifyCommand } from './backup-verify.ts'
@@ -72,8 +72,7 @@ async function backUp(named: string | undefined, options: Options): Promise<void
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const isEmbedded = config.database.url === null
   const call = isEmbedded ? await callRunningService(options, config) : null
-  if (isEmbedded && call === null && !isEmbeddedThere(config.storage.dataDir))
-    throw new NoDatabase(config.storage.dataDir)
+  if (isEmbedded && call === null) requireEmbedded(config.storage.dataDir)
   const key = refusable(() => backupKeyOf(config, options.passphraseFile))
   if (options.withSecret && key.kind !== 'passphrase')
     throw new CommandFailure(2, '--with-secret needs a passphrase: name its file with --passphrase-file')

@@ -4,7 +4,7 @@ import { configExample } from '../../platform/config/example.ts'
 import { type ConfigProblem, describeProblem, mask, toToml } from '../../platform/config/report.ts'
 import type { Setting } from '../../platform/config/settings.ts'
 import type { Config } from '../../platform/config/types.ts'
-import { whyUnwritable } from '../../storage/backup/files.ts'
+import { findBackupObstacle } from '../../storage/backup/files.ts'
 import {
   type CommandOptions,
   configOption,
@@ -71,10 +71,9 @@ async function checkForPrograms({ connect, ...options }: CheckOptions): Promise<
   requireConnected(tried)
 }
 
-/** Otherwise the first night would tell. */
-function backupWarnings({ backup, storage }: Config): ConfigProblem[] {
-  const why = backup.at === null ? null : whyUnwritable(backup.directory, storage.dataDir)
-  return why === null ? [] : [{ key: 'backup.directory', value: toToml(backup.directory), message: why }]
+function backupWarnings(config: Config): ConfigProblem[] {
+  const obstacle = findBackupObstacle(config)
+  return obstacle === null ? [] : [{ ...obstacle, value: toToml(obstacle.value) }]
 }
 
 function requireConnected(tried: TriedConnection[]): void {

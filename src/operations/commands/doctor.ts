@@ -3,7 +3,6 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { withStores } from '../../compose/compose.ts'
 import { createProviderService } from '../../domain/credentials/providers/service.ts'
@@ -16,7 +15,7 @@ import type { LoadedConfig } from '../../platform/config/load.ts'
 import { describeProblem } from '../../platform/config/report.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { network } from '../../platform/guarded-fetch.ts'
-import { isEmbeddedThere } from '../../storage/embedded/embedded.ts'
+import { isEmbeddedThere, NoDatabase } from '../../storage/embedded/embedded.ts'
 import { DataDirectoryLocked } from '../../storage/embedded/lock.ts'
 import {
   type Finding,
@@ -129,8 +128,6 @@ interface StoreFindings {
 async function examineStores(config: Config, call: Call | null): Promise<StoreFindings | null> {
   const isEmbedded = config.database.url === null
   if (isEmbedded && call !== null) return call<StoreFindings>('GET', 'doctor')
-  if (isEmbedded && !isEmbeddedThere(config.storage.dataDir))
-    return withoutDatabase(config, notThere(config), 'there is no database')
   try {
     return await withStores(config, async ({ administration }) => {
       const doctor = await administration.doctor()
@@ -140,18 +137,14 @@ async function examineStores(config: Config, call: Call | null): Promise<StoreFi
   } catch (error) {
     if (error instanceof DataDirectoryLocked) return null
     const key = isEmbedded ? 'storage.data_dir' : 'database.url'
-    return withoutDatabase(config, failure(`${key}: ${explainFailure(error, key)}`))
+    const why = error instanceof NoDatabase ? 'there is no database' : undefined
+    return withoutDatabase(config, failure(`${key}: ${explainFailure(error, key)}`), why)
   }
 }
 
 const inUse = warning(
   'a running poterne has it open, and its socket does not answer here: name it with --socket',
 )
-
-const notThere = ({ storage }: Config) =>
-  failure(
-    `there is none in ${resolve(storage.dataDir)}, and no service with one answers here: name the right directory (--config, POTERNE_STORAGE_DATA_DIR), or the socket of a service that runs (--socket); the first \`poterne serve\` makes it`,
-  )
 
 async function withoutDatabase(
   config: Config,

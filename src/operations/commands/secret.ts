@@ -9,7 +9,7 @@ import type { SecretStatusRecord } from '../../domain/credentials/secrets/routes
 import type { Config } from '../../platform/config/types.ts'
 import { prepareDataDirectory } from '../../platform/data-directory.ts'
 import { previousFileIn, replaceSecretFile, rotateSecretFile } from '../../platform/secret-file.ts'
-import { isEmbeddedThere, NoDatabase } from '../../storage/embedded/embedded.ts'
+import { requireEmbedded } from '../../storage/embedded/embedded.ts'
 import { type CommandOptions, configOption, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import { type CommonOptions, jsonOption, yesOption } from './option-values.ts'
@@ -41,7 +41,7 @@ export function secretCommand(): Command {
   command
     .command('revoke')
     .description(
-      'replace a secret that leaked or was lost; everybody has to sign in and set up authenticator apps again',
+      'replace a secret that leaked or was lost (server.secret of the configuration by hand before); everybody has to sign in and set up authenticator apps again',
     )
     .option(...configOption)
     .action(revoke)
@@ -57,7 +57,7 @@ async function rotate({ json, ...options }: CommandOptions & CommonOptions): Pro
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const { dataDir } = config.storage
   if (config.server.secret !== null) throw new CommandFailure(2, THREE_STEPS)
-  if (!isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
+  requireEmbedded(dataDir)
   prepareDataDirectory(dataDir)
   rotateSecretFile(dataDir)
   printResult(
@@ -96,7 +96,7 @@ function describe(previous: SecretStatusRecord['previous'][number]) {
 async function revoke({ yes, json, ...options }: CommandOptions & CommonOptions): Promise<void> {
   const { config } = requireConfig({ ...options, mustDeliver: false })
   const opens = await withService(config, ({ services }) => services.secrets.opensKeys())
-  if (opens && config.server.secret !== null) throw new CommandFailure(1, STILL_ACCEPTED)
+  if (opens && config.server.secret !== null) throw new CommandFailure(2, STILL_ACCEPTED)
   await confirm(
     'Everybody is signed out, and every authenticator app must be set up again. Revoke the secret?',
     yes,
@@ -117,6 +117,6 @@ const STILL_ACCEPTED =
 
 function replaceOwn({ server, storage }: Config): void {
   if (server.previousSecrets.length > 0)
-    throw new CommandFailure(1, 'remove what leaked from server.previous_secrets first')
+    throw new CommandFailure(2, 'remove what leaked from server.previous_secrets first')
   replaceSecretFile(storage.dataDir)
 }

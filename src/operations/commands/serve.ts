@@ -7,7 +7,7 @@ import type { Config } from '../../platform/config/types.ts'
 import { keepHeapTidy } from '../../platform/heap.ts'
 import { createLogger, type Logger, type ProcessLogger } from '../../platform/log/logging.ts'
 import { version } from '../../platform/version.ts'
-import { whyUnwritable } from '../../storage/backup/files.ts'
+import { findBackupObstacle } from '../../storage/backup/files.ts'
 import { noteReady } from '../../storage/embedded/lock.ts'
 import { type CommandOptions, configOption, describeFile, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
@@ -54,9 +54,11 @@ async function serve(options: ServeOptions): Promise<void> {
     !options.json && (format === 'pretty' || (format === 'auto' && dev && process.stdout.isTTY === true))
   const logger = createLogger({ clock: systemClock, level, pretty })
   for (const { key, message } of warnings) logger.warn({ key }, `${key}: ${message}`)
-  const unwritable = config.backup.at && whyUnwritable(config.backup.directory, config.storage.dataDir)
-  if (unwritable)
-    logger.warn({ key: 'backup.directory' }, `backup.directory: no backup will be made: ${unwritable}`)
+  const obstacle = findBackupObstacle(config)
+  if (obstacle !== null) {
+    const { key, message } = obstacle
+    logger.warn({ key }, `${key}: no backup will be made: ${message}`)
+  }
   const ended = signalled(logger)
   keepProxyOutside(process.env)
   await requireFree(config)

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { upgradeEngine } from '../../compose/upgrade.ts'
 import { BackupRefused } from '../../storage/backup/refused.ts'
-import { isEmbeddedThere, NoDatabase } from '../../storage/embedded/embedded.ts'
+import { requireEmbedded } from '../../storage/embedded/embedded.ts'
 import { type CommandOptions, requireConfig } from './configuration.ts'
 import { CommandFailure } from './failure.ts'
 import type { CommonOptions } from './option-values.ts'
@@ -15,7 +15,7 @@ export async function upgradeEngineFrom(from: string, { json, ...options }: Comm
   if (config.database.url !== null)
     throw new CommandFailure(2, 'database.url is set: a PostgreSQL server is upgraded by its own tools')
   const { dataDir } = config.storage
-  if (!isEmbeddedThere(dataDir)) throw new NoDatabase(dataDir)
+  requireEmbedded(dataDir)
   if (!statSync(from, { throwIfNoEntry: false })?.isFile())
     throw new CommandFailure(2, `--from: ${from} is no file`)
   const bar = createProgressBar()

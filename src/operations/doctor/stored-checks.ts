@@ -8,7 +8,7 @@ import { createSmsClosingStore } from '../../domain/messages/sms-funnel/closing-
 import { pickSigningKey, SEAL_LABEL } from '../../domain/sessions/tokens/key-rotation.ts'
 import { DAMAGED_KEY } from '../../domain/sessions/tokens/key-service.ts'
 import type { KeyStore } from '../../domain/sessions/tokens/key-store.ts'
-import { whyUnwritable } from '../../storage/backup/files.ts'
+import { findBackupObstacle } from '../../storage/backup/files.ts'
 import { AFTER } from '../backups/after.ts'
 import {
   allOf,
@@ -221,8 +221,8 @@ export async function checkBackup({ config, stores, clock }: StoreContext): Prom
     return failure(
       'none can be made: the server secret is the file that poterne made, which is lost together with the machine; set backup.passphrase_file (or server.secret) and backup.at',
     )
-  const unwritable = at === null ? null : whyUnwritable(config.backup.directory, config.storage.dataDir)
-  if (unwritable !== null) return failure(`backup.directory: ${unwritable}`)
+  const obstacle = findBackupObstacle(config)
+  if (obstacle !== null) return failure(`${obstacle.key}: ${obstacle.message}`)
   const { lastSuccessAt, lastFailureAt, lastFailure, lastWarning } = await stores.backups.getState()
   if (lastFailureAt !== null && (lastSuccessAt === null || lastFailureAt > lastSuccessAt))
     return failure(

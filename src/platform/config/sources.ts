@@ -7,6 +7,7 @@ import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { isTable } from '../../texts/table.ts'
+import { currentUser } from '../data-directory.ts'
 import type { Report } from './report.ts'
 import { variable } from './rules.ts'
 
@@ -88,6 +89,7 @@ export function describeFileError(error: unknown): string {
   if (cause === 'ENOENT') return 'there is no such file or directory'
   if (cause === 'ENOTDIR') return 'this is no directory'
   if (cause === 'EFTYPE') return 'this is no ordinary file'
+  if (cause === 'EACCES') return `the file cannot be read (EACCES): let ${currentUser()} read it`
   if (cause === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'the file is not UTF-8'
   return `the file cannot be read (${cause ?? 'unknown cause'})`
 }

@@ -14,6 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../../platform/config/types.ts'
+import { readPassphrase } from './keys.ts'
 
 const SCHEDULED = /^poterne-\d{8}-\d{6}\.backup$/
 
@@ -40,11 +42,34 @@ export function makeBackupDirectory(directory: string): void {
   }
 }
 
+/** Returns why no scheduled backup can be made, and the key that says so. Otherwise the first night would tell. */
+export function findBackupObstacle({ backup, storage }: Pick<Config, 'backup' | 'storage'>) {
+  const { at, directory, passphraseFile } = backup
+  if (at === null) return null
+  const unwritable = whyUnwritable(directory, storage.dataDir)
+  if (unwritable !== null) return { key: 'backup.directory', value: directory, message: unwritable }
+  const unsealed = whyUnsealed(passphraseFile)
+  return unsealed === null
+    ? null
+    : { key: 'backup.passphrase_file', value: passphraseFile, message: unsealed }
+}
+
+/** Root's shell does not see the credentials of a unit that is stopped. */
+function whyUnsealed(passphraseFile: string | null): string | null {
+  if (process.geteuid?.() === 0 && passphraseFile?.startsWith('/run/credentials/')) return null
+  try {
+    readPassphrase(undefined, passphraseFile)
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /**
  * Returns why backups cannot be written there, or null. Tries it and leaves nothing behind. Root may write everywhere: what counts
  * is the user of the service, the owner of `dataDir`.
  */
-export function whyUnwritable(directory: string, dataDir: string): string | null {
+function whyUnwritable(directory: string, dataDir: string): string | null {
   let nearest = resolve(directory)
   while (!existsSync(nearest)) nearest = dirname(nearest)
   const found = statSync(nearest)

@@ -84,22 +84,29 @@ export function findFileKey(header: KeyHeader, keys: readonly BackupKey[]): Uint
   )
 }
 
-/** The first line of the file. Throws BackupRefused. */
-export function readPassphrase(file: string): BackupKey {
-  const passphrase = readLine(file)
+/** The first line of the file that the command line names, or else backup.passphrase_file. Throws BackupRefused. */
+export function readPassphrase(named: string | undefined, configured: string | null): BackupKey | null {
+  const file = named ?? configured
+  if (file === null) return null
+  // A credential of systemd's is there only while the service runs.
+  const remedy =
+    named === undefined
+      ? ': let the user of the service read it; a command takes --passphrase-file in its place'
+      : ''
+  const passphrase = readLine(file, remedy)
   if (passphrase.length < MINIMUM_PASSPHRASE)
     throw new BackupRefused(
-      `holds fewer than ${MINIMUM_PASSPHRASE} characters`,
-      `the passphrase file ${file}`,
+      `holds fewer than ${MINIMUM_PASSPHRASE} characters, too few for a passphrase`,
+      file,
     )
   return { kind: 'passphrase', passphrase }
 }
 
-export function readLine(file: string): string {
+export function readLine(file: string, remedy = ''): string {
   try {
     return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0]!.trim()
   } catch (error) {
     const { code = 'unknown cause' } = error as NodeJS.ErrnoException
-    throw new BackupRefused(`cannot be read (${code})`, file)
+    throw new BackupRefused(`cannot be read (${code})${remedy}`, file)
   }
 }

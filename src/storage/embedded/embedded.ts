@@ -38,7 +38,7 @@ import type { FileObserver } from './files.ts'
 import { createFlushes, type Flushes } from './flushes.ts'
 import { abandonInstance, endedBy, FLUSH_AFTER, type InstanceOptions, openInstance } from './instance.ts'
 import { removeExpiredSnapshot } from './kept-snapshot.ts'
-import { createLock, type DirectoryLock } from './lock.ts'
+import { createLock, DataDirectoryLocked, type DirectoryLock, isStarting } from './lock.ts'
 import { createDecoder, type SentRows } from './rows.ts'
 import { createSession, type EmbeddedResult, type Session } from './session.ts'
 import { copySnapshot, makeSnapshotDirectory, removeOldSnapshots, snapshotBytes } from './snapshot.ts'
@@ -101,8 +101,9 @@ export class NoDatabase extends Error {
   override name = 'NoDatabase'
   constructor(dataDir: string) {
     super(
-      `storage.data_dir: there is no database in ${resolve(dataDir)}, and only \`poterne serve\` and \`poterne restore\` make one: ` +
-        'name the right directory (--config, POTERNE_STORAGE_DATA_DIR), or the socket of a service that runs (--socket)',
+      `storage.data_dir: there is no database in ${resolve(dataDir)}. The first start of the service makes it, or \`poterne restore\`: ` +
+        'start it, or wait for it (`poterne health --wait 1m`); where it has its data elsewhere, name that directory ' +
+        '(--config, POTERNE_STORAGE_DATA_DIR), or its socket (--socket)',
     )
   }
 }
@@ -124,6 +125,12 @@ export class SnapshotRefused extends Error {
  */
 export const isEmbeddedThere = (dataDir: string) =>
   !isNewDirectory(join(dataDir, DATABASE_DIRECTORY)) || hasUnfinishedSwap(dataDir)
+
+/** Throws NoDatabase, and DataDirectoryLocked where a service that starts is about to make it. */
+export function requireEmbedded(dataDir: string): void {
+  if (isEmbeddedThere(dataDir)) return
+  throw isStarting(dataDir) ? new DataDirectoryLocked(dataDir) : new NoDatabase(dataDir)
+}
 
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Database> {
   return asDatabase(await openDriver(dataDir, options))
