@@ -38,12 +38,12 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
   /** Keeps where the way leads in the end, if the configuration knows it. */
   function findDestination(flow: Flow, asked: string | null): void {
     if (flow.to !== undefined && !destinations.holds(flow.to)) {
-      logger.warn({ to: flow.to.slice(0, 200) }, LOST_RETURN)
+      logger.warn({ to: shown(flow.to) }, LOST_RETURN)
       delete flow.to
     }
     if (asked === null) return
     const to = destinations.read(asked)
-    if (to === null) logger.warn({ return_to: asked.slice(0, 200) }, UNKNOWN_RETURN)
+    if (to === null) logger.warn({ return_to: shown(asked) }, UNKNOWN_RETURN)
     else flow.to = to
   }
 
@@ -121,6 +121,9 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
 
   return { begin, recall }
 }
+
+/** For the log: another program may have put a code or a token into the query. */
+const shown = (address: string) => address.replace(/[?#].*/s, '').slice(0, 200)
 
 const UNKNOWN_RETURN = 'return_to is not pages.home and not in pages.return_to, so the way leads home'
 const LOST_RETURN =

@@ -379,11 +379,14 @@ describe('what a page is', () => {
     'javascript:alert(1)',
     '//app.example.com/in/x',
     'https://app.example.com\\in/x',
-  ])('return_to %s leads home', async (asked) => {
+    'https://app.example.com/out?code=a-secret',
+  ])('return_to %s leads home, and the log has nothing of its query', async (asked) => {
     const person = await service.signUp(newEmail())
     const browser = await openBrowser(service.url).open(`/sign-in?return_to=${encodeURIComponent(asked)}`)
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     expect(browser.html).toContain('content="0;url=https://app.example.com/">')
+    const lines = service.log.filter((line) => line.includes(JSON.stringify(asked.replace(/[?#].*/, ''))))
+    expect([lines.length > 0, lines.join().includes('a-secret')]).toEqual([true, false])
   })
 
   test('another host gets a page with the right address, and no form', async () => {
