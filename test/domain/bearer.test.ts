@@ -1,5 +1,5 @@
 /** Every route that needs an access token, as the published document names them, refuses whatever is not one. */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { decodeJwt, importJWK, type JWK } from 'jose'
 import { statement } from '../../src/platform/postgres/database.ts'
@@ -7,14 +7,33 @@ import { createServerSecret } from '../../src/platform/secret.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { createForger, type Forger } from '../helpers/forged-tokens.ts'
+import { codeFor, entry, redeemBySecret, signedInBrowser } from '../helpers/hand-over.ts'
+import { pageSettings } from '../helpers/page-browser.ts'
+import { openToldApplication } from '../helpers/told-application.ts'
 import { useService } from '../helpers/use-service.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 interface Route {
   method: string
   path: string
 }
 
+const told = openToldApplication()
+afterAll(told.close)
 const service = useService()
+/** The same routes beside the pages, which hand over to applications. */
+const withPages = useService({
+  settings: {
+    ...pageSettings,
+    pages: {
+      enabled: true,
+      applications: [
+        entry('grafana', { backchannel_logout_uri: told.address }),
+        entry('team', { own: true, groups: [] }),
+      ],
+    },
+  },
+})
 let routes: Route[]
 let forger: Forger
 
@@ -49,16 +68,16 @@ async function createServiceForger() {
   })
 }
 
-const call = ({ method, path }: Route, authorization?: string) =>
-  service.call(method, path, method === 'GET' ? undefined : {}, {
+const call = ({ method, path }: Route, authorization?: string, one = service) =>
+  one.call(method, path, method === 'GET' ? undefined : {}, {
     ...(authorization !== undefined && { headers: { authorization } }),
   })
 
 /** Returns the answer of every one of them to this header; one for all of them, if they agree. */
-async function answersTo(authorization?: string) {
+async function answersTo(authorization?: string, one = service) {
   const answers = await Promise.all(
     routes.map(async (route) => {
-      const { status, body, headers } = await call(route, authorization)
+      const { status, body, headers } = await call(route, authorization, one)
       return `${status} ${body?.code} ${headers.get('www-authenticate')}`
     }),
   )
@@ -130,6 +149,21 @@ describe('the routes that need an access token', () => {
     }
     expect((await service.get('me', { bearer: await forger.forge({}) })).status).toBe(200)
   }, 60_000)
+
+  test('refuse whatever else an application gets', async () => {
+    const { browser } = await signedInBrowser(withPages)
+    const scope = { scope: 'openid offline_access' }
+    const team = (await redeemBySecret(withPages, 'team', await codeFor(browser, 'team', scope))).body
+    const other = (await redeemBySecret(withPages, 'grafana', await codeFor(browser, 'grafana', scope))).body
+    const code = await codeFor(browser, 'grafana')
+    const tried = [other.access_token, other.refresh_token, other.id_token, team.refresh_token, team.id_token]
+    for (const token of [...tried, code, ...browser.cookies.values()])
+      expect(await answersTo(`Bearer ${token}`, withPages)).toEqual(refused)
+    expect((await withPages.get('me', { bearer: team.access_token })).status).toBe(200)
+    await browser.post('/sign-out', {})
+    await waitFor(() => told.received.length > 0, { what: 'the application to be told' })
+    expect(await answersTo(`Bearer ${told.received[0]!.token}`, withPages)).toEqual(refused)
+  })
 
   test('say of an expired one that it is', async () => {
     const expired = await forger.forge({}, { exp: 1 })

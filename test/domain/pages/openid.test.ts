@@ -136,6 +136,32 @@ describe('an application for OpenID', () => {
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
   })
 
+  test('gets nothing for a token in the place of another', async () => {
+    const other = await enter('grafana', { scope: 'openid offline_access' })
+    const team = await enter('team', { scope: 'openid' })
+    const login = await service.logIn(team.person)
+    const code = await codeFor(other.browser, 'grafana')
+    const texts: Record<string, string> = {
+      ...{ otherAccess: other.body.access_token, otherRefresh: other.body.refresh_token },
+      ...{ otherId: other.body.id_token, code, cookie: other.browser.cookies.get('__Host-poterne')! },
+      ...{ access: team.body.access_token, id: team.body.id_token, refresh: team.body.refresh_token },
+      ...{ loginAccess: login.access_token, loginRefresh: login.refresh_token },
+    }
+    const taken: Record<string, string[]> = { userinfo: [], refresh: [], code: [] }
+    for (const [name, text] of Object.entries(texts)) {
+      if ((await userinfo(service, text)).status === 200) taken.userinfo!.push(name)
+      for (const id of ['grafana', 'team', 'staff']) {
+        if ((await refreshBySecret(service, id, text)).status === 200) taken.refresh!.push(`${name} ${id}`)
+        if ((await redeemBySecret(service, id, text)).status === 200) taken.code!.push(`${name} ${id}`)
+      }
+    }
+    expect(taken).toEqual({
+      userinfo: ['otherAccess', 'access'],
+      refresh: ['otherRefresh grafana', 'refresh team'],
+      code: ['code grafana'],
+    })
+  })
+
   const forms: [name: string, form: Record<string, string>, headers: Record<string, string>, ok: boolean][] =
     [
       ['Basic', {}, basic('grafana'), true],
