@@ -73,9 +73,12 @@ function isProvedBy({ secret, scheme }: Credentials, application: ApplicationCon
   throw wrongSecret(secret === '' ? 'secret_missing' : 'secret_wrong', scheme)
 }
 
+/** Anything behind it, such as another authentication, makes it wrong (RFC 7617, 2). */
+const BASIC = /^basic +([\w+/-]+={0,2}) *$/i
+
 /** Both halves are percent-decoded: some clients write `_` as `%5F`, and neither alphabet has a `%`. */
 function readBasic(authorization: string): Credentials {
-  const text = Buffer.from(authorization.slice('basic '.length).trim(), 'base64').toString('utf8')
+  const text = Buffer.from(BASIC.exec(authorization)?.[1] ?? '', 'base64').toString('utf8')
   const colon = text.indexOf(':')
   const [id, secret] = [text.slice(0, Math.max(0, colon)), text.slice(colon + 1)].map(decoded)
   return id === null || secret === null

@@ -46,6 +46,9 @@ const settings = {
   admin: { listen: '127.0.0.1:8081' },
 }
 
+/** The second one begins behind the padding of the first. */
+const STAFF = basic('staff').authorization
+
 const opens = async (service: TestService, bearer: string) => (await service.get('me', { bearer })).status
 
 describe('an application for OpenID', () => {
@@ -181,6 +184,7 @@ describe('an application for OpenID', () => {
       ['an unknown one', {}, basic('nobody'), false],
       ['half an escape', {}, basic('grafana', `${SECRET}%`), false],
       ['no colon', {}, { authorization: `Basic ${btoa('grafana')}` }, false],
+      ['two in one header', {}, { authorization: `${STAFF}, ${STAFF}` }, false],
       ['one without own', {}, basic('web', ''), false],
       ['a secret where there is none', { client_id: 'spa', client_secret: SECRET }, {}, false],
     ]
