@@ -10,7 +10,7 @@ import { readBounded } from './read-bounded.ts'
 
 /** The outside world; tests replace it. */
 export interface Network {
-  fetch(url: string, init: RequestInit): Promise<Response>
+  fetch(url: string, init: BunFetchRequestInit): Promise<Response>
   /** Every address of a host name. */
   resolve(host: string): Promise<string[]>
 }

@@ -163,7 +163,14 @@ describe('an application', () => {
            ${param('now', 'timestamptz')} - interval '1 minute'
       from generate_series(1, ${param('count', 'int')})`)
 
-  const troubles = { hangs: first.hang, refuses: () => first.answerStatus(503) }
+  /** 64 MB in 64 kB. */
+  const packed = Bun.gzipSync(new Uint8Array(1 << 26))
+  const troubles = {
+    hangs: first.hang,
+    refuses: () => first.answerStatus(503),
+    'answers much, packed small': () =>
+      first.answerWith(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } })),
+  }
 
   test.each(Object.entries(troubles))('that %s keeps nobody else waiting', async (_, begin) => {
     begin()

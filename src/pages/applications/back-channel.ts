@@ -30,6 +30,9 @@ export function createBackChannel({ config, identityTokens, network }: Needs) {
     try {
       const { status, body } = await network.fetch(address, {
         method: 'POST',
+        // A small answer could unpack to a large one, and every request of the process would wait for that.
+        headers: { 'accept-encoding': 'identity' },
+        decompress: false,
         redirect: 'manual',
         signal,
         body: new URLSearchParams({ logout_token: token }),
