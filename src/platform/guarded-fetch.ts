@@ -65,7 +65,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const local = allLoopback && isLoopbackHost(hostname)
     if (protocol !== 'https:' && !(protocol === 'http:' && local)) throw new OutboundFailure('address')
     if (local || trustedHosts.includes(hostname)) return
-    const addresses = await network.resolve(hostname.replace(/^\[(.*)\]$/, '$1'))
+    const addresses = await network.resolve(nameOf(hostname))
     if (addresses.length === 0 || !addresses.every(isPublic)) throw new OutboundFailure('address')
   }
 
@@ -94,6 +94,21 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 /** The bound holds for the decompressed body. */
 const readWhole = ({ body }: Response, maximumBytes: number) =>
   readBounded(body ?? [], maximumBytes, () => new OutboundFailure('size'))
+
+/** An address of IPv6 without its brackets. */
+const nameOf = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1')
+
+/**
+ * Waits until a name server answered, whatever it said. `fetch` asks by a call that holds one of a few threads, as many as
+ * there are processors, for ten seconds where none answers, and whatever else needs one waits for that.
+ */
+export const untilResolved = (url: string, signal: AbortSignal): Promise<unknown> =>
+  Promise.race([
+    Bun.dns.lookup(nameOf(new URL(url).hostname), { backend: 'c-ares' }).catch(({ code }) => {
+      if (/TIMEOUT/.test(code)) throw new OutboundFailure('timeout')
+    }),
+    rejection(signal),
+  ])
 
 function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
