@@ -7,10 +7,10 @@ import { messagePurposes } from '../../src/domain/messages/rendering/sample-mess
 import { loadConfig } from '../../src/platform/config/load.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
 import { builtInTags } from '../../src/texts/languages.ts'
-import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { runHere } from '../helpers/run-here.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 function project(config = '[texts]\ndirectory = "texts"\nservice_name = "Acme"\n') {
   const directory = newDirectory('texts-commands')
@@ -34,7 +34,7 @@ function project(config = '[texts]\ndirectory = "texts"\nservice_name = "Acme"\n
       const texts = { ...config.texts, serviceName }
       return checkTexts({ ...config, texts }, createCatalog({ language: 'fr', ...texts }))
     },
-    poterne: (...argv: string[]) => runPoterne(['texts', ...argv], { directory }),
+    poterne: (...argv: string[]) => runHere(['texts', ...argv], {}, directory),
   }
 }
 

@@ -1,7 +1,7 @@
 /** `poterne gateways try` and `poterne mail try`, against servers on loopback. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { runPoterne } from '../helpers/executable.ts'
 import { startGateway } from '../helpers/gateway.ts'
+import { runHere } from '../helpers/run-here.ts'
 import { deliverySettings, mergeSettings, type Settings, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 
@@ -9,7 +9,7 @@ setDefaultTimeout(30_000)
 
 async function poterne(settings: Settings, ...argv: string[]) {
   const { file, directory } = writeSettings(settings)
-  return runPoterne([...argv, '--config', file], { directory })
+  return runHere([...argv, '--config', file], {}, directory)
 }
 
 test('a gateway is tried step by step, and no secret is printed', async () => {

@@ -1,6 +1,6 @@
 /**
- * One command in this process, by what main.ts calls, when the ones before it have ended: for commands that ask a service
- * over its socket. A process of its own costs a third of a second of a processor.
+ * One command in this process, by what main.ts calls, when the ones before it have ended. A process of its own costs a third
+ * of a second of a processor.
  */
 import { spyOn } from 'bun:test'
 import { commands } from '../../src/operations/commands/commands.ts'
@@ -8,13 +8,13 @@ import { run } from '../../src/operations/commands/run.ts'
 
 let before: Promise<unknown> = Promise.resolve()
 
-export function runHere(args: string[], env: Record<string, string>) {
-  const result = before.then(() => runCaptured(args, env))
+export function runHere(args: string[], env: Record<string, string>, directory = process.cwd()) {
+  const result = before.then(() => runCaptured(args, env, directory))
   before = result.catch(() => {})
   return result
 }
 
-async function runCaptured(args: string[], env: Record<string, string>) {
+async function runCaptured(args: string[], env: Record<string, string>, directory: string) {
   const replaced = { SUDO_USER: undefined, ...env }
   const outer = Object.fromEntries(Object.keys(replaced).map((name) => [name, process.env[name]]))
   const printed = { stdout: '', stderr: '' }
@@ -28,12 +28,15 @@ async function runCaptured(args: string[], env: Record<string, string>) {
   const terminals = [process.stdin, process.stdout].map((stream) => [stream, stream.isTTY] as const)
   for (const [stream] of terminals) stream.isTTY = false
   setVariables(replaced)
+  const usual = process.cwd()
+  process.chdir(directory)
   try {
     const code = await run(commands, args)
     return { code, out: printed.stdout, error: printed.stderr }
   } finally {
     for (const writer of writers) writer.mockRestore()
     for (const [stream, isTerminal] of terminals) stream.isTTY = isTerminal
+    process.chdir(usual)
     setVariables(outer)
   }
 }

@@ -1,4 +1,4 @@
-/** The command line as users meet it: processes in a directory of their own. */
+/** The command line as users meet it, in a directory of its own: by a process, or by what the process calls. */
 import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { run } from '../../src/operations/commands/run.ts'
 import { loginName } from '../../src/operations/commands/service-call.ts'
 import { configExample } from '../../src/platform/config/example.ts'
 import { poterneCommand, runPoterne } from '../helpers/executable.ts'
+import { runHere } from '../helpers/run-here.ts'
 
 setDefaultTimeout(20_000)
 
@@ -19,6 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), 'poterne-commands-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 const poterne = (args: string[], env: Record<string, string> = {}) => runPoterne(args, { directory, env })
+const here = (args: string[], env: Record<string, string> = {}) => runHere(args, env, directory)
 
 const smtp = { POTERNE_SMTP_HOST: 'smtp.example.com', POTERNE_SMTP_FROM: 'a@example.com' }
 
@@ -41,10 +43,10 @@ describe('the command line', () => {
   })
 
   test('prints a fresh secret each time, which the configuration takes', async () => {
-    const [first, second] = await Promise.all([poterne(['secret']), poterne(['secret'])])
+    const [first, second] = await Promise.all([here(['secret']), here(['secret'])])
     expect(first.out).toMatch(/^[\da-f]{64}\n$/)
     expect(first.out).not.toBe(second.out)
-    const check = await poterne(['config', 'check'], { ...smtp, POTERNE_SERVER_SECRET: first.out.trim() })
+    const check = await here(['config', 'check'], { ...smtp, POTERNE_SERVER_SECRET: first.out.trim() })
     expect(check.code).toBe(0)
   })
 
@@ -55,7 +57,7 @@ describe('the command line', () => {
     [['config', 'check', '--config'], "option '--config <file>' argument missing", ''],
     [['version', 'now'], 'too many arguments', ''],
   ])('answers %p with exit code 2 and the nearest known word', async (args, message, hint) => {
-    const { out, error, code } = await poterne(args)
+    const { out, error, code } = await here(args)
     expect(code).toBe(2)
     expect(out).toBe('')
     expect(error).toContain(message)
@@ -73,7 +75,7 @@ describe('the command line', () => {
 
   test('shows its help with exit code 2 where no command is given', async () => {
     for (const args of [[], ['config']]) {
-      const { error, code } = await poterne(args)
+      const { error, code } = await here(args)
       expect(code).toBe(2)
       expect(error).toContain('Usage: poterne')
     }
@@ -161,7 +163,7 @@ describe('a command that fails', () => {
 describe('config check', () => {
   test('says that a valid configuration is valid, and which file it was', async () => {
     writeFileSync(join(directory, 'ok.toml'), '[server]\nport = 1')
-    const { out, code } = await poterne(['config', 'check', '--config', 'ok.toml'], smtp)
+    const { out, code } = await here(['config', 'check', '--config', 'ok.toml'], smtp)
     expect(code).toBe(0)
     expect(out).toContain('The configuration is valid')
     expect(out).toContain('ok.toml')
@@ -169,7 +171,7 @@ describe('config check', () => {
 
   test('prints every error to stderr with exit code 2', async () => {
     const env = { ...smtp, POTERNE_SERVER_PORT: 'x', POTERNE_SERVER_SECRET: 'hunter2' }
-    const { out, error, code } = await poterne(['config', 'check'], env)
+    const { out, error, code } = await here(['config', 'check'], env)
     expect({ out, code }).toEqual({ out: '', code: 2 })
     expect(error).toBe(`2 errors in the configuration (no file):
   server.port = "x": expected an integer from 0 to 65535 (from POTERNE_SERVER_PORT)
@@ -178,7 +180,7 @@ describe('config check', () => {
   })
 
   test('prints errors for programs with --json', async () => {
-    const { out, error, code } = await poterne(['config', 'check', '--json'], {
+    const { out, error, code } = await here(['config', 'check', '--json'], {
       ...smtp,
       POTERNE_SERVER_PORT: 'x',
     })
@@ -197,10 +199,10 @@ describe('config check', () => {
   })
 
   test('wants a way to deliver, except with --dev', async () => {
-    const without = await poterne(['config', 'check'])
+    const without = await here(['config', 'check'])
     expect(without.code).toBe(2)
     expect(without.error).toContain('neither [smtp] nor a [[sms.gateways]] is set')
-    expect((await poterne(['config', 'check', '--dev'])).code).toBe(0)
+    expect((await here(['config', 'check', '--dev'])).code).toBe(0)
   })
 })
 
@@ -225,7 +227,7 @@ body = { to = "{to}", text = "{text}", key = "hunter2" }
 
   test('prints the values that hold, masked, and where each comes from', async () => {
     writeFileSync(join(directory, 'show.toml'), toml)
-    const { out, code } = await poterne(args, env)
+    const { out, code } = await here(args, env)
     expect(code).toBe(0)
     expect(out).not.toContain('hunter2')
     expect(out).not.toContain('abab')
@@ -246,7 +248,7 @@ body = { to = "{to}", text = "{text}", key = "hunter2" }
 
   test('prints the same for programs with --json', async () => {
     writeFileSync(join(directory, 'show.toml'), toml)
-    const { out } = await poterne([...args, '--json'], env)
+    const { out } = await here([...args, '--json'], env)
     expect(out).not.toContain('hunter2')
     const shown: { file: string; settings: unknown[] } = JSON.parse(out)
     expect(shown.file).toEndWith('show.toml')
@@ -271,18 +273,18 @@ body = { to = "{to}", text = "{text}", key = "hunter2" }
   })
 
   test('shows the name that --dev gives', async () => {
-    const { out } = await poterne(['config', 'show', '--dev'])
+    const { out } = await here(['config', 'show', '--dev'])
     expect(out).toMatch(/^base_url = "http:\/\/localhost:8080" +# --dev$/m)
   })
 })
 
 describe('config example', () => {
   test('prints the example, which config check accepts', async () => {
-    const { out, code } = await poterne(['config', 'example'])
+    const { out, code } = await here(['config', 'example'])
     expect(code).toBe(0)
     expect(out).toBe(configExample())
     writeFileSync(join(directory, 'example.toml'), out)
-    expect((await poterne(['config', 'check', '--config', 'example.toml'], smtp)).code).toBe(0)
+    expect((await here(['config', 'check', '--config', 'example.toml'], smtp)).code).toBe(0)
   })
 })
 
