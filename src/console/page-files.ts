@@ -11,10 +11,12 @@ export function readPageFiles(): Record<string, string> {
   const paths = readdirSync(directory).map((name) => join(directory, name))
   // The pages for people have the same passkeys.
   paths.push(join(import.meta.dir, '../pages/frame/credentials.js'))
-  return Object.fromEntries(
+  const files = Object.fromEntries(
     paths.sort().map((path) => {
       const text = readFileSync(path, 'utf8')
       return [basename(path), path.endsWith('.css') ? shorten(text) : text]
     }),
   )
+  const rule = readFileSync(join(import.meta.dir, '../platform/look/line-breaks.ts'), 'utf8')
+  return { ...files, 'line-breaks.js': new Bun.Transpiler({ loader: 'ts' }).transformSync(rule) }
 }

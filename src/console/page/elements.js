@@ -1,4 +1,5 @@
 /** Elements of the page: made here and nowhere by text, so that nothing that a person typed becomes markup. */
+import { lineParts } from './line-breaks.js'
 
 export const words = JSON.parse(document.getElementById('words').textContent)
 const { icons } = JSON.parse(document.getElementById('look').textContent)
@@ -21,13 +22,10 @@ export function element(name, attributes = {}, children = []) {
   return made
 }
 
-/** An address that one line of a phone does not hold. */
-const longAddress = /(?=\S{33})\S*@/
-
-/** A text in which a long address breaks before its @ or a dot of its name, rather than within a word. An element stays as it is. */
-export const breakable = (text) =>
-  typeof text === 'string' && longAddress.test(text)
-    ? text.split(/(?=@)|(?=\.\S*@)/).flatMap((part, i) => (i === 0 ? part : [element('wbr'), part]))
+/** A text in which a long address breaks where it may, rather than anywhere. An element stays as it is. */
+export const breakable = (text, longest) =>
+  typeof text === 'string'
+    ? lineParts(text, longest).flatMap((part, i) => (i === 0 ? part : [element('wbr'), part]))
     : text
 
 /** One of the icons of the pages, which come with the page. It has no words: what it stands beside has. */

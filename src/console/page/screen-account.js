@@ -4,6 +4,7 @@ import { deviceOf, factsOf, isKnownDevice } from './account-facts.js'
 import { streamOf } from './account-stream.js'
 import { call, may } from './api.js'
 import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
+import { IN_TITLE } from './line-breaks.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
 import { exactTime, hourOf, time } from './times.js'
 
@@ -25,7 +26,7 @@ export async function accountScreen(uuid, refresh) {
       avatar(personOf(account), 'big'),
       element('div', { class: 'text' }, [
         element('div', { class: 'acts' }, [
-          element('h1', {}, breakable(personOf(account))),
+          element('h1', {}, breakable(personOf(account), IN_TITLE)),
           stateOf(account),
         ]),
         element('p', { class: 'soft' }, shortOf(account, sessions)),

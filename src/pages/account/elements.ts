@@ -1,5 +1,6 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
+import { IN_TITLE } from '../../platform/look/line-breaks.ts'
 import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {
@@ -95,7 +96,7 @@ export function homePage(visit: OwnVisit, name: string | null, content: Html): S
     title: visit.texts.pages.account,
     wide: true,
     aside: signOut(visit),
-    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div><h1${name === null && html` class="address"`}>${isolated(title)}</h1>${name !== null && who !== null && html`<p class="soft">${isolated(who)}</p>`}</div></div>
+    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div><h1${name === null && html` class="address"`}>${isolated(title, IN_TITLE)}</h1>${name !== null && who !== null && html`<p class="soft">${isolated(who)}</p>`}</div></div>
 ${problemOf(visit, []).above ?? noticeOf(visit)}
 ${content}`,
   }

@@ -1,5 +1,6 @@
 /** The elements that pages are made of. Errors are linked to their fields, and announced by the title of the page too. */
 import { type IconName, iconSvg, providerMark } from '../../platform/look/icons.ts'
+import { lineParts } from '../../platform/look/line-breaks.ts'
 import { nameOfProvider } from '../../texts/names.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { Html, html } from './html.ts'
@@ -161,14 +162,9 @@ const PROBLEM_ID = 'problem'
 export const notice = (text: string | Html, kind: Kind = '', more: Html | null = null): Html =>
   html`<div class="notice${kind && ` ${kind}`}" role="${roles[kind]}">${icon(icons[kind])}<div><p${kind === 'bad' && html` id="${PROBLEM_ID}"`}>${text}</p>${more}</div></div>`
 
-/** One line of a phone holds no more. */
-const LONG = 32
-
-/** Addresses and numbers read from left to right inside any sentence. Long ones break before an @ or a dot. */
-export function isolated(text: string): Html {
-  const parts = text.length > LONG ? text.split(/(?=[@.])/) : [text]
-  return html`<bdi>${parts.map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
-}
+/** Addresses and numbers read from left to right inside any sentence. */
+export const isolated = (text: string, longest?: number): Html =>
+  html`<bdi>${lineParts(text, longest).map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
 
 /** A sentence that names the terms, with a link to them where there is an address. */
 export function withTerms({ pages }: Texts, href: string, sentence: string): Html {
