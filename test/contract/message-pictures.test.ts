@@ -1,11 +1,15 @@
 /** Every message in a browser, as wide as a telephone and as a window: in a short run two languages on a telephone. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
+import { previewPage } from '../../src/domain/messages/rendering/preview-page.ts'
 import { createSamples, messagePurposes } from '../../src/domain/messages/rendering/sample-messages.ts'
 import { createCatalog } from '../../src/texts/catalog.ts'
 import { textDirection } from '../../src/texts/languages.ts'
 import { launchBrowser } from '../helpers/browser.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
 import { reduced } from '../helpers/soak.ts'
+import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
 
@@ -17,16 +21,14 @@ const texts = {
   colour: '#0f5f6b',
   layoutHtml: null,
 }
-const sample = createSamples(
-  {
-    server: { baseUrl: 'https://auth.example.com' },
-    smtp: null,
-    sms: { autofillDomain: null },
-    codes: { lifetimeSeconds: 600 },
-    texts,
-  } as never,
-  catalog,
-)
+const config = {
+  server: { baseUrl: 'https://auth.example.com' },
+  smtp: null,
+  sms: { autofillDomain: null },
+  codes: { lifetimeSeconds: 600 },
+  texts,
+} as never
+const sample = createSamples(config, catalog)
 
 let browser: Browser
 beforeAll(async () => {
@@ -73,3 +75,20 @@ test.each(schemes.flatMap((scheme) => widths.map((width) => ({ scheme, width }))
     await context.close()
   },
 )
+
+test('the page of all messages draws those mails that are near what is looked at, and the others as one comes to them', async () => {
+  const file = join(newDirectory('preview'), 'messages.html')
+  await Bun.write(file, previewPage(config, catalog))
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  const drawn = () => page.frames().filter((frame) => frame.url() === 'about:srcdoc')
+  await page.goto(`file://${file}`)
+  await waitFor(() => drawn().length > 0)
+  await drawn()[0]!.waitForSelector('.card')
+  expect(drawn().length).toBeLessThan(20)
+  const last = page.locator('section:target article').last()
+  await page.click('nav a >> nth=-1')
+  await last.scrollIntoViewIfNeeded()
+  await last.frameLocator('iframe').locator('.card').waitFor()
+  expect(drawn().length).toBeLessThan(60)
+  await page.close()
+})

@@ -59,7 +59,7 @@ test('a language is begun, checked and looked at', async () => {
   const page = join(directory, 'page.html')
   expect((await poterne('preview', '--output', page)).code).toBe(0)
   const html = readFileSync(page, 'utf8')
-  expect(html.match(/<iframe /g)).toHaveLength((builtInTags.length + 1) * messagePurposes.length)
+  expect(html.match(/ data-mail=/g)).toHaveLength((builtInTags.length + 1) * messagePurposes.length)
   expect(html).toContain('&lt;p style=&quot;margin:0 0 16px&quot;&gt;Hier ist Ihr Code für ')
   expect(html).not.toMatch(/(src|href)="https?:/)
 
