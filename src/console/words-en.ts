@@ -248,7 +248,6 @@ export const wordsEn = {
   to_day: 'To',
   clear_filters: 'Show everything',
   somebody: 'somebody',
-  access_code: 'Temporary access code',
   access_code_for: 'A temporary access code for {name}',
   access_code_why:
     'For somebody who forgot the password or lost the way in: with the code they choose a new password, within an hour. Every verified contact gets a notice at once. It never turns off the second factor.',

@@ -252,7 +252,6 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   to_day: 'Au',
   clear_filters: 'Tout afficher',
   somebody: 'quelqu’un',
-  access_code: 'Code d’accès temporaire',
   access_code_for: 'Un code d’accès temporaire pour {name}',
   access_code_why:
     'Pour une personne qui a oublié son mot de passe : avec ce code, elle en choisit un nouveau dans l’heure. Chaque coordonnée vérifiée reçoit aussitôt un avis. Le second facteur reste actif.',

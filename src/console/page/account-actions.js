@@ -128,9 +128,9 @@ const lock = ({ account, path, act }) =>
     },
   )
 
-function showCode({ code }) {
+function showCode({ code }, name) {
   if (code === null) return
-  showOnce(say('access_code'), [
+  showOnce(say('access_code_for', { name }), [
     element('p', {}, say('shown_once')),
     copyable(code, 'big'),
     keepButtons(code, 'access-code'),
@@ -140,9 +140,10 @@ function showCode({ code }) {
 const codeAsked = (send) => (send ? { send } : {})
 
 async function giveAccessCode({ account, path, refresh }) {
+  const name = nameOf(account)
   const ways = waysOf(account)
   const answer = await dialog(
-    say('access_code_for', { name: nameOf(account) }),
+    say('access_code_for', { name }),
     [
       element('p', {}, say('access_code_why')),
       field('send', say('how'), { options: ways, value: ways[0]?.[0] }),
@@ -151,7 +152,7 @@ async function giveAccessCode({ account, path, refresh }) {
   )
   if (answer === undefined) return
   if (answer.code === null) announce(say('access_code_sent'))
-  showCode(answer)
+  showCode(answer, name)
   await refresh()
 }
 
@@ -183,7 +184,7 @@ async function secure({ account, path, refresh }) {
   await refresh()
   if (answer === undefined) return
   announce(say('secured', { name }))
-  showCode(answer)
+  showCode(answer, name)
 }
 
 async function removeTwoFactor({ account, path, act, refresh }) {

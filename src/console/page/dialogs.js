@@ -64,11 +64,11 @@ export const copyable = (text, kind = '') =>
     button(say('copy'), copy(text), '', 'copy'),
   ])
 
-/** Ways to keep what is shown once: copy, print, and a file. */
-export function keepButtons(text, name) {
+/** Ways to keep what is shown once: copy, print, and a file, which may begin with a `heading`. */
+export function keepButtons(text, name, heading = '') {
   const save = () => {
     const link = element('a', {
-      href: URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' })),
+      href: URL.createObjectURL(new Blob([`${heading}${text}\n`], { type: 'text/plain' })),
       download: `${name}.txt`,
     })
     link.click()

@@ -1,13 +1,16 @@
 /** Password, then an authenticator app or a passkey; an administrator without either sets up an app here. */
 import { send, signWithPasskey } from './api.js'
 import { keepButtons } from './dialogs.js'
-import { button, element, say } from './elements.js'
+import { breakable, button, element, say } from './elements.js'
 import { field, form, showErrors } from './forms.js'
+import { dayOf } from './times.js'
 
 export function signInScreen(enter) {
   const box = element('div', { class: 'panel' })
   const submit = (label) => element('button', { type: 'submit', class: 'button wide' }, label)
   const heading = (text) => element('h1', { tabindex: '-1' }, text)
+  /** As it was typed. */
+  let person = ''
 
   function showStep(parts) {
     box.replaceChildren(...parts)
@@ -32,6 +35,7 @@ export function signInScreen(enter) {
         submit(say('go_on')),
       ],
       async ({ identifier = '', password: typed = '' }) => {
+        person = identifier
         const { methods } = await send('POST', 'session', { identifier, password: typed })
         showStep(methods.length > 0 ? secondFactor(methods) : await newApp())
       },
@@ -50,15 +54,20 @@ export function signInScreen(enter) {
   async function verify(proof) {
     const { recovery_codes: codes } = await send('POST', 'session/verify', proof)
     if (codes === undefined) return enter()
+    // Says on paper and in the file whose codes these are.
+    const whose = [say('service'), person, dayOf(Date.now())].join(' · ')
     showStep([
       heading(say('recovery_codes')),
       element('p', { class: 'lead' }, say('recovery_codes_why')),
-      element(
-        'ul',
-        { class: 'codes' },
-        codes.map((code) => element('li', {}, code)),
-      ),
-      keepButtons(codes.join('\n'), 'recovery-codes'),
+      element('figure', {}, [
+        element('figcaption', { class: 'small soft' }, breakable(whose)),
+        element(
+          'ul',
+          { class: 'codes' },
+          codes.map((code) => element('li', {}, code)),
+        ),
+      ]),
+      keepButtons(codes.join('\n'), 'recovery-codes', `${whose}\n\n`),
       button(say('go_on'), enter, 'button wide'),
     ])
   }
