@@ -200,7 +200,6 @@ export const wordsEn = {
   revoked: 'Revoked',
   note: 'Note',
   uses: 'Uses',
-  days: 'Valid for (days)',
   domain: 'E-mail domain',
   invitation_role_hint: 'The number or name of the role of new accounts. Leave it empty for the usual one',
   invitation_groups_hint: 'Groups that new accounts join, separated by commas',

@@ -204,7 +204,6 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   revoked: 'Révoquée',
   note: 'Note',
   uses: 'Utilisations',
-  days: 'Nombre de jours de validité',
   domain: 'Domaine de messagerie',
   invitation_role_hint: 'Le numéro ou le nom du rôle des nouveaux comptes ; vide : le rôle habituel',
   invitation_groups_hint: 'Groupes rejoints, séparés par des virgules',

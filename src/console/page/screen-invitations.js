@@ -4,6 +4,7 @@ import { announce, copyable, dialog, showOnce } from './dialogs.js'
 import { badge, button, element, emptyState, facts, say, titleRow, twoLines } from './elements.js'
 import { field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
+import { daysField } from './screen-prefixes.js'
 import { number, time } from './times.js'
 
 const DAY_SECONDS = 86_400
@@ -57,6 +58,8 @@ async function givingFields() {
   ]
 }
 
+const expiresField = () => daysField('days', say('expires'), ['1', '7', '30', '90', '365'], '7')
+
 const given = ({ days, role_id, groups, note }) => ({
   expires_in: Number(days) * DAY_SECONDS,
   ...(role_id && { role_id: /^\d+$/.test(role_id) ? Number(role_id) : role_id }),
@@ -70,7 +73,7 @@ async function inviteByMail(refresh) {
     [
       field('emails', say('emails'), { tagName: 'textarea', hint: say('emails_hint'), required: true }),
       ...(await givingFields()),
-      field('days', say('days'), { value: '7', required: true, inputmode: 'numeric' }),
+      expiresField(),
       field('note', say('note')),
     ],
     {
@@ -96,7 +99,7 @@ async function create(refresh) {
     say('new_invitation'),
     [
       field('uses', say('uses'), { value: '1', required: true }),
-      field('days', say('days'), { value: '7', required: true }),
+      expiresField(),
       ...(await givingFields()),
       field('domain', say('domain'), { hint: say('invitation_domain_hint') }),
       field('note', say('note')),
