@@ -568,7 +568,7 @@ export const en: Texts = {
     to_pages: 'What people see: registration, sign-in and their account.',
     to_mailbox: 'Every message that would have been sent, with its code.',
     to_documentation: 'Every operation of the interface, to try from here.',
-    to_administration: 'The page for owners and support. Sign in as the owner below.',
+    to_administration: 'The page for owners and support.',
     people: 'People to try things with',
     nobody: 'Nobody yet: start with `--seed`, or register.',
     about_plain: 'Simply signs in.',

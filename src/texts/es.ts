@@ -576,7 +576,7 @@ export const es: Texts = {
     to_pages: 'Lo que ven las personas: registro, inicio de sesión y cuenta.',
     to_mailbox: 'Cada mensaje que se habría enviado, con su código.',
     to_documentation: 'Cada operación de la interfaz, para probarla desde aquí.',
-    to_administration: 'La página de propietarios y soporte. Entre como un propietario de abajo.',
+    to_administration: 'La página de propietarios y soporte.',
     people: 'Personas para probar',
     nobody: 'Todavía nadie: inicie con `--seed`, o regístrese.',
     about_plain: 'Inicia sesión sin más.',

@@ -577,8 +577,7 @@ export const fr = {
     to_pages: 'Ce que voient les personnes : inscription, connexion et compte.',
     to_mailbox: 'Chaque message qui serait parti, avec son code.',
     to_documentation: 'Chaque opération de l’interface, à essayer d’ici.',
-    to_administration:
-      'La page des propriétaires et du support. Connectez-vous comme un propriétaire ci-dessous.',
+    to_administration: 'La page des propriétaires et du support.',
     people: 'Des personnes pour essayer',
     nobody: 'Personne pour l’instant : démarrez avec `--seed`, ou inscrivez-vous.',
     about_plain: 'Se connecte simplement.',

@@ -579,7 +579,7 @@ export const pt: Texts = {
     to_pages: 'O que as pessoas veem: registo, início de sessão e conta.',
     to_mailbox: 'Cada mensagem que teria sido enviada, com o seu código.',
     to_documentation: 'Cada operação da interface, para experimentar aqui.',
-    to_administration: 'A página de proprietários e suporte. Entre como um proprietário de baixo.',
+    to_administration: 'A página de proprietários e suporte.',
     people: 'Pessoas para experimentar',
     nobody: 'Ninguém ainda: inicie com `--seed`, ou registe-se.',
     about_plain: 'Inicia sessão sem mais.',
