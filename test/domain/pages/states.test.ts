@@ -204,6 +204,20 @@ const show = (page: Page, { html }: PageState, script: string) =>
       ),
   )
 
+/** A page of the service with its files, without the service. */
+async function openTab(files: Awaited<ReturnType<typeof filesOf>>): Promise<Page> {
+  const page = await (await browser.newContext()).newPage()
+  await page.route('**/*', (route) => {
+    const { pathname } = new URL(route.request().url())
+    const { type, text } = files.get(pathname) ?? { type: 'text/html', text: '<!doctype html>' }
+    return route.fulfill({ contentType: type, body: text })
+  })
+  await page.goto('https://auth.example.com/')
+  return page
+}
+
+const stateOf = (name: string) => walked.find((state) => state.name === name)!
+
 async function findingsOf(page: Page, state: PageState, script: string, isWhole: boolean): Promise<string[]> {
   await page.setViewportSize({ width: 320, height: 800 })
   await page.emulateMedia({ colorScheme: 'dark' })
@@ -226,14 +240,7 @@ test.each(languages)('axe finds nothing in the language %s', async (language) =>
   const found: Record<string, string[]> = {}
   await Promise.all(
     [0, 1].map(async (half) => {
-      const context = await browser.newContext()
-      const page = await context.newPage()
-      await page.route('**/*', (route) => {
-        const { pathname } = new URL(route.request().url())
-        const { type, text } = files.get(pathname) ?? { type: 'text/html', text: '<!doctype html>' }
-        return route.fulfill({ contentType: type, body: text })
-      })
-      await page.goto('https://auth.example.com/')
+      const page = await openTab(files)
       await loadAxe(page)
       for (const [index, state] of states.entries()) {
         if (index % 2 !== half) continue
@@ -244,8 +251,44 @@ test.each(languages)('axe finds nothing in the language %s', async (language) =>
         }
         if (findings.length > 0) found[state.name] = findings
       }
-      await context.close()
+      await page.context().close()
     }),
   )
   expect(found).toEqual({})
+})
+
+test('recovery codes are printed with the service, the account and the day, and with nothing to press', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.emulateMedia({ media: 'print' })
+  await page.setContent(stateOf('account-recovery-codes').html)
+  const lines = (await page.innerText('body')).split('\n').filter(Boolean)
+  expect(lines).toEqual([
+    'Recovery codes',
+    expect.stringContaining('Keep these codes'),
+    expect.stringMatching(/^Acme Cloud · person-[\w-]+@example\.com · \w+ \d+, \d{4}$/),
+    ...Array(10).fill(expect.stringMatching(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)),
+  ])
+  await page.context().close()
+})
+
+test('in the colours of the reader lines tell a wrong field, what is dangerous, marks and the focus', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.emulateMedia({ forcedColors: 'active' })
+  const lineOf = (selector: string, line: 'border' | 'outline') =>
+    page.evaluate<string>(
+      `(({ ${line}Style: style, ${line}Width: width }) => style + ' ' + width)(getComputedStyle(document.querySelector('${selector}')))`,
+    )
+  await page.setContent(stateOf('sign-in-wrong').html)
+  await page.focus('input[aria-invalid]')
+  expect(await lineOf('input[aria-invalid]', 'border')).toBe('solid 3px')
+  expect(await lineOf('input[aria-invalid]', 'outline')).toBe('solid 3px')
+  expect(await lineOf('.mark', 'border')).toBe('solid 1px')
+  await page.setContent(stateOf('account-delete').html)
+  expect(await lineOf('main .button.danger', 'border')).toBe('solid 3px')
+  await page.setContent(stateOf('account').html)
+  expect(await lineOf('.badge', 'border')).toBe('solid 1px')
+  await page.focus('main a.row')
+  await page.keyboard.press('Tab')
+  expect(await lineOf(':focus', 'outline')).toBe('solid 2px')
+  await page.context().close()
 })
