@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, type Person, registration } from '../helpers/api-client.ts'
-import { appCode } from '../helpers/authenticator.ts'
+import { appCode, protectBySentCodes } from '../helpers/authenticator.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { from } from '../helpers/limited-service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -157,3 +158,145 @@ test('an owner gives groups by ticking, a role by its name or number, and a ques
   expect([await page.textContent('#status'), await page.locator('[role=alert]').count()]).toEqual(['', 0])
   await page.context().close()
 }, 60_000)
+
+longTest('what support is asked for most takes few clicks, and none of it is impossible', async () => {
+  const { person } = await addAdministrator(service, 'owner')
+  const lost = (await protectBySentCodes(service)).person.identifier
+  const signUp = async () => (await service.signUp(newEmail())).identifier
+  const [lockedOut, takenOver, exported] = [await signUp(), await signUp(), await signUp()]
+  const [erased, changed] = [await signUp(), await signUp()]
+  const [waiting, mistyped, right] = [newEmail(), newEmail(), newEmail()]
+  for (const email of [waiting, mistyped])
+    await service.post('register', registration(email), from('203.0.113.20'))
+  for (let i = 0; i < 10; i++)
+    await service.post('login', { identifier: lockedOut, password: 'not this one' }, from('203.0.113.21'))
+  await service.inside.services.events.flush()
+  await call('POST', 'tokens', { name: 'nightly', scopes: ['accounts:read'], expires_in: '90d' })
+
+  const page = await signIn(person)
+  await page.evaluate("window.clicks = 0; addEventListener('pointerdown', () => window.clicks++, true)")
+  const clicks: Record<string, number> = {}
+  async function task(name: string, run: () => Promise<unknown>): Promise<void> {
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/`)
+    await page.waitForSelector('.tiles')
+    await page.evaluate('window.clicks = 0')
+    await run()
+    clicks[name] = await page.evaluate<number>('window.clicks')
+  }
+  /** By the keyboard alone: a screen, or a person by half an address. */
+  async function find(words: string, title = words): Promise<void> {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(words)
+    await page.waitForSelector(`.palette li[aria-selected=true]:has-text("${title}")`)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector(`h1:text-is("${title}")`)
+  }
+  const half = (email: string) => email.slice(0, -8)
+  const send = () => page.click('dialog button[type=submit]')
+  const told = (text: string) => page.waitForSelector(`#status:has-text("${text}")`)
+  const change = (what: string) => page.getByRole('button', { name: `Change ${what}`, exact: true }).click()
+
+  await task('find a person', () => find(half(lost), lost))
+  await task('lost phone', async () => {
+    await find(half(lost), lost)
+    await press(page, 'Lost phone…')
+    await send()
+    await told('The second factor is removed.')
+  })
+  await task('locked out', async () => {
+    await find(half(lockedOut), lockedOut)
+    await press(page, 'Lift the limit')
+    await told(`Nothing refuses ${lockedOut} any more.`)
+  })
+  await task('no code came', async () => {
+    await find(half(waiting), waiting)
+    await page.waitForSelector('.events li:has-text("not used yet")')
+    await press(page, 'Send the confirmation again')
+    await told(`The code is on its way to ${waiting}.`)
+  })
+  await task('somebody is in the account', async () => {
+    await find(half(takenOver), takenOver)
+    await press(page, 'Somebody is in it…')
+    await send()
+    await told(`${takenOver} is out of reach for others.`)
+  })
+  await task('mistyped address', async () => {
+    await find(half(mistyped), mistyped)
+    await change('E-mail')
+    await page.fill('dialog input[name=value]', right)
+    await send()
+    await page.waitForSelector(`h1:text-is("${right}")`)
+  })
+  await task('close a prefix', async () => {
+    await find('Closed prefixes')
+    await press(page, 'Close a prefix')
+    await page.fill('dialog input[name=prefix]', '+99899')
+    await page.fill('dialog input[name=reason]', 'pumping')
+    await send()
+    await told('+99899 is closed.')
+  })
+  await task('what the team did yesterday', async () => {
+    await find('Events')
+    await press(page, 'Yesterday')
+    await page.waitForSelector('.empty p:has-text("No event matches.")')
+  })
+  await task('export', async () => {
+    await find(half(exported), exported)
+    const download = page.waitForEvent('download')
+    await press(page, 'Export everything')
+    await download
+  })
+  await task('erase', async () => {
+    await find(half(erased), erased)
+    await press(page, 'Erase the account')
+    await page.fill('dialog input[name=typed]', erased)
+    await send()
+    await told('The account was erased.')
+  })
+  await task('invite twenty', async () => {
+    await find('Invitations')
+    await press(page, 'Invite by mail')
+    await page.fill('dialog textarea', Array.from({ length: 20 }, newEmail).join('\n'))
+    await send()
+    await told('Invitations on their way: 20')
+  })
+  await task('invite by a link', async () => {
+    await find('Invitations')
+    await press(page, 'New invitation')
+    await send()
+    await page.waitForSelector('dialog .once')
+    await page.keyboard.press('Escape')
+  })
+  await task('group', async () => {
+    await find(half(changed), changed)
+    await change('Groups')
+    await page.fill('dialog input[name=more]', 'staff')
+    await send()
+    await page.waitForSelector('dd:has-text("staff")')
+  })
+  await task('revoke a token', async () => {
+    await find('Tokens')
+    await press(page, 'Revoke')
+    await send()
+    await told('nightly is revoked.')
+  })
+  await task('health of deliveries', () => page.waitForSelector('h2:text-is("Gateways and mail servers")'))
+  expect(clicks).toEqual({
+    'find a person': 0,
+    'lost phone': 2,
+    'locked out': 1,
+    'no code came': 1,
+    'somebody is in the account': 2,
+    'mistyped address': 2,
+    'close a prefix': 2,
+    'what the team did yesterday': 1,
+    export: 1,
+    erase: 2,
+    'invite twenty': 2,
+    'invite by a link': 2,
+    group: 2,
+    'revoke a token': 2,
+    'health of deliveries': 0,
+  })
+  await page.context().close()
+})
