@@ -72,6 +72,8 @@ async function signIn(page: Page): Promise<void> {
 
 async function take(page: Page, name: string): Promise<void> {
   const file = join(pictures, `${name}.png`)
+  // What is pointed at looks different.
+  await page.mouse.move(0, 0)
   await page.screenshot({ path: file })
   await $`pngquant --force --skip-if-larger --output ${file} 64 ${file}`.nothrow().quiet()
 }
