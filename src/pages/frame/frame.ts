@@ -128,8 +128,8 @@ ${logoFile && html`<meta property="og:image" content="${origin}${logoFile.path}"
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<meta name="theme-color" content="#f6f7f9" media="(prefers-color-scheme: light)">
-<meta name="theme-color" content="#0d0f12" media="(prefers-color-scheme: dark)">
+<meta name="theme-color" content="#ffffff" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#16191d" media="(prefers-color-scheme: dark)">
 ${refreshTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${refreshTo}">`}
 <title>${title} · ${name}</title>
 ${bare ? new Html(`<style>${style}</style>`) : head(title, description)}
