@@ -132,6 +132,11 @@ async function look(page: Page, name: string): Promise<void> {
     found.push(...(await examineLargeText(page)))
     expect({ name, width, found }).toEqual({ name, width, found: [] })
   }
+  await page.setViewportSize({ width: 768, height: 900 })
+  const [isTooWide, head] = await page.evaluate<[boolean, number]>(
+    '[document.documentElement.scrollWidth > innerWidth, document.querySelector("header").offsetHeight]',
+  )
+  expect([name, isTooWide, head < 100]).toEqual([name, false, true])
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
 }
