@@ -13,7 +13,7 @@ const kinds = { waiting: '', unknown: 'warn', refused: 'bad', expired: 'bad' }
 const stateCell = ({ state }) =>
   state in kinds
     ? badge(say(`state_${state}`), kinds[state])
-    : element('span', { class: 'soft' }, say(`state_${state}`))
+    : element('span', { class: 'soft usual' }, say(`state_${state}`))
 
 /** Those that may be sent again. */
 const unsent = ['refused', 'unknown']
