@@ -47,7 +47,7 @@ async function signIn(person: Person): Promise<Page> {
 
 async function show(page: Page, uuid: string, title: string): Promise<void> {
   await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts/${uuid}`)
-  await page.waitForSelector(`h1:text-is("${title}")`)
+  await page.waitForSelector(`h1:has-text("${title}")`)
 }
 
 test('support sees that somebody is refused and why, lifts it in place, and secures the account in one dialog', async () => {
@@ -118,7 +118,7 @@ test('support corrects a mistyped address and sends the code again; what cannot 
   expect(await page.locator('dialog input[name=verified]').count()).toBe(0)
   await page.fill('dialog input[name=value]', right)
   await page.click('dialog button[type=submit]')
-  await page.waitForSelector(`h1:text-is("${right}")`)
+  await page.waitForSelector(`h1:has-text("${right}")`)
   const otp = await service.newestCode(right)
   expect((await service.post('verify-account', { identifier: right, otp }, from('203.0.113.9'))).status).toBe(
     201,
@@ -191,7 +191,7 @@ longTest('what support is asked for most takes few clicks, and none of it is imp
     await page.keyboard.type(words)
     await page.waitForSelector(`.palette li[aria-selected=true]:has-text("${title}")`)
     await page.keyboard.press('Enter')
-    await page.waitForSelector(`h1:text-is("${title}")`)
+    await page.waitForSelector(`h1:has-text("${title}")`)
   }
   const half = (email: string) => email.slice(0, -8)
   const send = () => page.click('dialog button[type=submit]')
@@ -227,7 +227,7 @@ longTest('what support is asked for most takes few clicks, and none of it is imp
     await change('E-mail')
     await page.fill('dialog input[name=value]', right)
     await send()
-    await page.waitForSelector(`h1:text-is("${right}")`)
+    await page.waitForSelector(`h1:has-text("${right}")`)
   })
   await task('close a prefix', async () => {
     await find('Closed prefixes')

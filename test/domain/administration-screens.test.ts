@@ -73,7 +73,7 @@ async function open(lang = 'en'): Promise<Screen> {
   }
 }
 
-const heading = (page: Page, text: string) => page.waitForSelector(`h1:text-is("${text}")`)
+const heading = (page: Page, text: string) => page.waitForSelector(`h1:has-text("${text}")`)
 const press = (page: Page, text: string) => page.click(`button:text-is("${text}")`)
 const announced = (page: Page, text: string) => page.waitForSelector(`#status:has-text("${text}")`)
 
