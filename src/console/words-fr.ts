@@ -308,7 +308,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   logins_24h: 'Connexions en 24 heures',
   refusals_24h: 'Refus en 24 heures',
   last_error: 'Dernière erreur',
-  limited: 'Refusé en ce moment',
+  limited: 'Refusé',
   what_happened: 'Ce qui s’est passé',
   tab_everything: 'Tout',
   tab_sign_ins: 'Connexions',

@@ -1,6 +1,6 @@
 /** What is done for an account: each by a dialog that names it, says what follows, and does it. */
 import { call, may, session } from './api.js'
-import { announce, announceAt, copyable, dialog, keepButtons, showOnce } from './dialogs.js'
+import { announce, announceAt, dialog, keepButtons, showOnce } from './dialogs.js'
 import { button, element, say } from './elements.js'
 import { choice, field } from './forms.js'
 import { nameOf } from './screen-accounts.js'
@@ -132,7 +132,7 @@ function showCode({ code }, name) {
   if (code === null) return
   showOnce(say('access_code_for', { name }), [
     element('p', {}, say('shown_once')),
-    copyable(code, 'big'),
+    element('div', { class: 'once' }, element('code', { class: 'big' }, code)),
     keepButtons(code, 'access-code'),
   ])
 }

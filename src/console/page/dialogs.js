@@ -58,11 +58,8 @@ const copy = (text) => async () => {
 }
 
 /** A text that is shown once, with a button that copies it. */
-export const copyable = (text, kind = '') =>
-  element('div', { class: 'once' }, [
-    element('code', { class: kind }, text),
-    button(say('copy'), copy(text), '', 'copy'),
-  ])
+export const copyable = (text) =>
+  element('div', { class: 'once' }, [element('code', {}, text), button(say('copy'), copy(text), '', 'copy')])
 
 /** Ways to keep what is shown once: copy, print, and a file, which may begin with a `heading`. */
 export function keepButtons(text, name, heading = '') {

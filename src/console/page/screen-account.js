@@ -6,7 +6,7 @@ import { call, may } from './api.js'
 import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
 import { IN_TITLE } from './line-breaks.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
-import { exactTime, hourOf, time } from './times.js'
+import { dayOf, exactTime, hourOf, time } from './times.js'
 
 export async function accountScreen(uuid, refresh) {
   const path = `accounts/${uuid}`
@@ -63,15 +63,12 @@ function refusals({ account, path, act }) {
     ({ limit }, i) => account.limits.findIndex((other) => other.limit === limit) === i,
   )
   const isToday = (until) => new Date(until).toDateString() === new Date().toDateString()
+  const timeOf = (until) => (isToday(until) ? hourOf(until) : `${dayOf(until)}, ${hourOf(until)}`)
   return shown.map(({ limit, until, cause, address }, i) =>
     notice(
       'warn',
       [
-        element(
-          'b',
-          {},
-          say(`refused_${limit}`, { time: isToday(until) ? hourOf(until) : exactTime(until) }),
-        ),
+        element('b', {}, say(`refused_${limit}`, { time: timeOf(until) })),
         ' ',
         say(`refused_by_${cause}`, { address: address ?? say('somewhere') }),
       ],
