@@ -60,8 +60,6 @@ test('support sees that somebody is refused and why, lifts it in place, and secu
   await service.delivered()
   const uuid = await uuidOf(bob.identifier)
   const page = await signIn(person)
-  await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts?state=limited`)
-  await page.waitForSelector(`tr:has-text("${bob.identifier}") .badge:text-is("Refused now")`)
   await show(page, uuid, bob.identifier)
   await page.waitForSelector('.notice:has-text("Too many wrong passwords from 203.0.113.7.")')
   expect(await page.textContent('.notice')).toMatch(/Sign-in is refused until \d\d:\d\d\./)
