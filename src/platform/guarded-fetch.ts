@@ -7,17 +7,21 @@ import { lookup } from 'node:dns/promises'
 import ipaddr from 'ipaddr.js'
 import { isLoopbackHost } from './config/formats.ts'
 import { readBounded } from './read-bounded.ts'
+import { resolvedFetch, untilResolved } from './resolved-fetch.ts'
 
 /** The outside world; tests replace it. */
 export interface Network {
-  fetch(url: string, init: BunFetchRequestInit): Promise<Response>
+  fetch(url: string, init: BunFetchRequestInit & { signal: AbortSignal }): Promise<Response>
   /** Every address of a host name. */
-  resolve(host: string): Promise<string[]>
+  resolve(host: string, signal: AbortSignal): Promise<string[]>
 }
 
 export const network: Network = {
-  fetch: (url, init) => fetch(url, init),
-  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  fetch: resolvedFetch,
+  async resolve(host, signal) {
+    await untilResolved(host, signal)
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  },
 }
 
 type OutboundReason = 'address' | 'connection' | 'timeout' | 'redirect' | 'status' | 'size'
@@ -60,12 +64,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const trustedHosts = options.trusted.map((url) => new URL(url).hostname)
   const allLoopback = trustedHosts.every(isLoopbackHost)
 
-  async function requireAllowed(target: string): Promise<void> {
+  async function requireAllowed(target: string, signal: AbortSignal): Promise<void> {
     const { protocol, hostname } = new URL(target)
     const local = allLoopback && isLoopbackHost(hostname)
     if (protocol !== 'https:' && !(protocol === 'http:' && local)) throw new OutboundFailure('address')
     if (local || trustedHosts.includes(hostname)) return
-    const addresses = await network.resolve(nameOf(hostname))
+    const addresses = await network.resolve(hostname.replace(/^\[(.*)\]$/, '$1'), signal)
     if (addresses.length === 0 || !addresses.every(isPublic)) throw new OutboundFailure('address')
   }
 
@@ -73,7 +77,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const deadline = AbortSignal.timeout(timeoutMs)
     const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline
     try {
-      await Promise.race([requireAllowed(url), rejection(signal)])
+      await Promise.race([requireAllowed(url, signal), rejection(signal)])
       const response = await network.fetch(url, { ...init, redirect: 'manual', signal })
       const bytes = await Promise.race([readWhole(response, maximumBytes), rejection(signal)])
       const { status } = response
@@ -94,21 +98,6 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 /** The bound holds for the decompressed body. */
 const readWhole = ({ body }: Response, maximumBytes: number) =>
   readBounded(body ?? [], maximumBytes, () => new OutboundFailure('size'))
-
-/** An address of IPv6 without its brackets. */
-const nameOf = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1')
-
-/**
- * Waits until a name server answered, whatever it said. `fetch` asks by a call that holds one of a few threads, as many as
- * there are processors, for ten seconds where none answers, and whatever else needs one waits for that.
- */
-export const untilResolved = (url: string, signal: AbortSignal): Promise<unknown> =>
-  Promise.race([
-    Bun.dns.lookup(nameOf(new URL(url).hostname), { backend: 'c-ares' }).catch(({ code }) => {
-      if (/TIMEOUT/.test(code)) throw new OutboundFailure('timeout')
-    }),
-    rejection(signal),
-  ])
 
 function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'

@@ -4,6 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { isTlsFailure } from './failure.ts'
+import { resolvedFetch } from './resolved-fetch.ts'
 
 export interface SignedCall {
   url: string
@@ -51,7 +52,7 @@ export async function sendSigned<Answer = null>(
   // Receivers compare it with their own clock, by which they refuse what somebody sends again.
   const timestamp = String(Math.floor(Date.now() / 1000))
   try {
-    const response = await fetch(call.url, {
+    const response = await resolvedFetch(call.url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

@@ -15,6 +15,7 @@ const port = await freePort()
 const service = useService({
   settings: {
     limits: { enabled: true },
+    accounts: { invitation_url: 'https://app.example.com/join' },
     server: { trusted_proxies: ['127.0.0.1'] },
     admin: { listen: `127.0.0.1:${port}` },
   },

@@ -7,7 +7,7 @@ import type { SendOutcome } from '../../domain/messages/senders/sender.ts'
 import type { IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'
 import { backChannelsOf } from '../../platform/config/applications.ts'
 import type { Config } from '../../platform/config/types.ts'
-import { type Network, untilResolved } from '../../platform/guarded-fetch.ts'
+import type { Network } from '../../platform/guarded-fetch.ts'
 
 interface Needs {
   config: Pick<Config, 'pages'>
@@ -28,7 +28,6 @@ export function createBackChannel({ config, identityTokens, network }: Needs) {
   async function post(address: string, token: string): Promise<string> {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     try {
-      await untilResolved(address, signal)
       const { status, body } = await network.fetch(address, {
         method: 'POST',
         // A small answer could unpack to a large one, and every request of the process would wait for that.

@@ -7,6 +7,7 @@ import { secretsOfGateway } from '../../../platform/config/secrets.ts'
 import type { GatewayConfig } from '../../../platform/config/types.ts'
 import { isTlsFailure } from '../../../platform/failure.ts'
 import { createRedactor, type Redact } from '../../../platform/redact.ts'
+import { resolvedFetch } from '../../../platform/resolved-fetch.ts'
 import { takesSms } from '../../foundation/identifiers/phone.ts'
 import { type Breaker, createBreaker } from '../senders/breaker.ts'
 import { cleanWords } from '../senders/clean-words.ts'
@@ -139,7 +140,7 @@ async function ask(
   const bearer = tokens && (await tokens.get(signal))
   const { url, ...request } = requestOf(gateway, message, bearer)
   trace?.('request', requestLine(gateway, url, request.headers))
-  const response = await fetch(url, { ...watched(request, onWritten), redirect: 'manual', signal })
+  const response = await resolvedFetch(url, { ...watched(request, onWritten), redirect: 'manual', signal })
   const { status, headers } = response
   if (bearer !== null && status === 401) tokens?.forget(bearer)
   // Where the status alone is the verdict, a reply that never ends must not send the message by another gateway too.

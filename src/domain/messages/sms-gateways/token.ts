@@ -1,6 +1,7 @@
 /** OAuth 2 client credentials of a gateway (RFC 6749, 4.4): one token for all messages, kept until a minute before its end. */
 import type { Clock } from '../../../platform/clock.ts'
 import type { OAuthConfig } from '../../../platform/config/types.ts'
+import { resolvedFetch } from '../../../platform/resolved-fetch.ts'
 import { together } from '../../../platform/waiting.ts'
 import type { Trace } from '../senders/sender.ts'
 import { readReply } from './reply.ts'
@@ -28,7 +29,7 @@ export function createTokenSource(oauth: OAuthConfig, clock: Clock, trace?: Trac
 
   const fetchToken = together(async (signal: AbortSignal): Promise<string> => {
     trace?.('token', `asked at ${new URL(oauth.token_url).origin}, credentials as ${oauth.auth ?? 'basic'}`)
-    const response = await fetch(oauth.token_url, {
+    const response = await resolvedFetch(oauth.token_url, {
       ...tokenRequest(oauth),
       method: 'POST',
       redirect: 'manual',

@@ -14,6 +14,7 @@ import { secretsOfMailServer } from '../../../platform/config/secrets.ts'
 import { parseMailbox } from '../../../platform/config/service-name.ts'
 import type { SmtpConfig } from '../../../platform/config/types.ts'
 import { createRedactor } from '../../../platform/redact.ts'
+import { untilResolved } from '../../../platform/resolved-fetch.ts'
 import { cleanWords } from '../senders/clean-words.ts'
 import type { RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
 import { createConversation } from './conversation.ts'
@@ -206,6 +207,9 @@ function recipient(destination: string): string {
 }
 
 async function openSocket({ host, port }: SmtpConfig, timeoutMs: number, trace?: Trace): Promise<Socket> {
+  await untilResolved(host, AbortSignal.timeout(timeoutMs)).catch(() => {
+    throw Object.assign(new Error(), { code: 'ETIMEDOUT' })
+  })
   if (trace) trace('resolve', await addressesOf(host))
   const socket = await new Promise<Socket>((resolve, reject) => {
     const socket = connect({ host, port })
