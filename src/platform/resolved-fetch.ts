@@ -5,12 +5,16 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
+/** By way of a proxy, names are its business, and a name server here may know none of them. */
+const hasProxy = () =>
+  ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((name) => process.env[name])
+
 /** `fetch`, once a name server answered. Throws what `signal` says, or an error with code ETIMEDOUT. */
 export async function resolvedFetch(
   url: string | URL,
   init: BunFetchRequestInit & { signal: AbortSignal },
 ): Promise<Response> {
-  await untilResolved(new URL(url).hostname, init.signal)
+  if (!hasProxy()) await untilResolved(new URL(url).hostname, init.signal)
   return fetch(url, init)
 }
 
