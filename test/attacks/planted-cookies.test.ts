@@ -65,8 +65,11 @@ interface Named {
   isTaken(cookies: string): Promise<boolean>
 }
 
-const asPage = (path: string, cookies: string) =>
-  ask(Number(new URL(service.url).port), path, `Host: ${hostOf(hosts.origin)}\r\nAccept: text/html`, cookies)
+/** A long address may break there: it is read as one text. */
+const asPage = async (path: string, cookies: string) => {
+  const headers = `Host: ${hostOf(hosts.origin)}\r\nAccept: text/html`
+  return (await ask(Number(new URL(service.url).port), path, headers, cookies)).replaceAll('<wbr>', '')
+}
 
 const ofService: Record<string, () => Promise<Named>> = {
   'the session of a page': async () => ({
