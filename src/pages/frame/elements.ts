@@ -162,8 +162,11 @@ const PROBLEM_ID = 'problem'
 export const notice = (text: string | Html, kind: Kind = '', more: Html | null = null): Html =>
   html`<div class="notice${kind && ` ${kind}`}" role="${roles[kind]}">${icon(icons[kind])}<div><p${kind === 'bad' && html` id="${PROBLEM_ID}"`}>${text}</p>${more}</div></div>`
 
+/** One line of a phone holds no more of an address. */
+const LONG = 32
+
 /** Addresses and numbers read from left to right inside any sentence. */
-export const isolated = (text: string, longest?: number): Html =>
+export const isolated = (text: string, longest = LONG): Html =>
   html`<bdi>${lineParts(text, longest).map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
 
 /** A sentence that names the terms, with a link to them where there is an address. */
