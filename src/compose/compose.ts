@@ -108,7 +108,9 @@ export const withService = <T>(config: Config, work: (service: Service) => Promi
 
 /** The same on a database as it is. */
 export async function withStores<T>(config: Config, work: (service: Service) => Promise<T>): Promise<T> {
-  const logger = createLogger({ clock: systemClock, level: 'error' })
+  // Standard output is for what the command was asked for.
+  const write = (line: string) => process.stderr.write(line)
+  const logger = createLogger({ clock: systemClock, level: 'error', write })
   const connections = await connect(config, logger)
   try {
     return await work(build({ config, dev: false, clock: systemClock, logger }, connections))

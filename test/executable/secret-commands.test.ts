@@ -83,9 +83,9 @@ test('a configured secret is not rotated by the command, and is revoked only onc
   ])
   const fresh = { POTERNE_SERVER_SECRET: (await runExecutable(['secret'])).out.trim() }
   expect((await run(['revoke'], fresh)).error).toContain('Say so with --yes.')
-  const revoked = await run(['revoke', '--yes'], fresh)
-  expect([revoked.code, revoked.error]).toEqual([0, ''])
-  expect(revoked.out).toContain('1 sessions are ended')
+  const revoked = await run(['revoke', '--yes', '--json'], fresh)
+  expect([revoked.code, JSON.parse(revoked.out)]).toEqual([0, { revoked: true, sessions: 1, apps: 0 }])
+  expect(revoked.error).toContain('"msg":"a signing key opens under no accepted server secret"')
   await service.kill('SIGTERM')
   const refused = await service.start().catch(String)
   expect(refused).toContain('poterne secret revoke')
