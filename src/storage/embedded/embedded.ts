@@ -103,7 +103,7 @@ export class NoDatabase extends Error {
     super(
       `storage.data_dir: there is no database in ${resolve(dataDir)}. The first start of the service makes it, or \`poterne restore\`: ` +
         'start it, or wait for it (`poterne health --wait 1m`); where it has its data elsewhere, name that directory ' +
-        '(--config, POTERNE_STORAGE_DATA_DIR), or its socket (--socket)',
+        '(--config, POTERNE_STORAGE_DATA_DIR), or its socket (POTERNE_ADMIN_SOCKET)',
     )
   }
 }

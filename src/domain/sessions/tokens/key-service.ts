@@ -4,6 +4,7 @@
  * itself is in key-rotation.ts.
  */
 import { type CryptoKey, importJWK } from 'jose'
+import { LastingFailure } from '../../../platform/failure.ts'
 import { together } from '../../../platform/waiting.ts'
 import { AppError } from '../../../texts/errors.ts'
 import {
@@ -147,7 +148,7 @@ export function createKeyService(options: KeyServiceOptions) {
     async start(opensOthers = false): Promise<void> {
       await refresh()
       if (!pickSigningKey(held, clock.now())?.privateKey)
-        throw new Error(opensOthers ? DAMAGED_KEY : OTHER_SECRET)
+        throw new LastingFailure(opensOthers ? DAMAGED_KEY : OTHER_SECRET)
       begin()
     },
     /** The same without waiting for the first key, and whether or not it can be decrypted. */
