@@ -1,7 +1,7 @@
 /** The charges follow what is sent: every message that goes out by SMS costs one of the day, and no e-mail does. */
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { accountCodeKinds, codePurposes } from '../../src/domain/messages/codes/store.ts'
+import { sentCodePurposes } from '../../src/domain/messages/codes/store.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
@@ -70,6 +70,6 @@ describe('with two_factor.allow_email = false', () => {
       await charged(service, () => call('POST', `accounts/${account.uuid}/access-code`, { send }))
     await charged(service, () => call('POST', 'accounts', { phone: newPhone(), invite: true }))
     const purposes = (await service.inside.database.all(purposesSent, {})).map((row) => row.purpose)
-    expect(purposes.sort()).toEqual([...codePurposes, ...accountCodeKinds].sort())
+    expect(purposes.sort()).toEqual([...sentCodePurposes].sort())
   })
 })

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone } from '../helpers/api-client.ts'
+import { protectByApp } from '../helpers/authenticator.ts'
 import { from, noon, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes } from '../helpers/service.ts'
@@ -82,6 +83,20 @@ describe.each(differingShapes)('what is refused on %s', (shape) => {
     expect((await call('DELETE', `limits/${uuid}`)).status).toBe(200)
     expect(await limitsOf(uuid)).toEqual([])
     expect((await service.post('login', person, at)).status).toBe(200)
+  })
+
+  test('recovery codes that may not be tried from an address are told, and lifting ends it', async () => {
+    const { person, recoveryCodes } = await protectByApp(service)
+    const uuid = await uuidOf(person.identifier)
+    const verify = (otp: string) => service.post('2fa/verify', { ...person, otp }, from('203.0.113.80'))
+    for (let i = 0; i < 21; i++) await verify('0000-0000-0000-0000')
+    expect(await limitsOf(uuid)).toMatchObject([
+      { limit: 'codes', cause: 'recovery_codes', address: '203.0.113.80' },
+    ])
+    expectRefusal(await verify(recoveryCodes[0]!), 'too_many_requests')
+    expect((await call('DELETE', `limits/${uuid}`)).status).toBe(200)
+    expect(await limitsOf(uuid)).toEqual([])
+    expect((await verify(recoveryCodes[0]!)).status).toBe(200)
   })
 
   test('codes that may not be tried, and those that are not sent, are told apart', async () => {

@@ -5,8 +5,7 @@ import type { EventStore } from '../../domain/foundation/events/store.ts'
 import { isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../domain/foundation/limits/service.ts'
 import type { CodeService } from '../../domain/messages/codes/service.ts'
-import { codePurposes } from '../../domain/messages/codes/store.ts'
-import { noticePurposes } from '../../domain/messages/outbox/message.ts'
+import { messagePurposes } from '../../domain/messages/outbox/message.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid } from '../../platform/http/read-values.ts'
 import type { Refusals } from './refusals.ts'
@@ -51,7 +50,7 @@ export function createLimitLifts(needs: Needs) {
       const now = clock.now()
       const about = account && { uuid: account.uuid, devices: await refusals.devicesOf(account.uuid) }
       for (const identifier of identifiers) {
-        await limits.lift(identifier, { account: about, purposes: [...codePurposes, ...noticePurposes] })
+        await limits.lift(identifier, { account: about, purposes: messagePurposes })
         await codes.forgetAttempts(identifier.key, account?.uuid ?? null)
       }
       await events.add([{ type: 'limits.lifted', account: account?.uuid ?? null }], now)

@@ -1,6 +1,7 @@
 /** The check that SMS keep to the alphabet in which 160 characters fit into one. */
 
-import { createSamples, messagePurposes } from '../../domain/messages/rendering/sample-messages.ts'
+import { messagePurposes } from '../../domain/messages/outbox/message.ts'
+import { createSamples } from '../../domain/messages/rendering/sample-messages.ts'
 import { serviceName } from '../../platform/config/service-name.ts'
 import type { Config } from '../../platform/config/types.ts'
 import { type Catalog, createCatalog } from '../../texts/catalog.ts'

@@ -6,8 +6,8 @@ import { networksOf } from '../../../platform/http/client-address.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { createAttemptCounters } from './attempt-counters.ts'
 import { deviceAt, nameOfDevice } from './callers.ts'
+import type { NamedCharge } from './counter-names.ts'
 import type { createSendingCounters } from './sending-counters.ts'
-import type { Charge } from './store.ts'
 
 export interface LimitedAccount {
   uuid: string
@@ -26,7 +26,7 @@ export type AccountLimit = (typeof accountLimits)[number]
 interface AccountCounter {
   limit: AccountLimit
   address: string | null
-  charge: Charge
+  charge: NamedCharge
 }
 
 interface Counters {
@@ -35,7 +35,7 @@ interface Counters {
 }
 
 export const createAccountCounters = ({ attempts, sending }: Counters) => {
-  const everywhere = (limit: AccountLimit, ...charges: Charge[]): AccountCounter[] =>
+  const everywhere = (limit: AccountLimit, ...charges: NamedCharge[]): AccountCounter[] =>
     charges.map((charge) => ({ limit, charge, address: null }))
 
   function from(address: string, { uuid, identifiers }: LimitedAccount): AccountCounter[] {
@@ -45,11 +45,13 @@ export const createAccountCounters = ({ attempts, sending }: Counters) => {
         .wrongPasswordsFrom(address, key)
         .map((charge, i) => ({ limit: 'login' as const, charge, address: networks[i]!.network })),
     )
-    const here = (limit: AccountLimit, charge: Charge) => ({ limit, charge, address })
+    const here = (limit: AccountLimit, charge: NamedCharge) => ({ limit, charge, address })
     return [
       ...passwords,
       here('login', attempts.wrongPasswordsOn(uuid, nameOfDevice(deviceAt(address)))),
-      ...attempts.recoveryCodes(uuid, address).map((charge) => here('codes', charge)),
+      ...[false, true].flatMap((byAddress) =>
+        attempts.recoveryCodes(uuid, address, { byAddress }).map((charge) => here('codes', charge)),
+      ),
     ]
   }
 

@@ -7,6 +7,7 @@
 import type { Identifier } from '../identifiers/identifier.ts'
 import { createAccountCounters } from './account-counters.ts'
 import { createAttemptCounters } from './attempt-counters.ts'
+import { askers, namesOf } from './counter-names.ts'
 import { createByAddress } from './rules.ts'
 import { createSendingCounters, type SendingOptions } from './sending-counters.ts'
 
@@ -19,39 +20,36 @@ export function createCounters(options: SendingOptions) {
     ...sending,
     ...attempts,
     ofAccount: createAccountCounters({ attempts, sending }),
-    /** The names of all counters of an identifier, and of those with more behind them, what they begin with. */
-    namesOf({ key }: Identifier, purposes: readonly string[]): { keys: string[]; beginnings: string[] } {
+    /** What lifting clears for an identifier: names of counters, and what those with more behind them begin with. */
+    keptFor({ key }: Identifier, purposes: readonly string[]): { keys: string[]; beginnings: string[] } {
       const to = tag(key)
       return {
         keys: [
-          `wrong-passwords-all:${to}`,
-          ...['codes-in-hour', 'codes-in-day', 'notices-in-day'].map((name) => `${name}:${to}`),
-          ...purposes.flatMap((purpose) => [`code:${purpose}:${to}`, `notice:${purpose}:${to}`]),
+          ...namesOf('identifier').map((name) => `${name}:${to}`),
+          ...namesOf('identifier, by purpose').flatMap((name) =>
+            purposes.map((purpose) => `${name}:${purpose}:${to}`),
+          ),
         ],
-        beginnings: [`wrong-passwords:${to}:`],
+        beginnings: namesOf('identifier, by address').map((name) => `${name}:${to}:`),
       }
     },
-    /** The counters of an account, on these of its devices. */
-    namesOfAccount(uuid: string, devices: readonly string[], purposes: readonly string[]): string[] {
+    /** The same for an account, on these of its devices. */
+    keptForAccount(
+      uuid: string,
+      devices: readonly string[],
+      purposes: readonly string[],
+    ): { keys: string[]; beginnings: string[] } {
       const account = tag('account', uuid)
-      const names = [
-        'codes-with-password',
-        'owner-codes-in-hour',
-        'owner-codes-in-day',
-        'session-codes-in-hour',
-        'session-codes-in-day',
-        'contact-codes-in-hour',
-        'contact-codes-in-day',
-      ]
-      const ofDevice = ['wrong-passwords-device', 'own-codes-in-hour', 'own-codes-in-day']
-      return [
-        ...names.map((name) => `${name}:${account}`),
-        ...purposes.flatMap((purpose) => [
-          `code:${purpose}:owner:${account}`,
-          `code:${purpose}:session:${account}`,
-        ]),
-        ...devices.flatMap((device) => ofDevice.map((name) => `${name}:${tag('device', uuid, device)}`)),
-      ]
+      return {
+        keys: [
+          ...namesOf('account').map((name) => `${name}:${account}`),
+          ...askers.flatMap((asker) => purposes.map((purpose) => `code:${purpose}:${asker}:${account}`)),
+          ...namesOf('device').flatMap((name) =>
+            devices.map((device) => `${name}:${tag('device', uuid, device)}`),
+          ),
+        ],
+        beginnings: namesOf('account, by address').map((name) => `${name}:${account}:`),
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The rules of counters, and the counters of the networks that an address is in. */
 import { networksOf } from '../../../platform/http/client-address.ts'
-import type { Charge, Rule } from './store.ts'
+import type { ChargeKey, NamedCharge } from './counter-names.ts'
+import type { Rule } from './store.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -13,10 +14,10 @@ export const window = (count: number, windowMs: number) =>
   ({ kind: 'window', count, windowMs }) satisfies Rule
 export const bucket = (burst: number, intervalMs: number): Rule => ({ kind: 'bucket', burst, intervalMs })
 
-export const inHour = (key: string, count: number): Charge => ({ key, rule: window(count, HOUR_MS) })
-export const inDay = (key: string, count: number): Charge => ({ key, rule: window(count, DAY_MS) })
+export const inHour = (key: ChargeKey, count: number): NamedCharge => ({ key, rule: window(count, HOUR_MS) })
+export const inDay = (key: ChargeKey, count: number): NamedCharge => ({ key, rule: window(count, DAY_MS) })
 
-export type ByAddress = (name: string, addressBucket: string, rule: Rule) => Charge[]
+export type ByAddress = (name: ChargeKey, addressBucket: string, rule: Rule) => NamedCharge[]
 
 /** One counter for each network that the address is in; wider ones admit more. */
 export const createByAddress =
@@ -29,7 +30,8 @@ export const createByAddress =
 
 /** So many an hour by the address that they come from, a burst of them at once. */
 export const createInBursts =
-  (byAddress: ByAddress) => (name: string, addressBucket: string, burst: number, perHour: number) => [
+  (byAddress: ByAddress) =>
+  (name: 'register' | 'code-requests', addressBucket: string, burst: number, perHour: number) => [
     ...byAddress(name, addressBucket, bucket(burst, HOUR_MS / perHour)),
     ...byAddress(`${name}-in-hour`, addressBucket, window(perHour, HOUR_MS)),
   ]

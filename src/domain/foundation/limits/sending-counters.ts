@@ -8,6 +8,7 @@ import { AppError } from '../../../texts/errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Phone } from '../identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
+import type { askers, ChargeName, NamedCharge } from './counter-names.ts'
 import {
   type ByAddress,
   bucket,
@@ -20,7 +21,6 @@ import {
   window,
 } from './rules.ts'
 import { createSendingPools, type Recipients, recipientsOf } from './sending-pools.ts'
-import type { Charge } from './store.ts'
 
 /** Codes a day that somebody with the password may have sent from a device that is not known. */
 const PASSWORD_CODES_PER_DAY = 10
@@ -48,7 +48,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
 
   const inBursts = createInBursts(byAddress)
 
-  const sending = (purpose: string, name: string): Charge => ({
+  const sending = (purpose: string, name: string): NamedCharge => ({
     key: `code:${purpose}:${name}`,
     rule: bucket(limits.codesBurst, limits.codesIntervalSeconds * 1000),
   })
@@ -61,14 +61,14 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     sms.dailyBudget > 0 && (countries.includes('*') || (country !== null && countries.includes(country)))
 
   /** An SMS of a stranger to a verified number is counted when it is sent, since the answer must not tell of it. */
-  function smsCodes(caller: Caller, recipients: Recipients): Charge[] {
+  function smsCodes(caller: Caller, recipients: Recipients): NamedCharge[] {
     if (caller.group !== 'stranger' && !isYoung(caller.account)) return [smsOfDay, pools.codesOfDay('owners')]
     if (caller.group === 'stranger' && recipients === 'verified') return []
     return [smsOfDay, pools.codesOfDay(recipients), pools.pool('sms', recipients)]
   }
 
   /** Returns the charges of a network, by what was typed. */
-  function byNetwork(caller: Caller, { kind, key }: Identifier, recipients: Recipients): Charge[] {
+  function byNetwork(caller: Caller, { kind, key }: Identifier, recipients: Recipients): NamedCharge[] {
     const { addressBucket } = caller
     const isStranger = caller.group === 'stranger'
     const by = { ofAccounts: !isStranger && recipients === 'verified' }
@@ -77,7 +77,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     return [...pools.share(addressBucket, 'sms', recipients, by), ...pools.range(addressBucket, key, by)]
   }
 
-  function sentTo({ key }: Identifier): Charge[] {
+  function sentTo({ key }: Identifier): NamedCharge[] {
     const to = tag(key)
     return [
       inHour(`codes-in-hour:${to}`, limits.codesPerHour),
@@ -85,23 +85,23 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     ]
   }
 
-  const sentWithPassword = (accountUuid: string): Charge =>
+  const sentWithPassword = (accountUuid: string): NamedCharge =>
     inDay(`codes-with-password:${tag('account', accountUuid)}`, PASSWORD_CODES_PER_DAY)
 
   /** Charges by destination, for every caller if the account has not verified it. */
-  const toStrangers = (destination: Identifier, purpose: string): Charge[] => [
+  const toStrangers = (destination: Identifier, purpose: string): NamedCharge[] => [
     sending(purpose, tag(destination.key)),
     ...sentTo(destination),
   ]
 
   /** Charges a message to a contact of the account itself. */
-  function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): Charge[] {
+  function toOwner(caller: Exclude<Caller, { group: 'stranger' }>, purpose: string): NamedCharge[] {
     const account = tag('account', caller.account.uuid)
     if (caller.group === 'password') return [sentWithPassword(caller.account.uuid)]
     // The sessions have counters of their own, so that a device which somebody else uses never uses up theirs.
-    const name = caller.by === 'session' ? 'session' : 'owner'
+    const name: (typeof askers)[number] = caller.by === 'session' ? 'session' : 'owner'
     const own = tag('device', caller.account.uuid, caller.device)
-    const within = (time: 'hour' | 'day', count: number, ownCount: number, ms: number): Charge[] => [
+    const within = (time: 'hour' | 'day', count: number, ownCount: number, ms: number): NamedCharge[] => [
       { key: `${name}-codes-in-${time}:${account}`, rule: window(count, ms), ownRule: window(2 * count, ms) },
       { key: `own-codes-in-${time}:${own}`, rule: window(count, ms), ownRule: window(ownCount, ms) },
     ]
@@ -116,7 +116,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
    * A code that an account requests for a contact that it has not verified: one account cannot send codes to hundreds
    * of people.
    */
-  function elsewhere({ account }: Caller): Charge[] {
+  function elsewhere({ account }: Caller): NamedCharge[] {
     if (account === null) return []
     const name = tag('account', account.uuid)
     return [
@@ -125,7 +125,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     ]
   }
 
-  function notices(destination: Identifier, purpose: string): Charge[] {
+  function notices(destination: Identifier, purpose: string): NamedCharge[] {
     const to = tag(destination.key)
     const hourly = inHour(`notice:${purpose}:${to}`, limits.codesPerHour)
     if (destination.kind === 'email') return [hourly]
@@ -133,7 +133,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
   }
 
   /** Notices of a kind that has the day of a destination to itself. */
-  function noticesApart(name: string, destination: Identifier): Charge[] {
+  function noticesApart(name: ChargeName, destination: Identifier): NamedCharge[] {
     const daily = inDay(`${name}:${tag(destination.key)}`, limits.codesPerDay)
     return destination.kind === 'email' ? [daily] : [daily, smsOfDay]
   }
@@ -144,7 +144,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     mayReceive: (destination: Identifier) =>
       (destination.kind === 'email' || allowsCountry(destination)) && reaches(destination),
     /** A call without session that asks for a code; to be charged first and alone. */
-    codeRequests: ({ group, addressBucket }: Caller): Charge[] =>
+    codeRequests: ({ group, addressBucket }: Caller): NamedCharge[] =>
       group === 'stranger'
         ? inBursts('code-requests', addressBucket, limits.codeRequestsBurst, limits.codeRequestsPerHour)
         : [],
@@ -169,7 +169,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
     notices,
     /** A temporary access or invitation code. Like other codes it leaves what is kept for notices. */
-    accountCodes: (destination: Identifier, kind: string): Charge[] =>
+    accountCodes: (destination: Identifier, kind: string): NamedCharge[] =>
       destination.kind === 'email'
         ? notices(destination, kind)
         : [...notices(destination, kind), pools.codesOfDay('owners')],

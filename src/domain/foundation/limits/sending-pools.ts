@@ -5,8 +5,9 @@
  */
 import type { Config } from '../../../platform/config/types.ts'
 import { networkOfSender } from '../../../platform/http/client-address.ts'
+import type { NamedCharge } from './counter-names.ts'
 import { bucket, type CounterTag, DAY_MS, HOUR_MS, window } from './rules.ts'
-import type { Charge, Rule, SendingPool } from './store.ts'
+import type { Rule, SendingPool } from './store.ts'
 
 type Channel = 'email' | 'sms'
 
@@ -55,19 +56,19 @@ export function createSendingPools({
     },
   }
 
-  const smsOfDay: Charge & { rule: { count: number } } = {
+  const smsOfDay: NamedCharge & { rule: { count: number } } = {
     key: 'sms-of-day',
     rule: window(dailyBudget, DAY_MS),
     pool: 'sms',
   }
-  const codesOfDay = (group: keyof typeof LINES): Charge => ({
+  const codesOfDay = (group: keyof typeof LINES): NamedCharge => ({
     key: 'sms-codes-of-day',
     rule: window(ofDay(LINES[group]), DAY_MS),
     pool: 'sms_codes',
   })
 
   /** A message that a stranger caused, over the whole service. Null recipients mean that none at all is allowed. */
-  function pool(channel: Channel, recipients: Recipients): Charge {
+  function pool(channel: Channel, recipients: Recipients): NamedCharge {
     const size = sizes[channel][recipients]
     const name: SendingPool = `${channel}_${recipients}`
     const rule =
@@ -88,7 +89,7 @@ export function createSendingPools({
     channel: Channel,
     recipients: Recipients,
     { ofAccounts }: { ofAccounts: boolean },
-  ): Charge[] {
+  ): NamedCharge[] {
     const network = networkOfSender(addressBucket)
     if (network === null) return []
     const most = Math.max(3, Math.ceil((sizes[channel][recipients] * limits.networkSharePercent) / 100))
@@ -101,7 +102,11 @@ export function createSendingPools({
   }
 
   /** Numbers of one range, asked for from one network. */
-  function range(addressBucket: string, number: string, { ofAccounts }: { ofAccounts: boolean }): Charge[] {
+  function range(
+    addressBucket: string,
+    number: string,
+    { ofAccounts }: { ofAccounts: boolean },
+  ): NamedCharge[] {
     const name = rangeOf(number)
     const network = networkOfSender(addressBucket) ?? 'not public'
     const asked = tag(ofAccounts ? 'range of accounts' : 'range', name, network)
@@ -132,7 +137,7 @@ export function createSendingPools({
     range,
     pool,
     /** The message of a stranger is about to be sent. An SMS to a newcomer was counted when it was asked for. */
-    strangersWaitMs(channel: Channel, codePurpose: string | null): Charge[] {
+    strangersWaitMs(channel: Channel, codePurpose: string | null): NamedCharge[] {
       const recipients = recipientsOf(codePurpose)
       if (channel === 'email') return [pool('email', recipients)]
       return recipients === 'newcomers' ? [] : [smsOfDay, codesOfDay('verified'), pool('sms', 'verified')]

@@ -11,6 +11,7 @@ import type { Identifier } from '../identifiers/identifier.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { AccountLimit, LimitedAccount } from './account-counters.ts'
 import type { Caller } from './callers.ts'
+import type { NamedCharge } from './counter-names.ts'
 import { createCounters } from './counters.ts'
 import { createDryPools } from './dry-pools.ts'
 import type { Charge, LimitStore, NextMs, SendingPool } from './store.ts'
@@ -74,14 +75,14 @@ export function createLimitService(options: Options) {
     return ms
   }
 
-  const admits = async (charges: Charge[]): Promise<boolean> => (await waitMs(charges)) === 0
+  const admits = async (charges: NamedCharge[]): Promise<boolean> => (await waitMs(charges)) === 0
 
   return {
     counters,
     /** Counts all of them or, throwing `too_many_requests`, none. */
-    charge: async (charges: Charge[]): Promise<void> => refuse(await waitMs(charges), charges),
+    charge: async (charges: NamedCharge[]): Promise<void> => refuse(await waitMs(charges), charges),
     /** The same; returns the whole seconds until it would admit them again, unless others are counted meanwhile. */
-    async chargeAndForesee(charges: Charge[]): Promise<number> {
+    async chargeAndForesee(charges: NamedCharge[]): Promise<number> {
       let nextMs: NextMs = () => 0
       const ask: LimitStore['charge'] = async (asked, now) => {
         const answer = await store.chargeAndForesee(asked, now)
@@ -95,7 +96,11 @@ export function createLimitService(options: Options) {
      * Counts a login or a try of a code on the client's address, together with `others`. If the address is refused and
      * the caller's device is known, it counts on the device instead.
      */
-    async chargeVisit(kind: 'login' | 'verification', caller: Caller, others: Charge[] = []): Promise<void> {
+    async chargeVisit(
+      kind: 'login' | 'verification',
+      caller: Caller,
+      others: NamedCharge[] = [],
+    ): Promise<void> {
       const byAddress = [...counters.visits(kind, { address: caller.addressBucket }), ...others]
       const ms = await waitMs(byAddress)
       if (ms === 0 || caller.group !== 'owner') return refuse(ms, byAddress)
@@ -138,10 +143,13 @@ export function createLimitService(options: Options) {
       identifier: Identifier,
       { account, purposes }: { account: LiftedAccount | null; purposes: readonly string[] },
     ): Promise<void> {
-      const { keys, beginnings } = counters.namesOf(identifier, purposes)
-      const ofAccount = account ? counters.namesOfAccount(account.uuid, account.devices, purposes) : []
-      await store.clear([...keys, ...ofAccount])
-      for (const beginning of beginnings) await store.clearBeginning(beginning)
+      const kept = [
+        counters.keptFor(identifier, purposes),
+        ...(account ? [counters.keptForAccount(account.uuid, account.devices, purposes)] : []),
+      ]
+      await store.clear(kept.flatMap(({ keys }) => keys))
+      for (const beginning of kept.flatMap(({ beginnings }) => beginnings))
+        await store.clearBeginning(beginning)
     },
     /** Counts a notice that is about to be sent to an owner, and returns whether it may be sent. */
     async admitsNotice(destination: Identifier, purpose: string): Promise<boolean> {

@@ -132,6 +132,6 @@ export function createCounting({ store, clock, attemptsPerDay, decoy }: Needs) {
 }
 
 /** Budgets are by the day in UTC. */
-export function secondsToMidnight(now: Date): number {
+function secondsToMidnight(now: Date): number {
   return 86_400 - (Math.floor(now.getTime() / 1000) % 86_400)
 }

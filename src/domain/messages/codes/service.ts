@@ -16,7 +16,7 @@ import { createPendingAttempts } from '../../foundation/limits/pending-attempts.
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
 import { type AttemptStore, IN_A_ROW } from './attempt-store.ts'
-import { type Counted, type CountedAttempt, createCounting, secondsToMidnight } from './counting.ts'
+import { type Counted, type CountedAttempt, createCounting } from './counting.ts'
 import { CODE_DIGITS, digitsOf } from './digits.ts'
 import { type CodeKey, type CodeResult, type CodeStore, codePurposes, type TriedKey } from './store.ts'
 
@@ -237,9 +237,11 @@ function createTries({ stores: { attempts }, config, clock }: Needs, decoy: (...
    */
   async function listClosed(accountUuids: string[] | null): Promise<{ accounts: string[]; until: Date }> {
     const now = clock.now()
+    const until = new Date(now)
+    until.setUTCHours(24, 0, 0, 0)
     return {
       accounts: await attempts.listClosed(accountUuids, { perDay: config.codes.attemptsPerDay }, now),
-      until: new Date(now.getTime() + 1000 * secondsToMidnight(now)),
+      until,
     }
   }
 

@@ -27,7 +27,8 @@ export const accountCodeKinds = ['recovery', 'invitation'] as const
 export type AccountCodeKind = (typeof accountCodeKinds)[number]
 
 /** The purposes of messages that carry a code. */
-export type SentCodePurpose = CodePurpose | AccountCodeKind
+export const sentCodePurposes = [...codePurposes, ...accountCodeKinds] as const
+export type SentCodePurpose = (typeof sentCodePurposes)[number]
 
 export interface CodeKey {
   /** The account's uuid, or a decoy of the same form for an identifier without account. */

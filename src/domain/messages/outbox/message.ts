@@ -1,7 +1,7 @@
 /** A message that waits in the outbox. It never holds a code: the worker derives it from the seed when it sends. */
 import type { Language } from '../../../texts/languages.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
-import type { SentCodePurpose } from '../codes/store.ts'
+import { type SentCodePurpose, sentCodePurposes } from '../codes/store.ts'
 
 /** The ways by which a message reaches a person. */
 export type Channel = 'email' | 'sms'
@@ -59,7 +59,8 @@ export const noticePurposes = [
   ...operatorPurposes,
 ] as const
 export type NoticePurpose = (typeof noticePurposes)[number]
-export type MessagePurpose = SentCodePurpose | NoticePurpose
+export const messagePurposes = [...sentCodePurposes, ...noticePurposes] as const
+export type MessagePurpose = (typeof messagePurposes)[number]
 
 export interface NewMessage {
   channel: Channel

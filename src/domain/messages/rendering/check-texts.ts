@@ -7,9 +7,9 @@ import { type Catalog, fallbackOf, type OwnTexts } from '../../../texts/catalog.
 import { isBuiltIn, type Language, languageName } from '../../../texts/languages.ts'
 import { leavesOf, placeholdersIn, textAt } from '../../../texts/read-file.ts'
 import { smsLength } from '../../../texts/sms-length.ts'
-import { accountCodeKinds, codePurposes } from '../codes/store.ts'
-import type { MessagePurpose } from '../outbox/message.ts'
-import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
+import { sentCodePurposes } from '../codes/store.ts'
+import { type MessagePurpose, messagePurposes } from '../outbox/message.ts'
+import { createSamples, type RenderSample } from './sample-messages.ts'
 
 export interface TextFinding {
   level: 'error' | 'warning'
@@ -113,6 +113,6 @@ function longestName(language: Language, config: CheckedConfig, catalog: Catalog
   return low
 }
 
-const codes: readonly string[] = [...codePurposes, ...accountCodeKinds]
+const codes: readonly string[] = sentCodePurposes
 const keyOf = (purpose: MessagePurpose) =>
   `messages.${codes.includes(purpose) ? 'codes' : 'notices'}.${purpose}`

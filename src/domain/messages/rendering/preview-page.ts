@@ -6,7 +6,8 @@ import { styleIn } from '../../../platform/look/style.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { type Language, languageName, textDirection } from '../../../texts/languages.ts'
 import { smsLength } from '../../../texts/sms-length.ts'
-import { createSamples, messagePurposes, type RenderSample } from './sample-messages.ts'
+import { messagePurposes } from '../outbox/message.ts'
+import { createSamples, type RenderSample } from './sample-messages.ts'
 
 /** What this page adds to the style of all pages. One language is laid out at a time. */
 const more = `

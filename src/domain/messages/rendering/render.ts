@@ -8,13 +8,13 @@ import type { Catalog } from '../../../texts/catalog.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { chosenName, oneLine } from '../../../texts/names.ts'
-import { accountCodeKinds, codePurposes, type SentCodePurpose } from '../codes/store.ts'
-import { type MessagePurpose, type NoticePurpose, noticePurposes } from '../outbox/message.ts'
+import type { SentCodePurpose } from '../codes/store.ts'
+import { type MessagePurpose, messagePurposes, type NoticePurpose } from '../outbox/message.ts'
 import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
 
-const purposes: ReadonlySet<string> = new Set([...codePurposes, ...accountCodeKinds, ...noticePurposes])
+const purposes: ReadonlySet<string> = new Set(messagePurposes)
 
 type RenderMessage = (message: PersonMessage, code: string | null, minutes: number) => RenderedMessage
 

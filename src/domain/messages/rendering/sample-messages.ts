@@ -3,16 +3,10 @@ import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { accountCodeKinds, codePurposes } from '../codes/store.ts'
-import { type Channel, type MessagePurpose, noticePurposes } from '../outbox/message.ts'
+import type { Channel, MessagePurpose } from '../outbox/message.ts'
 import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { createRenderer } from './render.ts'
-
-export const messagePurposes: readonly MessagePurpose[] = [
-  ...codePurposes,
-  ...accountCodeKinds,
-  ...noticePurposes,
-]
 
 /** The values of all messages. Each message uses some of them. */
 const values = {

@@ -68,9 +68,7 @@ export function createSecondFactor(needs: Needs) {
    */
   async function takeRecoveryCode(account: Account | null, sent: CodeBinding, attempt: CodeAttempt) {
     const { caller, typed, byAddress, keeps = false } = attempt
-    // Others at the owner's address, whom only the address shows, use up none of what a token or password pays for.
-    const subject = byAddress ? `${sent.subject} by address` : sent.subject
-    await limits.charge(limits.counters.recoveryCodes(subject, caller.addressBucket))
+    await limits.charge(limits.counters.recoveryCodes(sent.subject, caller.addressBucket, { byAddress }))
     const held = await find(account)
     if (keeps && authenticators.matchesRecoveryCode(held, typed)) return
     if (await authenticators.useRecoveryCode(held, typed)) return
