@@ -8,6 +8,8 @@ import type { TellOperator } from '../../domain/messages/outbox/operator-notices
 import type { Ground } from '../../platform/ground.ts'
 import { currentRequest } from '../../platform/request-context.ts'
 import type { AccountExportStore, StoredAccount } from './export-store.ts'
+import type { LineField } from './line.ts'
+import type { PasskeyField } from './passkey-line.ts'
 
 interface Needs extends Pick<Ground, 'secret' | 'clock' | 'config'> {
   tellOperator: TellOperator
@@ -60,7 +62,7 @@ export function createAccountExport({ tellOperator, secret, clock, config, store
 }
 
 /** Every field, null where there is nothing, so that two exports of the same account are the same bytes. */
-function lineOf(account: StoredAccount, appSecret: string | null): Record<string, unknown> {
+function lineOf(account: StoredAccount, appSecret: string | null): Record<LineField, unknown> {
   return {
     email: account.email,
     phone: account.phone,
@@ -88,13 +90,15 @@ function lineOf(account: StoredAccount, appSecret: string | null): Record<string
     totp: appSecret && { secret: appSecret },
     two_factor_enabled: hasSecondFactor(account, appSecret),
     identities: account.linked,
-    passkeys: account.held.map((passkey) => ({
-      ...passkey,
-      public_key: toUrl(passkey.public_key),
-      user_handle: toUrl(passkey.user_handle),
-      created_at: new Date(passkey.created_at),
-      last_used_at: passkey.last_used_at && new Date(passkey.last_used_at),
-    })),
+    passkeys: account.held.map(
+      (passkey): Record<PasskeyField, unknown> => ({
+        ...passkey,
+        public_key: toUrl(passkey.public_key),
+        user_handle: toUrl(passkey.user_handle),
+        created_at: new Date(passkey.created_at),
+        last_used_at: passkey.last_used_at && new Date(passkey.last_used_at),
+      }),
+    ),
   }
 }
 

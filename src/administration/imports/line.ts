@@ -5,6 +5,16 @@ import { parsePhone } from '../../domain/foundation/identifiers/phone.ts'
 import type { Profile } from '../../platform/postgres/schema.ts'
 import type { Language } from '../../texts/languages.ts'
 
+/** The fields of a line: what an import reads and an export writes. */
+export const lineFields = [
+  ...['email', 'phone', 'email_verified_at', 'phone_verified_at', 'uuid', 'password'],
+  ...['role_id', 'accountable_type', 'accountable_id', 'username', 'groups', 'profile'],
+  ...['metadata', 'language', 'locked_at', 'locked_reason', 'terms_version', 'terms_accepted_at'],
+  ...['sign_in_count', 'current_sign_in_at', 'last_sign_in_at', 'created_at', 'account_confirmed_at', 'totp'],
+  ...['two_factor_enabled', 'identities', 'passkeys'],
+] as const
+export type LineField = (typeof lineFields)[number]
+
 export interface ImportedLine {
   /** Null: one is made. */
   uuid: string | null

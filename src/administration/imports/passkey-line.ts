@@ -2,16 +2,18 @@
 import { type ImportedPasskey, LineRefused } from './line.ts'
 import { booleanOf, integerOf, listOf, objectOf, pastTimeOf, textOf } from './values.ts'
 
-const names = [
+/** The fields of a passkey: what an import reads and an export writes. */
+export const passkeyFields = [
   ...['id', 'public_key', 'user_handle', 'counter', 'name', 'created_at', 'last_used_at', 'backup_eligible'],
   ...['backed_up', 'transports', 'aaguid', 'rp_id'],
-]
+] as const
+export type PasskeyField = (typeof passkeyFields)[number]
 const BASE64URL = /^[\w-]+$/
 const AAGUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** `rpId`: the only relying party whose passkeys work here. */
 export function readPasskey(value: unknown, now: Date, rpId: string | null): ImportedPasskey {
-  const fields = objectOf(value, 'passkeys', names)
+  const fields = objectOf(value, 'passkeys', passkeyFields)
   const encoded = (field: string, longest: number) => {
     const text = textOf(fields, field, longest, 'passkeys')
     if (text === null || !BASE64URL.test(text)) throw new LineRefused('invalid_value', 'passkeys')

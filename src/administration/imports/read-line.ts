@@ -17,41 +17,9 @@ import type { Profile } from '../../platform/postgres/schema.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
 import type { Language } from '../../texts/languages.ts'
-import { type ImportedIdentity, type ImportedLine, LineRefused } from './line.ts'
+import { type ImportedIdentity, type ImportedLine, LineRefused, lineFields } from './line.ts'
 import { readPasskey } from './passkey-line.ts'
 import { booleanOf, type Fields, integerOf, listOf, objectOf, pastTimeOf, textOf } from './values.ts'
-
-const names = [
-  ...[
-    'email',
-    'phone',
-    'email_verified_at',
-    'phone_verified_at',
-    'uuid',
-    'password',
-    'role_id',
-    'accountable_type',
-  ],
-  ...[
-    'accountable_id',
-    'username',
-    'groups',
-    'profile',
-    'metadata',
-    'language',
-    'locked_at',
-    'locked_reason',
-  ],
-  ...[
-    'terms_version',
-    'terms_accepted_at',
-    'sign_in_count',
-    'current_sign_in_at',
-    'last_sign_in_at',
-    'created_at',
-  ],
-  ...['account_confirmed_at', 'totp', 'two_factor_enabled', 'identities', 'passkeys'],
-]
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
   roles: Roles
@@ -60,6 +28,8 @@ interface Needs extends Pick<Ground, 'clock' | 'config'> {
   providers: Pick<ProviderService, 'issuerOf'>
   catalog: Pick<Catalog, 'tags'>
 }
+
+const names: readonly string[] = lineFields
 
 export type LineReader = ReturnType<typeof createLineReader>
 
@@ -111,14 +81,6 @@ export function createLineReader(needs: Needs) {
     return typed === null ? null : usernames.read(typed, { mayBeReserved: false })
   }
 
-  function readOwn(value: unknown): Profile | null {
-    if (value === undefined) return null
-    const fields = objectOf(value, 'profile', profileNames)
-    if (!Object.values(fields).every((each) => typeof each === 'string'))
-      throw new LineRefused('invalid_value', 'profile')
-    return mergeProfile(null, readProfile(fields as Record<string, string>, { mayHavePicture: true }))
-  }
-
   function readLanguage(fields: Fields): Language {
     const language = textOf(fields, 'language', 20)
     if (language === null) return config.server.language
@@ -151,15 +113,6 @@ export function createLineReader(needs: Needs) {
     const read = readForeignPassword(value, config.password)
     if ('refused' in read) throw new LineRefused(read.refused, 'password')
     return read
-  }
-
-  function readTotp(value: unknown): string | null {
-    if (value === undefined) return null
-    const secret = textOf(objectOf(value, 'totp', ['secret']), 'secret', 256, 'totp')
-    const plain = secret?.replace(/[\s=-]/g, '').toUpperCase() ?? ''
-    // 16 characters of base32 are 80 bits.
-    if (!/^[A-Z2-7]{16,200}$/.test(plain)) throw new LineRefused('invalid_value', 'totp')
-    return Secret.fromBase32(plain).base32
   }
 
   function readWhole(fields: Fields): ImportedLine {
@@ -213,6 +166,23 @@ export function createLineReader(needs: Needs) {
       }
     },
   }
+}
+
+function readOwn(value: unknown): Profile | null {
+  if (value === undefined) return null
+  const fields = objectOf(value, 'profile', profileNames)
+  if (!Object.values(fields).every((each) => typeof each === 'string'))
+    throw new LineRefused('invalid_value', 'profile')
+  return mergeProfile(null, readProfile(fields as Record<string, string>, { mayHavePicture: true }))
+}
+
+function readTotp(value: unknown): string | null {
+  if (value === undefined) return null
+  const secret = textOf(objectOf(value, 'totp', ['secret']), 'secret', 256, 'totp')
+  const plain = secret?.replace(/[\s=-]/g, '').toUpperCase() ?? ''
+  // 16 characters of base32 are 80 bits.
+  if (!/^[A-Z2-7]{16,200}$/.test(plain)) throw new LineRefused('invalid_value', 'totp')
+  return Secret.fromBase32(plain).base32
 }
 
 /** Whoever proves the contact would share it with whoever claimed it. */

@@ -1,6 +1,7 @@
 /** The document of the issuer of ID tokens, by which libraries of OpenID Connect find everything. */
 import { handOverMetadata } from '../../domain/sessions/tokens/routes.ts'
 import { claimsOfScopes } from './claims.ts'
+import { PROMPTS } from './request.ts'
 
 export const IDENTITY_KEYS_PATH = '/oauth2/jwks'
 
@@ -14,7 +15,7 @@ export const describeIssuer = (baseUrl: string) => ({
   revocation_endpoint: `${baseUrl}/oauth2/revoke`,
   token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
   revocation_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
-  prompt_values_supported: ['none', 'login', 'create', 'consent', 'select_account'],
+  prompt_values_supported: PROMPTS,
   subject_types_supported: ['public'],
   id_token_signing_alg_values_supported: ['RS256'],
   scopes_supported: ['openid', ...Object.keys(claimsOfScopes), 'offline_access'],

@@ -10,7 +10,7 @@ import { grantedOf } from './scopes.ts'
 /** The part of a request that a flow carries until the code is made. */
 export type HandOver = NonNullable<Flow['handOver']>
 
-const PROMPTS = ['none', 'login', 'create', 'consent', 'select_account'] as const
+export const PROMPTS = ['none', 'login', 'create', 'consent', 'select_account'] as const
 type Prompt = (typeof PROMPTS)[number]
 
 export interface AuthorizationRequest {

@@ -31,9 +31,24 @@ export type ClaimConfig = { name: string } & (
     }
 )
 
+/** The claims that an access token has, whatever else it says; beside them it may have `client_id`. */
+export const ownClaims = [
+  'iss',
+  'aud',
+  'sub',
+  'sid',
+  'jti',
+  'iat',
+  'exp',
+  'auth_time',
+  'amr',
+  'role_id',
+] as const
+
 /** Those that poterne writes, those by which verifiers decide, and names that programs trip over. */
 const reservedClaims = [
-  ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid', 'auth_time', 'amr', 'role_id'],
+  ...ownClaims,
+  'nbf',
   ...[
     'acr',
     'azp',

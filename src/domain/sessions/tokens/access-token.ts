@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { jwt } from '@elysiajs/jwt'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../../../platform/clock.ts'
+import { ownClaims } from '../../../platform/config/claims-rule.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { AccessTokenClaims, SignedSubject } from './claims.ts'
 import type { KeyService, SigningKey } from './key-service.ts'
@@ -14,7 +15,6 @@ import { createVerifiedTokens } from './verified-tokens.ts'
 
 const ALGORITHM = 'ES256'
 const TOKEN_TYPE = 'at+jwt'
-const REQUIRED_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'jti', 'iat', 'exp', 'auth_time', 'amr', 'role_id']
 /**
  * The time beyond the configured lifetime for which a token may still be valid, because the clocks of replicas differ.
  * A token that is valid for longer is not ours, whatever key signed it, or was signed under a longer
@@ -88,7 +88,7 @@ export function createAccessTokenService(options: AccessTokenOptions) {
           typ: TOKEN_TYPE,
           issuer,
           audience,
-          requiredClaims: REQUIRED_CLAIMS,
+          requiredClaims: [...ownClaims],
           currentDate: clock.now(),
           clockTolerance: lateSeconds,
         })
