@@ -11,6 +11,14 @@ import { missing, secretNotTaken, wrongSecret } from './token-errors.ts'
 /** The fields of a form at `/oauth2/token` and `/oauth2/revoke`. */
 export type TokenForm = Readonly<Record<string, string | undefined>>
 
+/** The caller of the routes for tokens. */
+export interface ApplicationCaller {
+  address: string
+  addressBucket: string
+  /** The header by which an application authenticates itself. */
+  authorization: string | null
+}
+
 export interface CallingApplication {
   application: ApplicationConfig
   /** It proved its secret. */

@@ -19,7 +19,7 @@ export interface Issue {
   idToken?: string
 }
 
-interface Needs {
+export interface IssueNeeds {
   accessTokens: Pick<AccessTokenService, 'sign'>
   applicationTokens: Pick<ApplicationTokens, 'write'>
   identityTokens: Pick<IdentityTokens, 'signIdToken'>
@@ -28,7 +28,7 @@ interface Needs {
 
 type OpenSession = Pick<Refreshed, 'subject' | 'family' | 'refreshToken'>
 
-export function createIssue({ accessTokens, applicationTokens, identityTokens, entrance }: Needs) {
+export function createIssue({ accessTokens, applicationTokens, identityTokens, entrance }: IssueNeeds) {
   const signIdToken = (
     application: ApplicationConfig,
     { sessionId, authTime, amr, scope }: OpenSession['subject'],

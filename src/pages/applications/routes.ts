@@ -29,10 +29,11 @@ import {
 } from './applications-schema.ts'
 import { away, createAuthorize } from './authorize.ts'
 import type { TokenForm } from './clients.ts'
+import type { IssuedTokens } from './grants.ts'
 import { describeIssuer, IDENTITY_KEYS_PATH } from './issuer-metadata.ts'
 import { isSameRedirect, stateToReturn } from './request.ts'
 import { signOutScreen } from './screens.ts'
-import type { ApplicationService, IssuedTokens } from './service.ts'
+import type { ApplicationService } from './service.ts'
 import type { UserinfoService } from './userinfo.ts'
 
 interface Needs extends Pick<Ground, 'config'> {
