@@ -1,9 +1,10 @@
-/** `bun run bench` works: one cheap row of it, from its arguments to its table and its file. */
+/** `bun run bench` works: its arguments, and in a soak one cheap row of it to its table and its file. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(60_000)
 
@@ -19,7 +20,7 @@ async function bench(...parameters: string[]) {
   return { out, err, code }
 }
 
-test('a row is measured, printed as a table and kept with its machine', async () => {
+longTest('a row is measured, printed as a table and kept with its machine', async () => {
   const results = newDirectory('results')
   const { out, err, code } = await bench(
     ...['--quick', '--only', 'size', '--executable', await builtExecutable(), '--results', results],

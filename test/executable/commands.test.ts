@@ -72,8 +72,7 @@ describe('migrate', () => {
     expect([early.code, early.error]).toEqual([1, expect.stringContaining('is in use by another poterne')])
     unlock()
     await makeDatabase({ directory })
-    for (const again of [['migrate'], ['migrate', '--plan']])
-      expect((await runExecutable(again, { directory })).out).toBe('The database is up to date.\n')
+    expect((await runExecutable(['migrate'], { directory })).out).toBe('The database is up to date.\n')
   })
 
   test('lists what waits, applies it, and then has nothing to do', async () => {

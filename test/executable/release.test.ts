@@ -1,4 +1,4 @@
-/** The steps of scripts/release that follow a build, on the executable of the build; in a soak a whole release. */
+/** Sums, signatures and trials of scripts/release; in a soak the steps that follow a build, and a whole release. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ function expectSigned(folder: string): void {
   expect([sums.exitCode, sums.stderr.toString()]).toEqual([0, ''])
 }
 
-test('the executable of the build is tried, packed, offered, summed and signed', async () => {
+longTest('the executable of the build is tried, packed, offered, summed and signed', async () => {
   const executable = await builtExecutable()
   const { code, error } = await release([
     process.execPath,

@@ -18,9 +18,10 @@ import { join } from 'node:path'
 import { builtExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const unitFile = join(import.meta.dir, '../../scripts/poterne.service')
 
@@ -226,7 +227,10 @@ if (process.getuid?.() === 0 && mayMount) {
       expect([backup.code, backup.error]).toEqual([0, ''])
       const { file, ...made } = JSON.parse(backup.out)
       expect(made).toMatchObject({ accounts: 1, restored: true })
-      for (const args of [['secret', 'revoke', '--yes'], ['secret', 'rotate'], ['migrate']]) {
+      for (const args of reduced(
+        [['secret', 'rotate']],
+        [['secret', 'revoke', '--yes'], ['secret', 'rotate'], ['migrate']],
+      )) {
         const { code, error } = await asRoot(args, env)
         expect([args, code]).toEqual([args, 1])
         expect(error).toContain('there is no database in /root/data')
@@ -264,11 +268,14 @@ if (process.getuid?.() === 0 && mayMount) {
     test('while it is stopped, a command says so instead of answering for an empty database', async () => {
       service.kill('SIGTERM')
       expect(await service.exited).toBe(0)
-      for (const args of [
-        ['accounts', 'list'],
-        ['keys', 'rotate', '--now'],
-        ['secret', 'status'],
-      ]) {
+      for (const args of reduced(
+        [['accounts', 'list']],
+        [
+          ['accounts', 'list'],
+          ['keys', 'rotate', '--now'],
+          ['secret', 'status'],
+        ],
+      )) {
         const { code, out, error } = await asRoot(args)
         expect([code, out]).toEqual([2, ''])
         expect(error).toContain('no service answers')

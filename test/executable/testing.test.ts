@@ -6,6 +6,7 @@ import { YAML } from 'bun'
 import { builtExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(90_000)
 
@@ -92,7 +93,7 @@ test('its commands start the service, wait for it, and read what they say', asyn
   expect(health).toBe(`http://127.0.0.1:${port}/healthz answers`)
 })
 
-test('the workflow starts the service and runs the sample of Playwright', async () => {
+longTest('the workflow starts the service and runs the sample of Playwright', async () => {
   const workflow = YAML.parse(readFileSync(join(samples, 'tests.yml'), 'utf8')) as {
     jobs: Record<string, { steps: { name?: string; run?: string; if?: string }[] }>
   }

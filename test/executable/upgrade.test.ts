@@ -45,7 +45,7 @@ let identity: ReturnType<typeof identityOf>
 
 beforeAll(async () => {
   made = await releasedVersions([key, nextKey])
-})
+}, 600_000)
 beforeEach(() => {
   const folder = newDirectory('installed')
   file = join(folder, 'poterne')
@@ -121,10 +121,11 @@ describe('nothing is changed', () => {
     await refused('which is older')
   })
   test('where the file is not the one that the index names', async () => {
-    configure(writeIndex(newest({ lies: { sha256: '0'.repeat(64) } }), key))
-    await refused('is not the file that the index names')
-    configure(writeIndex(newest({ lies: { size: 1000 } }), key))
-    await refused('is not the file that the index names')
+    const sum = { sha256: '0'.repeat(64) }
+    for (const lies of reduced<NonNullable<Offer['lies']>[]>([sum], [sum, { size: 1000 }])) {
+      configure(writeIndex(newest({ lies }), key))
+      await refused('is not the file that the index names')
+    }
   })
   test('where the index leads to a host by http', async () => {
     configure(writeIndex(newest({ lies: { url: 'http://downloads.example.com/poterne' } }), key))
@@ -168,7 +169,7 @@ describe('nothing is changed', () => {
 
 test('a kill at any moment leaves an executable that runs, and the next upgrade finishes', async () => {
   configure(writeIndex(newest(), key))
-  for (const waitMs of reduced([80, 400], [30, 80, 150, 250, 400, 700])) {
+  for (const waitMs of reduced([300], [30, 80, 150, 250, 400, 700])) {
     const running = await spawnExecutable(['upgrade', '--config', config], { executable: file })
     await Bun.sleep(waitMs)
     running.signal('SIGKILL')
@@ -180,18 +181,21 @@ test('a kill at any moment leaves an executable that runs, and the next upgrade 
   expect(existsSync(`${file}.incoming`)).toBe(false)
 })
 
-test('the environment file of the unit gives the variables that the configuration names, and the next key is believed as well', async () => {
-  const index = writeIndex(newest(), nextKey)
-  writeFileSync(
-    config,
-    `[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\npassword = "\${SECRET}"\nusername = "a"\n[upgrade]\nindex = "${index}"\n`,
-  )
-  const environment = join(newDirectory('environment'), 'environment')
-  writeFileSync(environment, '# what the unit reads\nSECRET="hidden words"\n')
-  expect((await upgrade()).code).toBe(2)
-  expect((await upgrade(['--environment', environment])).code).toBe(0)
-  expect(await versionOf()).toBe('9.9.9')
-})
+longTest(
+  'the environment file of the unit gives the variables that the configuration names, and the next key is believed as well',
+  async () => {
+    const index = writeIndex(newest(), nextKey)
+    writeFileSync(
+      config,
+      `[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\npassword = "\${SECRET}"\nusername = "a"\n[upgrade]\nindex = "${index}"\n`,
+    )
+    const environment = join(newDirectory('environment'), 'environment')
+    writeFileSync(environment, '# what the unit reads\nSECRET="hidden words"\n')
+    expect((await upgrade()).code).toBe(2)
+    expect((await upgrade(['--environment', environment])).code).toBe(0)
+    expect(await versionOf()).toBe('9.9.9')
+  },
+)
 
 describe('a release whose migration excludes the version before', () => {
   const person = async (service: Executable) => {
@@ -256,7 +260,7 @@ describe('a release whose migration excludes the version before', () => {
     await service.close()
   })
 
-  test('that never started is left without a copy', async () => {
+  longTest('that never started is left without a copy', async () => {
     const { service, early, run } = await upgraded()
     const { env, called } = toolsOf({ isPackaged: false })
     const { code, error } = await run(['upgrade', '--back', '--restart', 'poterne'], [], env)
@@ -267,7 +271,7 @@ describe('a release whose migration excludes the version before', () => {
     await service.close()
   })
 
-  test('whose service ends after it was restarted is no success', async () => {
+  longTest('whose service ends after it was restarted is no success', async () => {
     const { service, early, run } = await upgraded()
     const { env, called } = toolsOf({ isPackaged: false, isFailing: true })
     const { code, out, error } = await run(['upgrade', '--back', '--restart', 'poterne'], [], env)
@@ -279,7 +283,7 @@ describe('a release whose migration excludes the version before', () => {
     await service.close()
   })
 
-  test('of a package is left by the copy too, and the file stays to the package', async () => {
+  longTest('of a package is left by the copy too, and the file stays to the package', async () => {
     const { service, early, run } = await upgraded()
     const { env, called } = toolsOf({ isPackaged: true })
     const ask = (...args: string[]) => run(['upgrade', ...args], [], env)

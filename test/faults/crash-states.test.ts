@@ -12,12 +12,12 @@ import { type CrashModel, createCrashModel, type Loss, losses } from '../helpers
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { createRecorder } from '../helpers/recorded-files.ts'
 import { newFastDirectory } from '../helpers/run-directory.ts'
-import { longTest, reduced } from '../helpers/soak.ts'
+import { longTest, reduced, soaking } from '../helpers/soak.ts'
 import { createRandom, seed } from '../random/seed.ts'
 
 /** Each test tries so many. POTERNE_STATES sets the number by itself, for a soak in pieces with several seeds. */
 const STATES = Number(process.env.POTERNE_STATES ?? reduced(1, 107))
-const SECONDS = reduced(2, 20)
+const SECONDS = reduced(1, 20)
 
 setDefaultTimeout(Math.max(300_000, STATES * 30_000))
 
@@ -79,12 +79,14 @@ describe('a crash of the machine', () => {
     const operations = await recorder.read(dataDir)
     const model = createCrashModel(operations, dataDir)
     await tryStates({ service, model, acknowledged }, STATES, 'soon')
-    const unflushed = createCrashModel(
-      operations.filter(({ kind }) => kind !== 'sync'),
-      dataDir,
-    )
-    const withoutFlushes = tryStates({ service, model: unflushed, acknowledged }, 1, 'soon')
-    await expect(withoutFlushes, 'the test would see nothing').rejects.toThrow('1 of 1')
+    if (soaking) {
+      const unflushed = createCrashModel(
+        operations.filter(({ kind }) => kind !== 'sync'),
+        dataDir,
+      )
+      const withoutFlushes = tryStates({ service, model: unflushed, acknowledged }, 1, 'soon')
+      await expect(withoutFlushes, 'the test would see nothing').rejects.toThrow('1 of 1')
+    }
     await service.close()
   })
 

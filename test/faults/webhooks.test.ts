@@ -183,7 +183,7 @@ describe('one person’s events', () => {
     ['that are all refused', { status: 500 }],
     ['that are taken slowly', { delayMs: 2000 }],
   ]
-  test.each(reduced(taken, [...taken, ['whose requests hang', { hangs: true }]]))(
+  test.each(reduced(taken.slice(0, 1), [...taken, ['whose requests hang', { hangs: true }]]))(
     '%s, six hundred in a row, hold up nobody',
     async (_, behaviour) => {
       const [person] = ids(1) as [string]
