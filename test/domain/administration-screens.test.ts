@@ -16,7 +16,7 @@ import { examine, examineLargeText, loadAxe, rulesOfViews, wcag } from '../helpe
 import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -390,36 +390,39 @@ describe('the page of administration', () => {
     await close()
   })
 
-  test('support sees a removal of two factors that waits, keeps them on, and is told when it would happen', async () => {
-    const { person } = await addAdministrator(service, 'support')
-    const bob = await protectByApp(service)
-    const { uuid } = (await asOperator(service, 'GET', `accounts?query=${bob.person.identifier}`)).body
-      .items[0]
-    const { page, close } = await open()
-    await signIn(page, person)
-    await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts/${uuid}`)
-    await heading(page, bob.person.identifier)
-    const stale = await page.context().newPage()
-    await stale.goto(page.url())
-    await heading(stale, bob.person.identifier)
-    await press(page, 'Lost phone…')
-    expect((await page.textContent('dialog')) ?? '').toContain('It happens in 24 hours')
-    await page.click('dialog button[type=submit]')
-    await page.waitForSelector('.notice:has-text("Two-factor sign-in is turned off on")')
-    await look(page, 'account-removal-waits')
-    expect(await page.locator('button:text-is("Lost phone…")').count()).toBe(0)
-    // A page that was open before says that it waits.
-    await page.bringToFront()
-    await press(stale, 'Lost phone…')
-    await announced(stale, 'A removal waits already: two-factor sign-in is turned off on')
-    await stale.waitForSelector('.notice button:text-is("Keep it on")')
-    await press(page, 'Keep it on')
-    await page.waitForSelector('.notice', { state: 'detached' })
-    expect((await asOperator(service, 'GET', `accounts/${uuid}`)).body.account.removal_at).toBeUndefined()
-    await page.goto(`${service.adminUrl}/admin/?lang=en#/nowhere`)
-    await heading(page, 'There is no such page')
-    await close()
-  })
+  longTest(
+    'support sees a removal of two factors that waits, keeps them on, and is told when it would happen',
+    async () => {
+      const { person } = await addAdministrator(service, 'support')
+      const bob = await protectByApp(service)
+      const { uuid } = (await asOperator(service, 'GET', `accounts?query=${bob.person.identifier}`)).body
+        .items[0]
+      const { page, close } = await open()
+      await signIn(page, person)
+      await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts/${uuid}`)
+      await heading(page, bob.person.identifier)
+      const stale = await page.context().newPage()
+      await stale.goto(page.url())
+      await heading(stale, bob.person.identifier)
+      await press(page, 'Lost phone…')
+      expect((await page.textContent('dialog')) ?? '').toContain('It happens in 24 hours')
+      await page.click('dialog button[type=submit]')
+      await page.waitForSelector('.notice:has-text("Two-factor sign-in is turned off on")')
+      await look(page, 'account-removal-waits')
+      expect(await page.locator('button:text-is("Lost phone…")').count()).toBe(0)
+      // A page that was open before says that it waits.
+      await page.bringToFront()
+      await press(stale, 'Lost phone…')
+      await announced(stale, 'A removal waits already: two-factor sign-in is turned off on')
+      await stale.waitForSelector('.notice button:text-is("Keep it on")')
+      await press(page, 'Keep it on')
+      await page.waitForSelector('.notice', { state: 'detached' })
+      expect((await asOperator(service, 'GET', `accounts/${uuid}`)).body.account.removal_at).toBeUndefined()
+      await page.goto(`${service.adminUrl}/admin/?lang=en#/nowhere`)
+      await heading(page, 'There is no such page')
+      await close()
+    },
+  )
 
   test('an administrator adds a passkey, and signs in with it the next time', async () => {
     const { person } = await addAdministrator(service, 'viewer')
@@ -446,7 +449,7 @@ describe('the page of administration', () => {
     await close()
   })
 
-  test('at an address of numbers the page says where a passkey can be made and used', async () => {
+  longTest('at an address of numbers the page says where a passkey can be made and used', async () => {
     const { person } = await addAdministrator(service, 'viewer')
     const { page, close } = await open()
     await addPlatformAuthenticator(await page.context().newCDPSession(page))
@@ -475,7 +478,7 @@ describe('the page of administration', () => {
     await close()
   })
 
-  test('a changed contact is shown masked, from what to what, and support puts it back', async () => {
+  longTest('a changed contact is shown masked, from what to what, and support puts it back', async () => {
     const { person } = await addAdministrator(service, 'support')
     const [before, after] = [newEmail(), newEmail()]
     const { person: bob, bearer } = await service.signedIn(before)
@@ -530,49 +533,52 @@ describe('the page of administration', () => {
     await close()
   })
 
-  test('the events answer what the team did today, and what one colleague did, with the names of people', async () => {
-    const ada = await addAdministrator(service, 'support')
-    const grace = await addAdministrator(service, 'support')
-    const bob = await service.signUp(newEmail())
-    const { page, close } = await open()
-    await signIn(page, grace.person)
-    await page.click('nav a:text-is("Accounts")')
-    await page.fill('input[name=query]', bob.identifier)
-    await page.click(`tbody a:has-text("${bob.identifier}")`)
-    await heading(page, bob.identifier)
-    await press(page, 'Lock…')
-    await page.click('dialog button[type=submit]')
-    await page.waitForSelector('.badge:text-is("Locked")')
-    await signOut(page)
-    await heading(page, 'Sign in')
-    await signIn(page, ada.person)
-    await page.click('nav a:text-is("Events")')
-    await page.waitForSelector('tr:has-text("Registered")')
-    const requests: string[] = []
-    page.on('request', (request) => requests.push(new URL(request.url()).pathname))
-    await press(page, 'Today')
-    await page.waitForSelector('tr:has-text("Registered")', { state: 'detached' })
-    const row = page.locator('tbody tr:has-text("The account was locked")').first()
-    // The page names whom it was done to, and asked once for all rows.
-    expect(await row.innerText()).toContain(bob.identifier)
-    expect(await row.innerText()).toContain(grace.person.identifier)
-    expect(requests.filter((path) => path.startsWith('/admin/v1/'))).toEqual(['/admin/v1/events'])
-    expect(await page.inputValue('input[name=from]')).toMatch(/^\d{4}-\d\d-\d\d$/)
-    await look(page, 'events-team')
+  longTest(
+    'the events answer what the team did today, and what one colleague did, with the names of people',
+    async () => {
+      const ada = await addAdministrator(service, 'support')
+      const grace = await addAdministrator(service, 'support')
+      const bob = await service.signUp(newEmail())
+      const { page, close } = await open()
+      await signIn(page, grace.person)
+      await page.click('nav a:text-is("Accounts")')
+      await page.fill('input[name=query]', bob.identifier)
+      await page.click(`tbody a:has-text("${bob.identifier}")`)
+      await heading(page, bob.identifier)
+      await press(page, 'Lock…')
+      await page.click('dialog button[type=submit]')
+      await page.waitForSelector('.badge:text-is("Locked")')
+      await signOut(page)
+      await heading(page, 'Sign in')
+      await signIn(page, ada.person)
+      await page.click('nav a:text-is("Events")')
+      await page.waitForSelector('tr:has-text("Registered")')
+      const requests: string[] = []
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname))
+      await press(page, 'Today')
+      await page.waitForSelector('tr:has-text("Registered")', { state: 'detached' })
+      const row = page.locator('tbody tr:has-text("The account was locked")').first()
+      // The page names whom it was done to, and asked once for all rows.
+      expect(await row.innerText()).toContain(bob.identifier)
+      expect(await row.innerText()).toContain(grace.person.identifier)
+      expect(requests.filter((path) => path.startsWith('/admin/v1/'))).toEqual(['/admin/v1/events'])
+      expect(await page.inputValue('input[name=from]')).toMatch(/^\d{4}-\d\d-\d\d$/)
+      await look(page, 'events-team')
 
-    await row.locator(`a:text-is("${grace.person.identifier}")`).click()
-    await page.waitForSelector(`tbody tr:has-text("${ada.person.identifier}")`, { state: 'detached' })
-    await page.waitForSelector(`tbody tr:has-text("Signed in")`)
-    expect(await page.inputValue('input[name=actor]')).toBe(grace.person.identifier)
-    const shown = await page.locator('tbody tr').allInnerTexts()
-    expect(shown.filter((text) => text.includes('Signed in'))).toHaveLength(1)
-    await page.fill('input[name=to]', '2020-01-01')
-    await page.waitForSelector('.empty p:has-text("No event matches.")')
-    await press(page, 'Show everything')
-    await page.waitForSelector('tr:has-text("Registered")')
-    expect(await page.inputValue('input[name=to]')).toBe('')
-    await close()
-  })
+      await row.locator(`a:text-is("${grace.person.identifier}")`).click()
+      await page.waitForSelector(`tbody tr:has-text("${ada.person.identifier}")`, { state: 'detached' })
+      await page.waitForSelector(`tbody tr:has-text("Signed in")`)
+      expect(await page.inputValue('input[name=actor]')).toBe(grace.person.identifier)
+      const shown = await page.locator('tbody tr').allInnerTexts()
+      expect(shown.filter((text) => text.includes('Signed in'))).toHaveLength(1)
+      await page.fill('input[name=to]', '2020-01-01')
+      await page.waitForSelector('.empty p:has-text("No event matches.")')
+      await press(page, 'Show everything')
+      await page.waitForSelector('tr:has-text("Registered")')
+      expect(await page.inputValue('input[name=to]')).toBe('')
+      await close()
+    },
+  )
 
   test('every kind of event has its sentence in both languages', () => {
     for (const words of [wordsEn, wordsFr])

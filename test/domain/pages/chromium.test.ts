@@ -14,6 +14,7 @@ import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../../helpers/browser.ts'
 import { createCertificate } from '../../helpers/certificates.ts'
 import { startService, type TestService } from '../../helpers/service.ts'
+import { longTest, reduced } from '../../helpers/soak.ts'
 import { waitFor } from '../../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
@@ -209,7 +210,7 @@ describe('without script', () => {
     await close()
   })
 
-  test('a second factor, and another language on the way', async () => {
+  longTest('a second factor, and another language on the way', async () => {
     const { person } = await protectBySentCodes(service)
     const { page, close } = await withoutScript()
     await page.goto(authorize)
@@ -244,7 +245,7 @@ describe('with script', () => {
     await close()
   })
 
-  test('six digits wait where the device may still be trusted', async () => {
+  longTest('six digits wait where the device may still be trusted', async () => {
     const { person } = await protectBySentCodes(service)
     const { page, close } = await openTab()
     await page.goto(authorize)
@@ -261,35 +262,38 @@ describe('with script', () => {
     await close()
   })
 
-  test('in the account Enter is the purpose of a form, and its other ways work beside a passkey', async () => {
-    const { person } = await protectBySentCodes(service)
-    const { identifier, password } = person
-    const { page, close } = await openTab()
-    const onItsWay = () => page.waitForSelector('.notice:has-text("A code is on its way.")')
-    await page.goto(`${AUTH}/account/password`)
-    await fill(page, { identifier, password })
-    await press(page, 'Sign in')
-    await fill(page, { otp: await service.inbox.nextCode(identifier) })
-    await press(page, 'Sign in')
-    await isAt(page, '/account/password')
-    await press(page, 'Send a code')
-    await onItsWay()
-    const otp = await service.inbox.nextCode(identifier)
-    await fill(page, { password, otp, new_password: 'an entirely new phrase' })
-    await page.press('main input[name=password]', 'Enter')
-    await page.waitForSelector('.notice:has-text("Your password is changed.")')
-    await page.goto(`${AUTH}/account/passkeys/add`)
-    await press(page, 'Send a code')
-    await onItsWay()
-    await page.addInitScript('delete globalThis.PublicKeyCredential')
-    await page.reload()
-    await page.waitForSelector('.notice:has-text("This browser has no passkeys.")')
-    expect(await page.isVisible('main button:text-is("Add a passkey")')).toBe(false)
-    await page.goto(`${AUTH}/account/passkeys`)
-    await page.waitForSelector('.notice:has-text("This browser has no passkeys.")')
-    expect(await page.isVisible('main a:text-is("Add a passkey")')).toBe(false)
-    await close()
-  })
+  longTest(
+    'in the account Enter is the purpose of a form, and its other ways work beside a passkey',
+    async () => {
+      const { person } = await protectBySentCodes(service)
+      const { identifier, password } = person
+      const { page, close } = await openTab()
+      const onItsWay = () => page.waitForSelector('.notice:has-text("A code is on its way.")')
+      await page.goto(`${AUTH}/account/password`)
+      await fill(page, { identifier, password })
+      await press(page, 'Sign in')
+      await fill(page, { otp: await service.inbox.nextCode(identifier) })
+      await press(page, 'Sign in')
+      await isAt(page, '/account/password')
+      await press(page, 'Send a code')
+      await onItsWay()
+      const otp = await service.inbox.nextCode(identifier)
+      await fill(page, { password, otp, new_password: 'an entirely new phrase' })
+      await page.press('main input[name=password]', 'Enter')
+      await page.waitForSelector('.notice:has-text("Your password is changed.")')
+      await page.goto(`${AUTH}/account/passkeys/add`)
+      await press(page, 'Send a code')
+      await onItsWay()
+      await page.addInitScript('delete globalThis.PublicKeyCredential')
+      await page.reload()
+      await page.waitForSelector('.notice:has-text("This browser has no passkeys.")')
+      expect(await page.isVisible('main button:text-is("Add a passkey")')).toBe(false)
+      await page.goto(`${AUTH}/account/passkeys`)
+      await page.waitForSelector('.notice:has-text("This browser has no passkeys.")')
+      expect(await page.isVisible('main a:text-is("Add a passkey")')).toBe(false)
+      await close()
+    },
+  )
 
   test('another language keeps what was typed, except secrets', async () => {
     const { identifier, password } = await service.signUp(newEmail())
@@ -309,7 +313,7 @@ describe('with script', () => {
     await close()
   })
 
-  test('Back shows no page of an account that the browser kept', async () => {
+  longTest('Back shows no page of an account that the browser kept', async () => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()
     await page.goto(`${AUTH}/account`)
@@ -407,12 +411,15 @@ describe('with script', () => {
 })
 
 describe('an application gets its tokens', () => {
-  test.each([
+  const inEachRun = [
     ['without a library', '/'],
+    ['by oidc-client-ts and an ID token', '/openid'],
+  ]
+  const inSoak = [
     ['by oauth4webapi', '/oauth4webapi'],
     ['by oidc-client-ts', '/oidc-client-ts'],
-    ['by oidc-client-ts and an ID token', '/openid'],
-  ])('%s', async (_, path) => {
+  ]
+  test.each([...inEachRun, ...reduced([], inSoak)])('%s', async (_, path) => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()
     // The button works once the library has asked for the addresses of the service.
