@@ -217,4 +217,4 @@ function suite(name: string, settings: Settings, requestsEach: number) {
 }
 
 suite('with the limits off', {}, stepsOf(30, 10_000))
-suite('with the limits on', { limits: { enabled: true } }, stepsOf(8, 2000))
+suite('with the limits on', { limits: { enabled: true } }, stepsOf(5, 2000))

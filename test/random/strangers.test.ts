@@ -286,7 +286,7 @@ test('whatever strangers do, an owner signs in from a known device, and from any
   try {
     const play = await begin(service, provider)
     const [plain, guarded] = play.owners
-    const rounds = stepsOf(4, 200)
+    const rounds = stepsOf(2, 200)
     for (let round = 0; round < rounds; round++) {
       const isCrowd = round % 2 === 1
       await attackMany(play, round, isCrowd)
