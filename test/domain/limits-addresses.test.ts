@@ -4,6 +4,7 @@ import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { createFrozenClock, from, newClient, noon, seen, startLimited } from '../helpers/limited-service.ts'
 import { startRedis } from '../helpers/servers.ts'
 import { createStorage, limitingShapes, startService, type TestService } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 setDefaultTimeout(60_000)
@@ -174,7 +175,10 @@ test('the hash queue is bounded: 503 server_busy, come back in a second; and the
   }
 })
 
-describe.each(['postgres', 'redis'] as const)('two replicas on %s', (shape) => {
+/** Two processes on PostgreSQL count together in contract/limits.test.ts. */
+const counted = reduced(['redis'] as const, ['postgres', 'redis'] as const)
+
+describe.each(counted)('two replicas on %s', (shape) => {
   test('count together', async () => {
     const { settings: storage, drop } = await createStorage(shape)
     const clock = createFrozenClock()

@@ -14,6 +14,7 @@ import {
 } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { from, newClient } from '../helpers/limited-service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
@@ -66,7 +67,7 @@ describe('an owner', () => {
     expect(sent).toEqual([10, 10, 10, 0])
   })
 
-  test('is sent codes in sessions and on a device of their own while another device asks for all it gets', async () => {
+  longTest('is sent codes in sessions and on an own device while another asks for all it gets', async () => {
     const person = await service.signUp(newEmail())
     const { identifier } = person
     await logIn(person, on('of an intruder'))
