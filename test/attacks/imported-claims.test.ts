@@ -7,12 +7,12 @@ import { asOperator } from '../helpers/administration.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 
 const OWNERS = 'the sentence of whoever has it'
 
-describe.each(shapes)('on %s', (shape) => {
+describe.each(racingShapes)('on %s', (shape) => {
   const { rule, test, raced } = testsOn(shape)
   const service = useService({ shape })
   const replica = useReplica(service, { shape })

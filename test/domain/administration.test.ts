@@ -6,10 +6,10 @@ import { statement } from '../../src/platform/postgres/database.ts'
 import { operatorOf } from '../helpers/administration.ts'
 import { newPhone } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { differingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
-describe.each(shapes)('administration on %s', (shape) => {
+describe.each(differingShapes)('administration on %s', (shape) => {
   const { test, rule } = testsOn(shape)
   const service = useService({ shape })
 

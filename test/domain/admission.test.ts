@@ -6,7 +6,7 @@ import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { mergeSettings, shapes, startService, testsOn } from '../helpers/service.ts'
+import { mergeSettings, rareShapes, startService, testsOn } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use, useReplica, useService } from '../helpers/use-service.ts'
 import { type Behaviour, newHookSecret, startReceiver } from '../helpers/webhook-receiver.ts'
@@ -362,7 +362,7 @@ describe('without a good answer', () => {
   })
 })
 
-describe.each(shapes)('32 confirmations at every process on %s', (shape) => {
+describe.each(rareShapes)('32 confirmations at every process on %s', (shape) => {
   const { test } = testsOn(shape)
   const only = { accounts: { password: 'optional' }, admission } as never
   const first = useService({ shape, settings: only })

@@ -4,12 +4,12 @@ import { listening, operatorOf, signInAs, type TestAdministrator } from '../help
 import { type Answer, newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, testsOn } from '../helpers/service.ts'
+import { rareShapes, testsOn } from '../helpers/service.ts'
 import { use, useLimited, useService } from '../helpers/use-service.ts'
 
 const { password } = registration('')
 
-describe.each(differingShapes)('a registration that waits, on %s', (shape) => {
+describe.each(rareShapes)('a registration that waits, on %s', (shape) => {
   const { test, rule, raced } = testsOn(shape)
   const service = useService({ shape, settings: listening })
   const call = operatorOf(service)

@@ -8,7 +8,7 @@ import { asOperator } from '../helpers/administration.ts'
 import { newEmail } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { shapes, type TestService, testsOn } from '../helpers/service.ts'
+import { rareShapes, type TestService, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 
 const RETENTION = { retentionSeconds: 1, addressRetentionSeconds: 1 }
@@ -29,7 +29,7 @@ const follow = async (service: TestService, token: string, query = ''): Promise<
 
 const sidOf = (bearer: string) => decodeJwt(bearer).sid as string
 
-describe.each(shapes)('the feed of ended tokens on %s', (shape) => {
+describe.each(rareShapes)('the feed of ended tokens on %s', (shape) => {
   const { test, rule } = testsOn(shape)
   const service = useService({ shape })
   const seconds = () => Math.floor(service.clock.now().getTime() / 1000)

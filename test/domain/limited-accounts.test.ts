@@ -5,12 +5,12 @@ import { newEmail, newPhone } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { from, noon, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes } from '../helpers/service.ts'
+import { limitingShapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 const MINUTE_MS = 60_000
 
-describe.each(differingShapes)('what is refused on %s', (shape) => {
+describe.each(limitingShapes)('what is refused on %s', (shape) => {
   const service = useLimited({ shape })
   const call = operatorOf(service)
 

@@ -10,7 +10,7 @@ import { appCode, protectByApp, protectBySentCodes } from '../helpers/authentica
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { deliverySettings, shapes, startService, testsOn } from '../helpers/service.ts'
+import { deliverySettings, racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -26,7 +26,7 @@ const damage = statement<{ email: string }>(sql`
   update totp_factors set sealed_secret = sealed_secret || '\\x00'::bytea
    where account_id = (select id from accounts where email = ${param('email', 'text')})`)
 
-describe.each(shapes)('the end of a login with two factors, on %s', (shape) => {
+describe.each(racingShapes)('the end of a login with two factors, on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useLimited({ shape, clock: noon(), settings: { limits: { enabled: false } } })
 

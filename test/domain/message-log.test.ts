@@ -5,7 +5,7 @@ import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, type Shape } from '../helpers/service.ts'
+import { limitingShapes, type Shape } from '../helpers/service.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -305,7 +305,7 @@ describe('messages', () => {
   })
 })
 
-describe.each(differingShapes)('limits on %s', (shape: Shape) => {
+describe.each(limitingShapes)('limits on %s', (shape: Shape) => {
   const service = useLimited({ shape })
   const call = operatorOf(service)
 

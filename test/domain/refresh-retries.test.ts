@@ -2,14 +2,14 @@
 import { describe, expect } from 'bun:test'
 import { newEmail } from '../helpers/api-client.ts'
 import { createFrozenClock, from } from '../helpers/limited-service.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { racingShapes, testsOn } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
 const DAY_MS = 86_400_000
 
-describe.each(shapes)('a refresh token that comes again, on %s', (shape) => {
+describe.each(racingShapes)('a refresh token that comes again, on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = useLimited({
     shape,

@@ -8,7 +8,7 @@ import { countRows } from '../helpers/database.ts'
 import { startGateway, type TestGateway } from '../helpers/gateway.ts'
 import { from, startLimited } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
@@ -32,7 +32,7 @@ const gatewayAt = (url: string, more: object = {}) => ({
 const PATH = '/api/v1/sms/receipts/acme'
 const authorization = `Bearer ${SECRET}`
 
-describe.each(shapes)('receipts on %s', (shape) => {
+describe.each(racingShapes)('receipts on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   let gateway: TestGateway
   let service: TestService

@@ -5,13 +5,13 @@ import { registration } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes } from '../helpers/service.ts'
+import { rareShapes } from '../helpers/service.ts'
 import { useLimited } from '../helpers/use-service.ts'
 
 const PREFIX = '+3361234'
 const path = (prefix: string) => `sms/prefixes/${encodeURIComponent(prefix)}`
 
-describe.each(differingShapes)('on %s', (shape) => {
+describe.each(rareShapes)('on %s', (shape) => {
   const service = useLimited({ shape })
   const call = operatorOf(service)
   let last = 5000

@@ -17,7 +17,7 @@ import { createConfigDirectory } from '../helpers/config.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { differingShapes, type Settings, startService } from '../helpers/service.ts'
+import { rareShapes, type Settings, startService } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -147,7 +147,7 @@ describe('claims', () => {
   })
 })
 
-describe.each(differingShapes)('a required claim on %s', (shape) => {
+describe.each(rareShapes)('a required claim on %s', (shape) => {
   const service = useService({
     shape,
     settings: { tokens: { claims: { login: { from: 'username', required: true } } } },

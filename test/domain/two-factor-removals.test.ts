@@ -5,13 +5,13 @@ import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers
 import { countRows } from '../helpers/database.ts'
 import { createPasskey, signWithPasskey } from '../helpers/passkey-authenticator.ts'
 import { race } from '../helpers/race.ts'
-import { differingShapes } from '../helpers/service.ts'
+import { rareShapes } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
 
 const DAY_MS = 86_400_000
 const ORIGIN = 'https://app.example.com'
 
-describe.each(differingShapes)('a removal of two factors that waits, on %s', (shape) => {
+describe.each(rareShapes)('a removal of two factors that waits, on %s', (shape) => {
   const service = useService({ shape, settings: { passkeys: { rp_id: 'example.com', origins: [ORIGIN] } } })
 
   const code = (secret: string) => {

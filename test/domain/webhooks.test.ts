@@ -5,13 +5,7 @@ import { countedTypes, type EventType } from '../../src/texts/event-types.ts'
 import { asOperator, listening, onListener, signInAs } from '../helpers/administration.ts'
 import { PASSWORD } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import {
-  differingShapes,
-  mergeSettings,
-  startService,
-  type TestService,
-  testsOn,
-} from '../helpers/service.ts'
+import { mergeSettings, rareShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { type Behaviour, newHookSecret, startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
@@ -47,7 +41,7 @@ const [app, mirror] = (await Promise.all([startReceiver(), startReceiver()])) as
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 afterAll(() => Promise.all([app.close(), mirror.close()]))
 
-describe.each(differingShapes)('a webhook on %s', (shape) => {
+describe.each(rareShapes)('a webhook on %s', (shape) => {
   const settings = mergeSettings(
     listening,
     webhookSettings(

@@ -55,6 +55,12 @@ export const racingShapes: Shape[] = isQuick ? ['redis'] : reduced(['postgres', 
  */
 export const limitingShapes: Shape[] = reduced(['redis'], shapes)
 
+/**
+ * For what is rare, or has a test or two. Each run tries the most used features on the embedded database, whose start costs
+ * most; a soak tries these there as well.
+ */
+export const rareShapes: Shape[] = reduced(['redis'], differingShapes)
+
 /** The `test` of a rule that no storage changes: registered on one shape only, the one of production. */
 export const ruleOn = (shape: Shape): typeof test => (shape === 'redis' ? test : notHere)
 

@@ -5,7 +5,7 @@ import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers
 import { createFrozenClock, from } from '../../helpers/limited-service.ts'
 import { pageSettings } from '../../helpers/page-browser.ts'
 import { race } from '../../helpers/race.ts'
-import { mergeSettings, shapes, testsOn } from '../../helpers/service.ts'
+import { mergeSettings, racingShapes, testsOn } from '../../helpers/service.ts'
 import { useLimited, useReplica } from '../../helpers/use-service.ts'
 
 const [HOME, THERE] = ['198.51.100.7', '203.0.113.9']
@@ -17,7 +17,7 @@ const settings = {
   pages: { enabled: true, applications: [{ id: 'web', name: 'Example', redirect_uris: [REDIRECT] }] },
 }
 
-describe.each(shapes)('refreshes of an application on %s', (shape) => {
+describe.each(racingShapes)('refreshes of an application on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const clock = createFrozenClock()
   const service = useLimited({ shape, clock, settings })
