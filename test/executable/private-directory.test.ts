@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtExecutable, spawnExecutable } from '../helpers/executable.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -102,37 +102,36 @@ describe.skipIf(!mayMount)('where only root may pass to the data directory', () 
     )
   const copies = () => readdirSync(data).filter((name) => /^(snapshot|trial)-/.test(name))
 
-  /** Each opens the embedded database in the same way, which takes seconds of a processor: a soak tries them all. */
-  test.each<[string[], string]>([
-    ...reduced<[string[], string][]>(
-      [],
-      [
-        [['accounts', 'list'], 'ada@example.com'],
-        [['migrate'], ''],
-        [['config', 'check', '--connect', '--dev'], 'it answers'],
-        [['secret', 'rotate'], 'kept in /'],
-        [['backup', 'soak.backup', '--passphrase-file', 'passphrase'], 'restored on trial'],
-        [['limits', 'lift', 'ada@example.com'], 'are lifted'],
-        [['events', 'list', '--type', 'limits.lifted'], 'operator root'],
-      ],
-    ),
-    [['secret', 'revoke', '--yes'], 'The former secret is of no use'],
-  ])('while it is stopped, root runs %p', async (args, said) => {
-    const { code, out, error } = await run(args)
-    expect([code, error]).toEqual([0, ''])
-    expect(out).toContain(said)
-    expect([foreign(), copies()]).toEqual([[], []])
+  test('while it runs, root backs up, administers it, and is told to stop it for the rest', async () => {
+    await start()
+    // Only the unit says where its data is.
+    const socket = ['--socket', join(data, 'admin.sock')]
+    const backup = await run(['backup', 'running.backup', ...sealing(), ...socket], {})
+    expect([backup.code, backup.error]).toEqual([0, ''])
+    expect([lstatSync(join(own, 'running.backup')).uid, copies()]).toEqual([0, []])
+    expect((await run(['accounts', 'list'])).out).toContain('ada@example.com')
+    for (const args of [['secret', 'revoke', '--yes'], ['migrate']]) {
+      const { code, error } = await run(args)
+      expect([code, error]).toEqual([1, expect.stringContaining('is in use by another poterne')])
+    }
+    expect(foreign()).toEqual([])
+    await stop()
   })
 
-  test('while it is stopped, root backs up to standard output, and restores from a file of its own', async () => {
-    const backup = await run(['backup', '-', ...sealing()])
-    expect(backup.error).toContain('standard output: ')
-    expect([foreign(), copies()]).toEqual([[], []])
-    writeFileSync(join(own, 'stopped.backup'), backup.out, { encoding: 'latin1', mode: 0o600 })
-    const restored = await run(['restore', 'stopped.backup', ...sealing().slice(0, 2), '--replace', '--yes'])
+  test('while it is stopped, root restores from a file of its own', async () => {
+    const restored = await run(['restore', 'running.backup', ...sealing().slice(0, 2), '--replace', '--yes'])
     expect([restored.code, restored.error]).toEqual([0, ''])
     expect(restored.out).toContain('are restored')
     expect((await run(['accounts', 'list'])).out).toContain('ada@example.com')
+    expect([foreign(), copies()]).toEqual([[], []])
+  })
+
+  longTest('while it is stopped, root backs up to standard output', async () => {
+    const backup = await run(['backup', '-', ...sealing()])
+    expect(backup.error).toContain('standard output: ')
+    writeFileSync(join(own, 'stopped.backup'), backup.out, { encoding: 'latin1', mode: 0o600 })
+    const verified = await run(['backup', 'verify', 'stopped.backup', ...sealing().slice(0, 2)])
+    expect([verified.code, verified.error]).toEqual([0, ''])
     expect([foreign(), copies()]).toEqual([[], []])
   })
 
@@ -158,35 +157,39 @@ describe.skipIf(!mayMount)('where only root may pass to the data directory', () 
     expect([foreign(), copies()]).toEqual([[], []])
   })
 
-  test('while it is stopped, root writes everybody to a file of its own, and reads it again', async () => {
-    const exported = await run(['export', 'all.jsonl'])
-    expect([exported.code, exported.error]).toEqual([0, expect.stringContaining('1 account exported')])
-    const imported = await run(['import', 'all.jsonl', '--report', 'report.jsonl'])
-    expect([imported.code, imported.error]).toEqual([0, ''])
-    for (const file of ['all.jsonl', 'report.jsonl']) {
-      expect(lstatSync(join(own, file))).toMatchObject({ uid: 0 })
-      rmSync(join(own, file))
-    }
+  /** Each opens the embedded database in the same way, which takes seconds of a processor: a soak tries them all. */
+  longTest.each<[string[], string]>([
+    [['accounts', 'list'], 'ada@example.com'],
+    [['migrate'], ''],
+    [['config', 'check', '--connect', '--dev'], 'it answers'],
+    [['secret', 'rotate'], 'kept in /'],
+    [['backup', 'soak.backup', '--passphrase-file', 'passphrase'], 'restored on trial'],
+    [['limits', 'lift', 'ada@example.com'], 'are lifted'],
+    [['events', 'list', '--type', 'limits.lifted'], 'operator root'],
+    [['secret', 'revoke', '--yes'], 'The former secret is of no use'],
+  ])('while it is stopped, root runs %p', async (args, said) => {
+    const { code, out, error } = await run(args)
+    expect([code, error]).toEqual([0, ''])
+    expect(out).toContain(said)
     expect([foreign(), copies()]).toEqual([[], []])
   })
 
-  test('while it runs, root backs up, administers it, and is told to stop it for the rest', async () => {
-    await start()
-    // Only the unit says where its data is.
-    const socket = ['--socket', join(data, 'admin.sock')]
-    const backup = await run(['backup', 'running.backup', ...sealing(), ...socket], {})
-    expect([backup.code, backup.error]).toEqual([0, ''])
-    expect([lstatSync(join(own, 'running.backup')).uid, copies()]).toEqual([0, []])
-    expect((await run(['accounts', 'list'])).out).toContain('ada@example.com')
-    for (const args of [['secret', 'revoke', '--yes'], ['migrate']]) {
-      const { code, error } = await run(args)
-      expect([code, error]).toEqual([1, expect.stringContaining('is in use by another poterne')])
-    }
-    expect(foreign()).toEqual([])
-    await stop()
-  })
+  longTest(
+    'while it is stopped, root writes everybody to a file of its own, and reads it again',
+    async () => {
+      const exported = await run(['export', 'all.jsonl'])
+      expect([exported.code, exported.error]).toEqual([0, expect.stringContaining('1 account exported')])
+      const imported = await run(['import', 'all.jsonl', '--report', 'report.jsonl'])
+      expect([imported.code, imported.error]).toEqual([0, ''])
+      for (const file of ['all.jsonl', 'report.jsonl']) {
+        expect(lstatSync(join(own, file))).toMatchObject({ uid: 0 })
+        rmSync(join(own, file))
+      }
+      expect([foreign(), copies()]).toEqual([[], []])
+    },
+  )
 
-  test('root may also start the service itself', async () => {
+  longTest('root may also start the service itself', async () => {
     const started = await spawnExecutable(['serve', '--dev'], {
       ...{ directory: own, executable: join(place, 'poterne') },
       env: { POTERNE_STORAGE_DATA_DIR: data, POTERNE_SERVER_PORT: '0' },
