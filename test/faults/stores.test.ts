@@ -16,12 +16,12 @@ import {
   startRedis,
 } from '../helpers/servers.ts'
 import type { Settings } from '../helpers/service.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(reduced(60_000, 180_000))
 
-const AWAY_MS = reduced(3000, 20_000)
+const AWAY_MS = reduced(2000, 20_000)
 const POOL = 10
 /** Under such a load it goes up and down between 130 and 185 MB. */
 const MEMORY_BYTES = 250e6
@@ -116,7 +116,7 @@ function putUnderLoad() {
         const { retry_after: _, ...rest } = body
         expect(Object.keys(rest).sort()).toEqual(['code', 'message', 'request_id', 'status'])
       }
-      await Bun.sleep(20)
+      await Bun.sleep(reduced(100, 20))
     }
   }
   const clients = Promise.all(Array.from({ length: 8 }, client))
@@ -164,22 +164,28 @@ async function survive(trouble: () => unknown, end: () => unknown): Promise<Seen
   return seen
 }
 
-function troublesOfPostgres() {
+function troublesOfPostgres(further: typeof test) {
   const readOnly = (state: 'on' | 'off') =>
     query(async (sql) => {
       await sql.unsafe(`alter system set default_transaction_read_only = ${state}`)
       await sql`select pg_reload_conf()`
     })
 
-  test.each([
-    ['is stopped and started', () => postgresServer.stop(), () => postgresServer.start()],
+  test('is stopped and started', async () => {
+    await survive(
+      () => postgresServer.stop(),
+      () => postgresServer.start(),
+    )
+  })
+
+  further.each([
     ['hangs', () => postgresServer.pause(), () => postgresServer.resume()],
     ['only reads', () => readOnly('on'), () => readOnly('off')],
   ])('%s', async (_, trouble, end) => {
     await survive(trouble, end)
   })
 
-  test('is restarted: nobody waits long, and the messages of all who were acknowledged come', async () => {
+  further('is restarted: nobody waits long, and the messages of all who were acknowledged come', async () => {
     const finish = putUnderLoad()
     await Bun.sleep(500)
     await postgresServer.restart()
@@ -190,7 +196,7 @@ function troublesOfPostgres() {
   })
 }
 
-describe('PostgreSQL, with Redis beside it', troublesOfPostgres)
+describe('PostgreSQL, with Redis beside it', () => troublesOfPostgres(test))
 
 describe('Redis', () => {
   test.each([
@@ -263,7 +269,7 @@ describe('PostgreSQL alone, codes and counters in it too', () => {
     await startService({})
   })
 
-  troublesOfPostgres()
+  troublesOfPostgres(longTest)
 
   test('after all that, the process is the one that was started, and no error was logged', serviceIsUnharmed)
 })
