@@ -13,6 +13,7 @@ import {
 } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { soaking } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -38,7 +39,7 @@ const written = (name: string) =>
     readFileSync(join(root, 'docs/quickstart.md'), 'utf8'),
   )?.[1] as string
 
-async function startHandOver(more = '') {
+async function startHandOver(settings = written('app.toml')) {
   const [port, pagePort] = [await freePort(), await freePort()]
   const own = `http://127.0.0.1:${port}`
   const here = (text: string) => text.replaceAll(':8080', `:${port}`).replaceAll(':5173', `:${pagePort}`)
@@ -55,7 +56,7 @@ async function startHandOver(more = '') {
     },
   })
   const config = join(newDirectory('hand-over'), 'app.toml')
-  writeFileSync(config, here(written('app.toml').replace('[server]\n', `[server]\n${more}`)))
+  writeFileSync(config, here(settings))
   const env = { POTERNE_SERVER_PORT: String(port) }
   const process = await spawnExecutable(['serve', '--dev', '--config', config], { env })
   await waitFor(() => answers(`${own}/readyz`), { what: 'poterne to listen', timeoutMs: 30_000 })
@@ -133,17 +134,11 @@ test('without a library: it signs in, stays signed in, refreshes, waits while po
 test('with pages of the server: the browser gets no token, one refresh serves all, and poterne counts the person', async () => {
   const appPort = await freePort()
   const app = `http://localhost:${appPort}`
-  const { own, process, config, env, close } = await startHandOver('trusted_proxies = ["127.0.0.1"]\n')
-  await close()
   const application = /^```toml\n(\[server\]\ntrusted_proxies.*?)^```$/ms.exec(
     readFileSync(join(root, 'docs/pages.md'), 'utf8'),
   )?.[1] as string
-  writeFileSync(config, application.replaceAll('localhost:3000', `localhost:${appPort}`))
-  const poterne = await spawnExecutable(['serve', '--dev', '--config', config], {
-    env,
-    directory: process.directory,
-  })
-  await waitFor(() => answers(`${own}/readyz`), { what: 'poterne to listen', timeoutMs: 30_000 })
+  const settings = application.replaceAll('localhost:3000', `localhost:${appPort}`)
+  const { own, process: poterne, config, env, close } = await startHandOver(settings)
   const run = (...words: string[]) =>
     runExecutable([...words, '--config', config], { env, directory: poterne.directory })
   const exchanges = () =>
@@ -159,7 +154,7 @@ test('with pages of the server: the browser gets no token, one refresh serves al
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
     const server = Bun.spawn([command, file], {
       cwd: directory,
-      env: { PATH: globalThis.process.env.PATH, POTERNE_URL: own, APP_URL: app },
+      env: { PATH: process.env.PATH, POTERNE_URL: own, APP_URL: app },
       ...{ stdout: 'inherit', stderr: 'ignore' },
     })
     await waitFor(() => answers(app), { what: `${file} to listen` })
@@ -190,27 +185,30 @@ test('with pages of the server: the browser gets no token, one refresh serves al
     await server.exited
   }
 
+  const tryWithTwoFactors = async () => {
+    await turnOnTwoFactors(own, poterne)
+    await tryApplication('python3', 'backend-session.py', async (tab) => {
+      const latest = async () => (await readMailbox(own, poterne.stdout))[0]
+      const { id } = (await latest())!
+      await tab.fill('main input[name=identifier]', person.email)
+      await tab.fill('main input[name=password]', person.password)
+      await tab.press('main input[name=password]', 'Enter')
+      await tab.waitForSelector('main input[name=otp]')
+      const next = async () => {
+        const message = await latest()
+        return message && message.id > id ? message.code : undefined
+      }
+      await tab.fill('main input[name=otp]', await waitFor(next, { what: 'the code' }))
+      if (await tab.isVisible('main button:text-is("Continue")'))
+        await tab.click('main button:text-is("Continue")')
+      await tab.click('main a:text-is("Continue")')
+    })
+  }
+
   await tryApplication('node', 'backend-session.mjs', (tab) => register(tab, own, poterne))
-  await turnOnTwoFactors(own, poterne)
-  await tryApplication('python3', 'backend-session.py', async (tab) => {
-    const latest = async () => (await readMailbox(own, poterne.stdout))[0]
-    const { id } = (await latest())!
-    await tab.fill('main input[name=identifier]', person.email)
-    await tab.fill('main input[name=password]', person.password)
-    await tab.press('main input[name=password]', 'Enter')
-    await tab.waitForSelector('main input[name=otp]')
-    const next = async () => {
-      const message = await latest()
-      return message && message.id > id ? message.code : undefined
-    }
-    await tab.fill('main input[name=otp]', await waitFor(next, { what: 'the code' }))
-    if (await tab.isVisible('main button:text-is("Continue")'))
-      await tab.click('main button:text-is("Continue")')
-    await tab.click('main a:text-is("Continue")')
-  })
+  if (soaking) await tryWithTwoFactors()
   expect(poterne.stdout()).not.toContain('is not trusted')
-  poterne.signal('SIGTERM')
-  await poterne.exited
+  await close()
 })
 
 /** As an application with forms of its own does it. */

@@ -10,7 +10,7 @@ setDefaultTimeout(60_000)
 
 test('somebody registers, confirms, signs out and signs in again in w3m', async () => {
   const service = await startExecutable({
-    shape: 'embedded',
+    shape: 'postgres',
     args: ['--dev'],
     settings: { server: { language: 'en' }, limits: { enabled: true } },
   })
