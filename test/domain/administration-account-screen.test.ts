@@ -160,6 +160,37 @@ test('an owner gives groups by ticking, a role by its name or number, and a ques
   await page.context().close()
 }, 60_000)
 
+test('an answer of the list that comes late leads nobody back from the account that was opened', async () => {
+  const { person } = await addAdministrator(service, 'support')
+  const bob = await service.signUp(newEmail())
+  const uuid = await uuidOf(bob.identifier)
+  const page = await signIn(person)
+  await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
+  await page.waitForSelector(`tr:has-text("${bob.identifier}")`)
+  // The answer is there when the row is pressed, and is read before the page hears that its address has changed.
+  await page.evaluate(`{
+    const ask = window.fetch
+    const pressed = new Promise((resolve) => { window.pressRow = () => {
+      location.hash = '#/accounts/${uuid}'
+      resolve()
+    } })
+    window.fetch = async (path, ...rest) => {
+      const answer = await ask(path, ...rest)
+      if (!path.includes('confirmed=')) return answer
+      const content = await answer.json()
+      window.isAnswered = true
+      await pressed
+      return { ok: answer.ok, json: async () => content }
+    }
+  }`)
+  await page.click('.tabs label:has-text("Not confirmed")')
+  await waitFor(() => page.evaluate<boolean>('window.isAnswered === true'), { what: 'the answer of the list' })
+  await page.evaluate('window.pressRow()')
+  await page.waitForSelector(`h1:has-text("${bob.identifier}")`)
+  expect(page.url()).toEndWith(`#/accounts/${uuid}`)
+  await page.context().close()
+})
+
 longTest('what support is asked for most takes few clicks, and none of it is impossible', async () => {
   const { person } = await addAdministrator(service, 'owner')
   const lost = (await protectBySentCodes(service)).person.identifier

@@ -49,6 +49,7 @@ export function filteredList(name, fields, columns, { ask = (values) => values, 
     clearTimeout(timer)
     turn += 1
     const mine = turn
+    const address = location.hash
     const values = valuesIn(made)
     const isShort = [...made.querySelectorAll('input[type=search]')].some(
       ({ value }) => value.trim() !== '' && value.trim().length < LEAST_CHARACTERS,
@@ -62,7 +63,8 @@ export function filteredList(name, fields, columns, { ask = (values) => values, 
       if (error.status === 401) return
       shown = alertOf(error.message)
     }
-    if (mine !== turn || !list.isConnected) return
+    // A late answer: the address may lead elsewhere already, though this list is still what is seen.
+    if (mine !== turn || !list.isConnected || location.hash !== address) return
     history.replaceState(null, '', `#/${name}${query(values)}`)
     list.removeAttribute('aria-busy')
     list.replaceChildren(shown)
