@@ -5,7 +5,7 @@ export const pagesFr = {
   terms: 'Conditions',
   privacy: 'Confidentialité',
   failed_title: 'Cela n’a pas fonctionné',
-  missing_title: 'Cette page n’existe pas',
+  missing_title: 'Page introuvable',
   try_again: 'Réessayer',
   other_host_title: 'Cette page se trouve à une autre adresse',
   other_host: 'Continuez à cette adresse.',
@@ -57,8 +57,8 @@ export const pagesFr = {
   sent_again: 'Si l’adresse ou le numéro est bon, un nouveau code est en route.',
   correct: 'Modifier',
   code_sent_to: 'Saisissez le code envoyé à {contact}.',
-  code_sent_if: 'Si {contact} correspond à un compte, un code est en route. Saisissez-le ci-dessous.',
-  code_sent_confirm: 'Nous avons envoyé un code à {contact}. Saisissez-le ci-dessous.',
+  code_sent_if: 'Si {contact} correspond à un compte, un code est en route. Saisissez-le ici.',
+  code_sent_confirm: 'Nous avons envoyé un code à {contact}. Saisissez-le ici.',
   code_sent_create:
     'Nous avons envoyé un code à {contact}. Il vous connecte, ou ouvre votre compte si vous n’en avez pas encore.',
   code_title: 'Saisissez votre code',
@@ -168,7 +168,7 @@ export const pagesFr = {
   sent_codes: 'Codes par message',
   sent_codes_lead: 'À la connexion, nous envoyons un code à votre adresse ou à votre téléphone.',
   recovery_codes: 'Codes de secours',
-  recovery_codes_left: '{count} restants',
+  recovery_codes_left: 'Reste {count}',
   recovery_codes_lead:
     'Gardez ces codes en lieu sûr. Chacun remplace une fois votre second facteur. Ils ne seront plus affichés.',
   few_recovery_codes: 'Il vous reste peu de codes de secours. Créez-en de nouveaux.',
