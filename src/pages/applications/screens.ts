@@ -30,7 +30,7 @@ export function unknownScreen(
       lines !== null && html`<pre dir="ltr">${lines}</pre>`
     }
 <a class="button quiet main" href="/sign-in">${fillSentence(pages.go_to, { service })}</a>
-${CLIENT_ID.test(application) && html`<p class="next small soft" dir="ltr">client_id: <code>${application}</code></p>`}`,
+${CLIENT_ID.test(application) && html`<p class="next small soft"><bdi>client_id: <code>${application}</code></bdi></p>`}`,
   }
 }
 
