@@ -14,7 +14,8 @@ const more = `
 main > h2 { margin: 32px 0 12px; }
 main p { margin-top: 16px; }
 main pre { margin-top: 8px; }
-.row strong { overflow-wrap: anywhere; }
+.row form { flex: 0 1 auto; }
+.row form > .button { white-space: normal; overflow-wrap: anywhere; }
 `
 const style = styleIn(BUILT_IN) + more
 
