@@ -184,7 +184,9 @@ test('an answer of the list that comes late leads nobody back from the account t
     }
   }`)
   await page.click('.tabs label:has-text("Not confirmed")')
-  await waitFor(() => page.evaluate<boolean>('window.isAnswered === true'), { what: 'the answer of the list' })
+  await waitFor(() => page.evaluate<boolean>('window.isAnswered === true'), {
+    what: 'the answer of the list',
+  })
   await page.evaluate('window.pressRow()')
   await page.waitForSelector(`h1:has-text("${bob.identifier}")`)
   expect(page.url()).toEndWith(`#/accounts/${uuid}`)

@@ -230,12 +230,26 @@ describe('a configuration is warned of', () => {
   })
 })
 
-test('one name is enough for pages and messages, and two that differ are warned of', () => {
-  const namesOf = (toml: string) => {
+test('one name and one colour are enough for pages and messages, and two names that differ are warned of', () => {
+  const read = (toml: string) => {
     directory.write('config.toml', toml)
     const loaded = loadConfig({ env: {}, directory: directory.path, dev: true })
     if (!loaded.ok) throw new Error(loaded.problems.map(describeProblem).join('\n'))
-    const { config, warnings } = loaded
+    return loaded
+  }
+  const coloursOf = (toml: string) => {
+    const { pages, texts } = read(toml).config
+    return [pages.colour || texts.colour, texts.colour]
+  }
+  expect(coloursOf('[pages]\ncolour = "#ffe14d"')).toEqual(['#ffe14d', '#ffe14d'])
+  expect(coloursOf('[texts]\ncolour = "#9ff0c8"')).toEqual(['#9ff0c8', '#9ff0c8'])
+  expect(coloursOf('[pages]\ncolour = "#ffe14d"\n[texts]\ncolour = "#9ff0c8"')).toEqual([
+    '#ffe14d',
+    '#9ff0c8',
+  ])
+  expect(coloursOf('')).toEqual(['#0f5f6b', '#0f5f6b'])
+  const namesOf = (toml: string) => {
+    const { config, warnings } = read(toml)
     return [serviceName(config), config.pages.name || serviceName(config), warnings.map(({ key }) => key)]
   }
   expect(namesOf('[pages]\nname = "Pages"')).toEqual(['Pages', 'Pages', []])

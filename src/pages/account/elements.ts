@@ -161,7 +161,7 @@ export const day = ({ client }: Pick<OwnVisit, 'client'>, at: Date): string =>
   new Intl.DateTimeFormat(client.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at)
 
 /** Writes names one after the other, with the comma of the reader's language. */
-export const listed = ({ client }: Pick<OwnVisit, 'client'>, names: readonly string[]): string =>
+export const commaList = ({ client }: Pick<OwnVisit, 'client'>, names: readonly string[]): string =>
   new Intl.ListFormat(client.language, { type: 'unit', style: 'short' }).format(names)
 
 /** Writes a time in the reader's language, to the minute. */

@@ -10,6 +10,7 @@ import { checkPages } from './page-checks.ts'
 import { type Logos, readLogos } from './read-logo.ts'
 import { noTextFiles, readTextFiles, type TextFiles } from './read-texts.ts'
 import { type ConfigProblem, createReport, type Report } from './report.ts'
+import { BUILT_IN_COLOUR } from './schema.ts'
 import { readSettings, type Setting } from './settings.ts'
 import {
   type ConfigFile,
@@ -94,8 +95,13 @@ function toConfig(values: SchemaValues, { textFiles, logos, file }: Files): Conf
       // The pages take invitations.
       invitationUrl: accounts.invitationUrl ?? (pages.enabled ? `${baseUrl}/sign-up` : null),
     },
-    // One name is enough: pages and messages take it from each other.
-    texts: { ...texts, ...textFiles, serviceName: texts.serviceName ?? (pages.name || null) },
+    // One name and one colour are enough: pages and messages take them from each other.
+    texts: {
+      ...texts,
+      ...textFiles,
+      serviceName: texts.serviceName ?? (pages.name || null),
+      colour: texts.colour || pages.colour || BUILT_IN_COLOUR,
+    },
     server: { ...server, baseUrl },
     database: {
       ...restOfDatabase,

@@ -71,6 +71,15 @@ function tables<Rows extends Keys>(doc: string, rows: Rows) {
 
 const languageExpected = 'a language, such as "fr" or "pt-BR"'
 
+export const BUILT_IN_COLOUR = '#0f5f6b'
+
+const colour = {
+  emptyAllowed: true,
+  check: (text: string) => /^(#[0-9a-f]{6})?$/i.test(text),
+  expected: 'a colour such as "#0f5f6b"',
+  example: BUILT_IN_COLOUR,
+}
+
 const optionalUrl = {
   emptyAllowed: true,
   check: (text: string) => text === '' || formats.isHomeAddress(text),
@@ -412,12 +421,9 @@ export const schema = {
       },
     ),
     colour: text(
-      '#0f5f6b',
-      'The colour of the initial and of the button in e-mails; without `pages.colour` also that of the pages.',
-      {
-        check: (colour) => /^#[0-9a-f]{6}$/i.test(colour),
-        expected: 'a colour such as "#0f5f6b"',
-      },
+      '',
+      'The colour of the initial and of the button in e-mails. Empty: `pages.colour`.',
+      colour,
     ),
     directory: text(
       null,
@@ -760,12 +766,7 @@ export const schema = {
           emptyAllowed: true,
           example: '/etc/poterne/logo-dark.svg',
         }),
-        colour: text('', 'The colour of buttons and links. Empty: `texts.colour`.', {
-          emptyAllowed: true,
-          check: (colour) => /^(#[0-9a-f]{6})?$/i.test(colour),
-          expected: 'a colour such as "#0f5f6b"',
-          example: '#0f5f6b',
-        }),
+        colour: text('', 'The colour of buttons and links. Empty: `texts.colour`.', colour),
         help: text('', 'A link at the foot of every page.', {
           ...optionalUrl,
           example: 'https://www.example.com/help',

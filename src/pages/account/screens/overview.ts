@@ -8,7 +8,7 @@ import { nameOfProvider } from '../../../texts/names.ts'
 import { badge, group, isolated, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, day, homePage, linkButton, listed, time } from '../elements.ts'
+import { type AccountOffered, commaList, day, homePage, linkButton, time } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 import { FEW_CODES } from './two-factor.ts'
 
@@ -110,7 +110,7 @@ function signingInRows(
       icon: 'shield',
       label: pages.two_factor,
       detail: account.twoFactorEnabled
-        ? listed(visit, factors)
+        ? commaList(visit, factors)
         : account.passwordDigest === null
           ? null
           : pages.only_step,
@@ -120,13 +120,13 @@ function signingInRows(
       rowLink('/account/passkeys', {
         icon: 'passkey',
         label: pages.passkeys,
-        detail: passkeys.length > 0 ? listed(visit, passkeys) : pages.no_passkeys,
+        detail: passkeys.length > 0 ? commaList(visit, passkeys) : pages.no_passkeys,
       }),
     offered.providers.length > 0 &&
       rowLink('/account/providers', {
         icon: 'link',
         label: pages.providers,
-        detail: identities.length > 0 ? listed(visit, identities.map(nameOfProvider)) : pages.none,
+        detail: identities.length > 0 ? commaList(visit, identities.map(nameOfProvider)) : pages.none,
       }),
   ]
 }
