@@ -9,6 +9,7 @@ import { createBackupStore } from '../../src/operations/backups/store.ts'
 import { connectServer } from '../../src/platform/postgres/server.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { startService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { use, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -149,7 +150,7 @@ describe('a scheduled backup', () => {
     expect(Math.abs(service.clock.now().getTime() - lastSuccessAt!.getTime())).toBeLessThan(60_000)
   })
 
-  test('fails where the command does, in the log, the events and what doctor reads; the file stays', async () => {
+  longTest('fails where the command does, and the file stays', async () => {
     writeFileSync(join(elsewhere, 'full'), '')
     const before = [await service.inside.services.backups.getState(), readdirSync(directory)] as const
     service.clock.advance(86_400_000)
@@ -165,6 +166,33 @@ describe('a scheduled backup', () => {
     expect(failures().map((line) => JSON.parse(line))).toMatchObject([
       { cause, stderr: 'no space left there' },
     ])
+    rmSync(join(elsewhere, 'full'))
+  })
+
+  test('whose command fails is a line of the log, an event, and what doctor reads', async () => {
+    const database = await connectServer({ url: service.storage.database!.url as string, poolSize: 2 })
+    writeFileSync(join(elsewhere, 'full'), '')
+    const log: string[] = []
+    const failing = createBackupService({
+      ...{ files: undefined, clock: service.clock, at: '03:30', store: createBackupStore(database) },
+      logger: pino({}, { write: (line) => log.push(line) }),
+      make: async (signal) => {
+        await runAfter(backup.after, '/backups/file', { env: environmentWithout([]), signal })
+        return { file: 'file', bytes: 1, rows: 1 }
+      },
+    })
+    try {
+      service.clock.advance(86_400_000)
+      await failing.takeDue()
+      const cause = `backup.after: ${program} ended with exit code 7`
+      const { lastFailure, lastFailureAt, lastSuccessAt } = await failing.getState()
+      expect([lastFailure, lastFailureAt! > lastSuccessAt!]).toEqual([cause, true])
+      expect((await events('backup.failed'))[0]?.data).toEqual({ cause })
+      expect(JSON.parse(log.join(''))).toMatchObject({ cause, stderr: 'no space left there' })
+    } finally {
+      await failing.close()
+      await database.close()
+    }
   })
 
   test('is made up for at the next start where no replica ran at its time, and taken by the next one where it was stopped', async () => {
@@ -202,8 +230,12 @@ describe('a scheduled backup', () => {
     rmSync(directory, { recursive: true })
     writeFileSync(directory, 'no directory')
     service.clock.advance(86_400_000)
+    const before = [(await events('backup.failed')).length, failures().length] as const
     await takeDue()
-    expect([(await events('backup.failed')).length, failures().length]).toEqual([2, 2])
+    expect([(await events('backup.failed')).length, failures().length]).toEqual([
+      before[0] + 1,
+      before[1] + 1,
+    ])
     expect((await service.inside.services.backups.getState()).lastFailure).toContain('EEXIST')
   })
 })

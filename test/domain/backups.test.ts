@@ -22,7 +22,7 @@ import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
 import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { type Settings, startService, type TestService, writeSettings } from '../helpers/service.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -44,7 +44,9 @@ async function emptyTarget(kind: 'embedded' | 'redis'): Promise<Settings> {
 }
 
 /** The other way round, and everything else, is tried on the embedded database by a soak. */
-describe.each(reduced(['redis'] as const, ['embedded', 'redis'] as const))('with %s', (shape) => {
+const tried = reduced(['redis'] as const, ['embedded', 'redis'] as const)
+
+describe.each(tried)('with %s', (shape) => {
   test('everything acknowledged before the backup is restored, no half of anything, and what was undone since is undone again', async () => {
     const service = await startService({ shape })
     const socket = join(newDirectory('socket'), 'a.sock')
@@ -314,7 +316,7 @@ describe('a restore after the events were swept', () => {
     return { service: await startService({ storage: { ...storage, database: { url } } }), ...known }
   }
 
-  test('still knows who was erased, removed and revoked, and says what it cannot know', async () => {
+  longTest('still knows who was erased, removed and revoked, and says what it cannot know', async () => {
     const { service, file, bob, administrator, token, key } = await backedUp()
     const { administrators, administrationTokens, keys, directory } = service.inside.services
     const uuid = (await service.logIn(bob)).account.uuid as string
@@ -367,7 +369,7 @@ describe('a restore after the events were swept', () => {
     await Promise.all([service.smtp.stop(), service.gateway.stop()])
   })
 
-  test('does not bring back the keys of a secret that leaked', async () => {
+  longTest('does not bring back the keys of a secret that leaked', async () => {
     const { service, file, bob, key } = await backedUp()
     await service.inside.close()
     const fresh = { ...service.storage, server: { ...service.storage.server, secret: 'ef'.repeat(32) } }
@@ -442,7 +444,7 @@ async function writeOlderBackup(session: CopySession, secret: Uint8Array): Promi
   return file
 }
 
-test('a backup of an older version is brought up to date', async () => {
+test.each(tried)('a backup of an older version is brought up to date (%s)', async (shape) => {
   const { url } = await createDatabase({ migrated: false })
   const database = await connectServer({ url, poolSize: 1 })
   // The schema of the first release.
@@ -461,10 +463,14 @@ test('a backup of an older version is brought up to date', async () => {
   const secret = 'ab'.repeat(32)
   const file = await writeOlderBackup(session, Buffer.from(secret, 'hex'))
   await session.close()
-  const target = { server: { secret }, storage: { data_dir: join(newFastDirectory('target'), 'data') } }
+  const storage =
+    shape === 'embedded'
+      ? { storage: { data_dir: join(newFastDirectory('target'), 'data') } }
+      : { database: { url: (await createDatabase({ migrated: false })).url } }
+  const target = { server: { secret }, ...storage }
   const restored = await poterne(['restore', file], target)
   expect([restored.error, restored.code]).toEqual(['', 0])
-  await using service = await startService({ shape: 'embedded', storage: target })
+  await using service = await startService({ shape, storage: target })
   expect(await service.logIn(ada)).toMatchObject({ status: 200 })
   const fresh = await service.signUp(newEmail())
   expect(await service.logIn(fresh)).toMatchObject({ status: 200 })

@@ -32,6 +32,7 @@ import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase, sharedPostgres, startRedis } from '../helpers/servers.ts'
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
+import { longTest } from '../helpers/soak.ts'
 import { use } from '../helpers/use-service.ts'
 
 interface Line {
@@ -180,9 +181,9 @@ test('where everything is well each of the checks says so, in the order of the l
 const closers: (() => Promise<unknown>)[] = []
 
 /** A thing that breaks, and the check that says so. `broken`: settings of the patient, or what is done to it. */
-function breakage(level: 'warning' | 'failure') {
+function breakage(level: 'warning' | 'failure', testOf = test) {
   return (what: string, name: string, message: RegExp, broken: Settings | ((patient: Patient) => unknown)) =>
-    test(what, async () => {
+    testOf(what, async () => {
       const patient = await healthy()
       try {
         if (typeof broken === 'function') await broken(patient)
@@ -205,6 +206,8 @@ function breakage(level: 'warning' | 'failure') {
 
 describe('exactly one check says what is wrong, and what to do', () => {
   const [warns, fails] = [breakage('warning'), breakage('failure')]
+  /** What connection-words.test.ts hears of the same servers in each run. */
+  const failsToo = breakage('failure', longTest)
 
   warns('a hash that is cheap', 'configuration', /password\.memory_kib.*guessed/, {
     password: { memory_kib: 8, iterations: 1 },
@@ -229,14 +232,18 @@ describe('exactly one check says what is wrong, and what to do', () => {
   warns('a hash that takes long', 'hash-time', /takes \d+ ms.*lower password\.iterations/, {
     password: { iterations: 60 },
   })
-  fails('a server that says it is old', 'database-version', /PostgreSQL 12 is too old: upgrade/, (patient) =>
-    shadow(
-      patient,
-      `current_setting(name text) returns text language sql stable as $$
+  failsToo(
+    'a server that says it is old',
+    'database-version',
+    /PostgreSQL 12 is too old: upgrade/,
+    (patient) =>
+      shadow(
+        patient,
+        `current_setting(name text) returns text language sql stable as $$
       select case name when 'server_version_num' then '120005' else pg_catalog.current_setting(name) end $$`,
-    ),
+      ),
   )
-  fails(
+  failsToo(
     'a database in another encoding',
     'database-encoding',
     /SQL_ASCII.*create a database with encoding/,
@@ -302,7 +309,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
       set(patient.settings, 'database', { migrate: false })
     },
   )
-  fails('a Redis that says it is old', 'redis-version', /Redis 5\.0\.\d+ is too old: upgrade/, (patient) =>
+  failsToo('a Redis that says it is old', 'redis-version', /Redis 5\.0\.\d+ is too old: upgrade/, (patient) =>
     throughProxy(patient, (said) => said.replace(/(redis_version:)\d/g, '$15')),
   )
   fails('a Redis with another clock', 'redis-clock', /behind that of Redis.*NTP/, (patient) =>

@@ -136,7 +136,7 @@ describe('the addon', () => {
     threads.close()
   })
 
-  const rounds = reduced(5, 100)
+  const rounds = reduced(3, 100)
   test(`verifies ${rounds * 1000} times without keeping memory`, async () => {
     const { threads, byAddon } = await startBoth()
     const digest = await hashCheaply('a password', reduced(64, 1024))
