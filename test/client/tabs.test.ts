@@ -67,7 +67,7 @@ describe('two tabs', () => {
     const [one, other] = [await openTab(), await openTab()]
     const email = await signIn(one)
     expect(await ask<string>(other, 'auth.state.account?.email')).toBe(email)
-    for (let round = 0; round < reduced(20, 200); round++) {
+    for (let round = 0; round < reduced(10, 200); round++) {
       accessTokenExpires()
       expect(await Promise.all([ask(one, reload), ask(other, reload)])).toEqual([email, email])
     }

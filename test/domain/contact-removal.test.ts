@@ -8,7 +8,7 @@ import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, type PretendProvider, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, testsOn } from '../helpers/service.ts'
+import { racingShapes, testsOn } from '../helpers/service.ts'
 import { socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 
@@ -18,7 +18,7 @@ const ORIGIN = 'https://app.example.com'
 let provider: PretendProvider
 afterAll(() => provider?.stop())
 
-describe.each(shapes)('a contact on %s, with limits on', (shape) => {
+describe.each(racingShapes)('a contact on %s, with limits on', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const service = use(async () => {
     provider ??= await startPretendProvider()

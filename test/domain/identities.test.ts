@@ -4,12 +4,12 @@ import { newEmail, PASSWORD, type Person } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-describe.each(shapes)('identities on %s', (shape) => {
+describe.each(racingShapes)('identities on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const [provider, other] = [use(startPretendProvider), use(startPretendProvider)]
   const service = use(

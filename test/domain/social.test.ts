@@ -3,14 +3,14 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, testsOn } from '../helpers/service.ts'
 import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { use } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(30_000)
 
-describe.each(shapes)('social login on %s', (shape) => {
+describe.each(racingShapes)('social login on %s', (shape) => {
   const { test, raced, rule } = testsOn(shape)
   const [provider, other] = [use(startPretendProvider), use(startPretendProvider)]
   const service = use(

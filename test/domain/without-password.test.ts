@@ -7,7 +7,7 @@ import { lockAccount, setDigest } from '../helpers/database.ts'
 import { newClient, seen } from '../helpers/limited-service.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
-import { shapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { racingShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
 import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -25,7 +25,7 @@ async function enter(service: TestService, identifier: string, more: object = {}
   return service.post('2fa/verify', { identifier, otp, ...create, ...more })
 }
 
-describe.each(shapes)('on %s', (shape) => {
+describe.each(racingShapes)('on %s', (shape) => {
   const { test, raced } = testsOn(shape)
   const service = useService({ shape, settings: optional })
 
