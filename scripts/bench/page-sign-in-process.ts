@@ -1,4 +1,4 @@
-/** Browsers without a session that sign in, on the page or by the JSON interface, in a process of their own. */
+/** People without a session who sign in, on the page or by the JSON interface, in a process of their own. */
 import { emailOf, PASSWORD } from './accounts.ts'
 import { answerQuestions } from './child-side.ts'
 
@@ -33,9 +33,13 @@ await answerQuestions(async ({ way, accounts, browsers, seconds, ...place }: Sig
 
 type Place = Pick<SignInQuestion, 'url' | 'host' | 'home'>
 
+/** The cookies by which the browser of each person is known: who comes with a new one is sent a message. */
+const kept = new Map<string, [name: string, cookie: string]>()
+
 /** The page, the form, and the redirect after it to the page that leaves for the application. */
 async function signInOnPage({ url, host, home }: Place, identifier: string): Promise<void> {
-  const cookies = new Map<string, string>()
+  const known = kept.get(identifier)
+  const cookies = new Map(known && [known])
   const send = async (path: string, init: RequestInit = {}) => {
     const cookie = [...cookies.values()].join('; ')
     const headers = { host, cookie, 'sec-fetch-site': 'same-origin' }
@@ -50,6 +54,7 @@ async function signInOnPage({ url, host, home }: Place, identifier: string): Pro
   const { location } = await send(action, { method: 'POST', body })
   const left = await send(location)
   if (!left.html.includes(`0;url=${home}`)) throw new Error(`the form led to "${location}": ${left.location}`)
+  for (const cookie of cookies) if (cookie[0].endsWith('poterne-browser')) kept.set(identifier, cookie)
 }
 
 async function signInByJson({ url }: Place, identifier: string): Promise<void> {

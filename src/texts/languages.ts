@@ -47,8 +47,12 @@ export function textDirection(tag: Language): 'ltr' | 'rtl' {
   return locale.getTextInfo?.().direction ?? 'ltr'
 }
 
-/** Returns the name in the language itself, with a capital letter: "Français". */
-export function nameOfLanguage(tag: string): string {
+const ownNames = new Map<Language, string>()
+
+/** Returns the name in the language itself, with a capital letter: "Français". Each page names all of the catalog. */
+export const nameOfLanguage = (tag: Language): string => ownNames.getOrInsertComputed(tag, findOwnName)
+
+function findOwnName(tag: Language): string {
   const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)
 }

@@ -1,6 +1,7 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { IN_TITLE } from '../../platform/look/line-breaks.ts'
+import { writeAgo, writeDate } from '../../texts/dates.ts'
 import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {
@@ -158,7 +159,7 @@ const UNITS = [
 
 /** Writes a day in the reader's language. */
 export const day = ({ client }: Pick<OwnVisit, 'client'>, at: Date): string =>
-  new Intl.DateTimeFormat(client.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at)
+  writeDate(at, client.language, { dateStyle: 'long' })
 
 /** Writes names one after the other, with the comma of the reader's language. */
 export const commaList = ({ client }: Pick<OwnVisit, 'client'>, names: readonly string[]): string =>
@@ -179,13 +180,13 @@ export function ago({ client: { language }, now }: OwnVisit, at: Date | string):
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? UNITS[3]
   const text =
     seconds < 7 * DAY_SECONDS
-      ? new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-Math.floor(seconds / size), unit)
-      : new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(date)
+      ? writeAgo(Math.floor(seconds / size), unit, language)
+      : writeDate(date, language, { dateStyle: 'medium' })
   return html`<time datetime="${date.toISOString()}" title="${exactly(date, language)}">${text}</time>`
 }
 
 const exactly = (date: Date, language: string): string =>
-  `${new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+  `${writeDate(date, language, { dateStyle: 'medium', timeStyle: 'short' })} UTC`
 
 /** Password and second factor, whichever the account has. */
 export function proofFields(visit: OwnVisit, security: Security, problem: ShownProblem): Html {

@@ -47,6 +47,13 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
     else flow.to = to
   }
 
+  /** Most addresses of a page have the same flow. */
+  function sealOnce(browser: string) {
+    const known = new Map<string, string>()
+    return (flow: Flow, sessionId: string | null): string =>
+      known.getOrInsertComputed(JSON.stringify([flow, sessionId]), () => seal.seal(flow, browser, sessionId))
+  }
+
   /** The visit as far as the request itself tells. */
   function begin(request: Request, client: Client, path: string): OpenVisit {
     const url = new URL(request.url)
@@ -54,6 +61,7 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
     const known = jar.read('browser')
     const trust = jar.read('trusted')
     const browser = isBrowserCookie(known) ? known : newBrowserCookie()
+    const sealed = sealOnce(browser)
     const read = seal.open(url.searchParams.get('flow') ?? undefined, browser)
     const flow: Flow = read?.flow ?? {}
     findDestination(flow, url.searchParams.get('return_to'))
@@ -75,8 +83,7 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
         ...(trust !== undefined && !visit.flow.distrusts && { trust }),
       }),
       now: clock.now(),
-      to: (path, flow = visit.flow) =>
-        `${path}?flow=${seal.seal(flow, browser, visit.session?.sessionId ?? null)}`,
+      to: (path, flow = visit.flow) => `${path}?flow=${sealed(flow, visit.session?.sessionId ?? null)}`,
       caller: {
         address: client.address,
         addressBucket: client.addressBucket,

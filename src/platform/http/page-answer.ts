@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto'
 import type { PageContent } from '../../texts/errors.ts'
 import { textDirection } from '../../texts/languages.ts'
 
-export function escapeHtml(text: string): string {
-  const names: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  }
-  return text.replace(/[&<>"']/g, (character) => names[character] as string)
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 }
+
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] as string)
 
 /** Builds pages with this style, which their policy allows by its hash. `content` is HTML, everything else is text. */
 export function createPageAnswers(style: string) {

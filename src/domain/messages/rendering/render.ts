@@ -5,6 +5,7 @@
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
+import { writeDate } from '../../../texts/dates.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { chosenName, oneLine } from '../../../texts/names.ts'
@@ -142,9 +143,8 @@ const typographic = (text: string) =>
 
 /** The reader's time zone is not known. */
 function dateIn(language: Language, date: Date): string {
-  const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
   // The digits of codes and numbers, also where a language has digits of its own.
-  return `${new Intl.DateTimeFormat(`${language}-u-nu-latn`, options).format(date)} UTC`
+  return `${writeDate(date, `${language}-u-nu-latn`, { dateStyle: 'long', timeStyle: 'short' })} UTC`
 }
 
 function factsOf({ values }: PersonMessage): Partial<MessageFacts> {

@@ -89,10 +89,17 @@ export function createSessionOpener(needs: Needs) {
     }
   }
 
+  async function signToken(account: Account, { id, kind, amr }: NewSession, now: Date): Promise<string> {
+    const claims = await claimsOf(account, id, now)
+    if (kind === 'browser') return ''
+    const { uuid: accountUuid, roleId } = account
+    return accessTokens.sign({ accountUuid, sessionId: id, roleId, authTime: now, amr, claims })
+  }
+
   return {
     /**
      * Refuses if the account was locked or erased, or its password changed, in the meantime. An incomplete account is
-     * refused before anything is written. The session of a place with a policy has no access token.
+     * refused before anything is written. The session of a browser, or of a place with a policy, has no access token.
      */
     async open({ id = randomUUID(), account, device, address, amr, write }: SignIn) {
       if (!suffices(policy, amr)) throw new AppError('invalid_credentials', { cause: 'policy' })
@@ -118,17 +125,8 @@ export function createSessionOpener(needs: Needs) {
         : (write?.(session, now) ?? store.signIn(account, session, now)))
       if (signedIn === null) throw new AppError('invalid_credentials')
       if (signedIn.isNewDevice && config.accounts.notifyNewDevice) await tellOwner(signedIn, device)
-      const signToken = async () =>
-        accessTokens.sign({
-          accountUuid: signedIn.uuid,
-          sessionId: id,
-          roleId: signedIn.roleId,
-          authTime: now,
-          amr,
-          claims: await claimsOf(signedIn, id, now),
-        })
       return {
-        accessToken: policy === null ? await signToken() : '',
+        accessToken: policy === null ? await signToken(signedIn, session, now) : '',
         refreshToken: refreshTokens.write(refreshToken),
         account: accountRecord(signedIn, config.accounts.passwordDigest),
       }

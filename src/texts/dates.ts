@@ -1,0 +1,22 @@
+/** Dates in the language of their reader. */
+
+type Style = Pick<Intl.DateTimeFormatOptions, 'dateStyle' | 'timeStyle'>
+
+/** Making one takes a hundred times as long as writing a date with it. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+const pastFormats = new Map<string, Intl.RelativeTimeFormat>()
+
+/** Writes a date as it is in UTC, by a locale made of a language of the catalog. */
+export function writeDate(date: Date, locale: string, style: Style): string {
+  const format = formats.getOrInsertComputed(
+    JSON.stringify([locale, style]),
+    () => new Intl.DateTimeFormat(locale, { ...style, timeZone: 'UTC' }),
+  )
+  return format.format(date)
+}
+
+/** Writes "3 hours ago". */
+export const writeAgo = (count: number, unit: Intl.RelativeTimeFormatUnit, locale: string): string =>
+  pastFormats
+    .getOrInsertComputed(locale, () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+    .format(-count, unit)
